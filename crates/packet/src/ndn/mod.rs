@@ -1,0 +1,3 @@
+//! The NDN dialect: packet format v0.3.
+
+pub mod tlv;

@@ -1,0 +1,263 @@
+//! Type-Length-Value elements of NDN packet format v0.3, section 1: numbers, elements, and the one rule for
+//! elements a decoder does not know.
+
+use crate::error::{DecodeError, Rule};
+
+/// The largest network-layer packet, a whole Interest or Data TLV (NDN packet format, section 7).
+pub const MAX_PACKET_BYTES: usize = 8800;
+
+/// One element as found on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element<'a> {
+    /// TLV-TYPE, 1 to 2^32-1.
+    pub kind: u32,
+    /// TLV-VALUE.
+    pub value: &'a [u8],
+    /// Where the element starts, in bytes from the start of the reader's buffer.
+    pub start: usize,
+    /// Where the value starts.
+    pub value_start: usize,
+}
+
+impl Element<'_> {
+    /// Where the element ends, which is where the next one starts.
+    pub fn end(&self) -> usize {
+        self.value_start + self.value.len()
+    }
+}
+
+/// Reads elements one after the other from `wire[position..end]`, never past `end`.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    wire: &'a [u8],
+    position: usize,
+    end: usize,
+    field: &'static str,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads all of `wire`; errors name `field` until a more precise one is known.
+    pub fn new(wire: &'a [u8], field: &'static str) -> Self {
+        Reader { wire, position: 0, end: wire.len(), field }
+    }
+
+    /// Reads the elements inside `element`, which this reader or one on the same buffer returned. Offsets keep
+    /// counting from the start of the whole buffer.
+    pub fn inside(&self, element: Element<'a>, field: &'static str) -> Reader<'a> {
+        Reader { wire: self.wire, position: element.value_start, end: element.end(), field }
+    }
+
+    /// Offset of the next byte to be read.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// True when everything has been read.
+    pub fn is_empty(&self) -> bool {
+        self.position >= self.end
+    }
+
+    /// The next element, or `None` at the end.
+    #[inline]
+    pub fn element(&mut self) -> Result<Option<Element<'a>>, DecodeError> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let start = self.position;
+        let window = &self.wire[..self.end];
+        // Almost every element has a one-byte type and a one-byte length.
+        let (kind, length, value_start) = match window.get(start..start + 2) {
+            Some(&[kind, length]) if kind < 253 && length < 253 => {
+                (u64::from(kind), u64::from(length), start + 2)
+            }
+            _ => {
+                let (kind, length_start) = self.number(start)?;
+                let (length, value_start) = self.number(length_start)?;
+                (kind, length, value_start)
+            }
+        };
+        let kind = match u32::try_from(kind) {
+            Ok(kind) if kind > 0 => kind,
+            _ => return Err(self.error(start, Rule::TypeOutOfRange(kind))),
+        };
+        let available = self.end - value_start;
+        if length > available as u64 {
+            return Err(self.error(start, Rule::Truncated { missing: (length - available as u64) as usize }));
+        }
+        let value_end = value_start + length as usize;
+        self.position = value_end;
+        Ok(Some(Element { kind, value: &self.wire[value_start..value_end], start, value_start }))
+    }
+
+    /// The next element if it has type `kind`; leaves any other in place.
+    #[inline]
+    pub fn optional(&mut self, kind: u32) -> Result<Option<Element<'a>>, DecodeError> {
+        let before = self.position;
+        match self.element()? {
+            Some(element) if element.kind == kind => Ok(Some(element)),
+            _ => {
+                self.position = before;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The next element, which must be there and have type `kind`.
+    #[inline]
+    pub fn required(&mut self, kind: u32, field: &'static str) -> Result<Element<'a>, DecodeError> {
+        let before = self.position;
+        match self.element()? {
+            Some(element) if element.kind == kind => Ok(element),
+            Some(element) => Err(DecodeError::new(field, before, Rule::UnexpectedType(element.kind.into()))),
+            None => Err(DecodeError::new(field, before, Rule::Missing)),
+        }
+    }
+
+    /// Fails if anything is left.
+    pub fn finish(&self) -> Result<(), DecodeError> {
+        if self.is_empty() {
+            Ok(())
+        } else {
+            Err(self.error(self.position, Rule::Trailing(self.end - self.position)))
+        }
+    }
+
+    #[inline]
+    fn number(&self, at: usize) -> Result<(u64, usize), DecodeError> {
+        read_number(&self.wire[..self.end], at).map_err(|rule| self.error(at, rule))
+    }
+
+    #[cold]
+    fn error(&self, offset: usize, rule: Rule) -> DecodeError {
+        DecodeError::new(self.field, offset, rule)
+    }
+}
+
+/// Reads the VAR-NUMBER at `at`; gives it and the offset behind it.
+///
+/// Only the shortest form is accepted. Other implementations tolerate longer forms; Cairn does not, because two
+/// spellings of one name would then be two keys in every table.
+#[inline]
+pub fn read_number(bytes: &[u8], at: usize) -> Result<(u64, usize), Rule> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let Some((&first, rest)) = rest.split_first() else {
+        return Err(Rule::Truncated { missing: 1 });
+    };
+    let (width, smallest) = match first {
+        0..=252 => return Ok((first.into(), at + 1)),
+        253 => (2, 253),
+        254 => (4, 1 << 16),
+        255 => (8, 1 << 32),
+    };
+    let Some(digits) = rest.get(..width) else {
+        return Err(Rule::Truncated { missing: width - rest.len() });
+    };
+    let value = digits.iter().fold(0u64, |value, &digit| value << 8 | u64::from(digit));
+    if value < smallest { Err(Rule::NotShortest) } else { Ok((value, at + 1 + width)) }
+}
+
+/// Reads a NonNegativeInteger: 1, 2, 4 or 8 bytes, big-endian, of any width that fits (section 1.2).
+#[inline]
+pub fn read_nni(element: Element<'_>, field: &'static str) -> Result<u64, DecodeError> {
+    match element.value.len() {
+        1 | 2 | 4 | 8 => Ok(element.value.iter().fold(0u64, |value, &digit| value << 8 | u64::from(digit))),
+        length => Err(DecodeError::new(field, element.start, Rule::BadLength(length))),
+    }
+}
+
+/// What to do with an element that is not expected where it stands, whether unknown, repeated or late
+/// (section 1.3): types up to 31 and odd types are critical and spoil the packet, others are skipped.
+#[inline]
+pub fn is_critical(kind: u32) -> bool {
+    kind <= 31 || kind % 2 == 1
+}
+
+/// Applies [`is_critical`] to an unexpected element.
+#[cold]
+pub fn skip_unexpected(element: Element<'_>, known: bool, field: &'static str) -> Result<(), DecodeError> {
+    match (is_critical(element.kind), known) {
+        (false, _) => Ok(()),
+        (true, true) => Err(DecodeError::new(field, element.start, Rule::OutOfOrder)),
+        (true, false) => {
+            Err(DecodeError::new(field, element.start, Rule::UnrecognisedCritical(element.kind.into())))
+        }
+    }
+}
+
+/// Bytes that the VAR-NUMBER `value` takes.
+pub const fn number_len(value: u64) -> usize {
+    match value {
+        0..=252 => 1,
+        253..=0xffff => 3,
+        0x1_0000..=0xffff_ffff => 5,
+        _ => 9,
+    }
+}
+
+/// Bytes that the NonNegativeInteger `value` takes in its shortest form.
+pub const fn nni_len(value: u64) -> usize {
+    match value {
+        0..=0xff => 1,
+        0x100..=0xffff => 2,
+        0x1_0000..=0xffff_ffff => 4,
+        _ => 8,
+    }
+}
+
+/// Bytes of an element of type `kind` with `value_len` bytes of value.
+pub const fn element_len(kind: u32, value_len: usize) -> usize {
+    number_len(kind as u64) + number_len(value_len as u64) + value_len
+}
+
+/// Bytes of an element of type `kind` that holds the NonNegativeInteger `value`.
+pub const fn nni_element_len(kind: u32, value: u64) -> usize {
+    element_len(kind, nni_len(value))
+}
+
+/// Appends the VAR-NUMBER `value` in its shortest form.
+#[inline]
+pub fn write_number(out: &mut Vec<u8>, value: u64) {
+    match number_len(value) {
+        1 => out.push(value as u8),
+        3 => {
+            out.push(253);
+            out.extend_from_slice(&(value as u16).to_be_bytes());
+        }
+        5 => {
+            out.push(254);
+            out.extend_from_slice(&(value as u32).to_be_bytes());
+        }
+        _ => {
+            out.push(255);
+            out.extend_from_slice(&value.to_be_bytes());
+        }
+    }
+}
+
+/// Appends type and length; the caller appends exactly `value_len` bytes of value next.
+#[inline]
+pub fn write_header(out: &mut Vec<u8>, kind: u32, value_len: usize) {
+    write_number(out, kind.into());
+    write_number(out, value_len as u64);
+}
+
+/// Appends a whole element.
+#[inline]
+pub fn write_element(out: &mut Vec<u8>, kind: u32, value: &[u8]) {
+    write_header(out, kind, value.len());
+    out.extend_from_slice(value);
+}
+
+/// Appends the digits of a NonNegativeInteger in its shortest form, without type and length.
+#[inline]
+pub fn write_nni(out: &mut Vec<u8>, value: u64) {
+    let digits = value.to_be_bytes();
+    out.extend_from_slice(&digits[8 - nni_len(value)..]);
+}
+
+/// Appends an element of type `kind` that holds the NonNegativeInteger `value`.
+#[inline]
+pub fn write_nni_element(out: &mut Vec<u8>, kind: u32, value: u64) {
+    write_header(out, kind, nni_len(value));
+    write_nni(out, value);
+}

@@ -1,0 +1,1 @@
+//! Helpers that only Cairn's tests and benchmarks use.

@@ -37,6 +37,17 @@ impl Buffer {
         self.slice(offset..offset.checked_add(part.len())?)
     }
 
+    /// Writes one byte. Copies the bytes first if anybody else holds them; an index outside changes nothing.
+    pub(crate) fn set(&mut self, index: usize, value: u8) {
+        if Arc::get_mut(&mut self.bytes).is_none() {
+            *self = Buffer::copy_from(self);
+        }
+        let index = self.start as usize + index;
+        if let Some(byte) = Arc::get_mut(&mut self.bytes).and_then(|bytes| bytes.get_mut(index)) {
+            *byte = value;
+        }
+    }
+
     /// Bytes of memory behind this buffer, counts included, shared or not.
     pub fn footprint_bytes(&self) -> usize {
         self.bytes.len() + 2 * size_of::<usize>()

@@ -1,3 +1,60 @@
 //! The NDN dialect: packet format v0.3.
 
+mod data;
+mod interest;
+mod signature;
 pub mod tlv;
+pub mod types;
+
+pub use data::{DataBuilder, DataView};
+pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestView};
+pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
+
+pub(crate) use data::Layout as DataLayout;
+pub(crate) use interest::{Layout as InterestLayout, with_nonce};
+
+use crate::error::{DecodeError, Rule};
+use crate::name::{Component, ComponentKind};
+use tlv::{Element, MAX_PACKET_BYTES, Reader};
+
+/// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where that starts.
+#[inline(always)]
+fn outer_element<'a>(
+    wire: &'a [u8],
+    kind: u32,
+    field: &'static str,
+) -> Result<(Reader<'a>, usize), DecodeError> {
+    if wire.len() > MAX_PACKET_BYTES {
+        return Err(DecodeError::new(field, 0, Rule::TooLarge { size: wire.len(), limit: MAX_PACKET_BYTES }));
+    }
+    let mut reader = Reader::new(wire, field);
+    let outer = reader.required(kind, field)?;
+    reader.finish()?;
+    Ok((reader.inside(outer, field), outer.value_start))
+}
+
+/// Checks the Name in `element`, shows each component to `visit`, and counts them.
+#[inline(always)]
+fn decode_name<'a>(
+    reader: &Reader<'a>,
+    element: Element<'a>,
+    mut visit: impl FnMut(Component<'a>),
+) -> Result<u16, DecodeError> {
+    let mut inside = reader.inside(element, "Name");
+    let mut count = 0;
+    let mut has_parameters_digest = false;
+    while let Some(inner) = inside.element()? {
+        let component = Component::from_element(inner)?;
+        if component.kind == ComponentKind::PARAMETERS_DIGEST {
+            if has_parameters_digest {
+                let field = "ParametersSha256DigestComponent";
+                return Err(DecodeError::new(field, inner.start, Rule::OutOfOrder));
+            }
+            has_parameters_digest = true;
+        }
+        visit(component);
+        // A packet of 8,800 bytes holds at most 4,400 components.
+        count += 1;
+    }
+    Ok(count)
+}

@@ -1,0 +1,290 @@
+//! Keyed hashes of names and of all their prefixes, computed once when a packet is decoded.
+//!
+//! The hash is SipHash-1-3 over the components, finalised after each one, so one pass over a name yields the hash of
+//! every prefix. The key is secret to the process: somebody who only sees names go by cannot construct names that
+//! collide. Hashes select candidates; every table still compares whole names.
+
+use crate::Dialect;
+use crate::name::{Component, Components};
+
+/// Hashes names under one secret key.
+#[derive(Clone)]
+pub struct NameHasher {
+    start: [State; 2],
+}
+
+/// Hash of a name under the key of one [`NameHasher`]. Equal names of one dialect have equal hashes; names of
+/// different dialects are hashed apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NameHash(pub u64);
+
+impl NameHasher {
+    /// A hasher under `key`. Owners of a network-facing process draw the key from the system's random source; the
+    /// simulator and tests derive it from their seed.
+    pub fn new(key: [u64; 2]) -> Self {
+        NameHasher { start: [State::new(key, Dialect::Ndn), State::new(key, Dialect::Ccnx)] }
+    }
+
+    /// Hashes of the name made of `components` and of all its prefixes.
+    pub fn hash(&self, dialect: Dialect, components: Components<'_>) -> PrefixHashes {
+        let mut hashes = PrefixHashes::default();
+        let mut pass = self.begin(dialect, &mut hashes);
+        for component in components {
+            pass.component(component);
+        }
+        pass.finish();
+        hashes
+    }
+
+    /// Starts a pass that a decoder feeds with the components as it finds them.
+    #[inline]
+    pub fn begin<'h>(&self, dialect: Dialect, hashes: &'h mut PrefixHashes) -> HashPass<'h> {
+        let state = self.start[dialect as usize];
+        hashes.prefixes[0] = state.finish();
+        hashes.component_count = 0;
+        HashPass { state, count: 0, hashes }
+    }
+}
+
+impl std::fmt::Debug for NameHasher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NameHasher(secret)")
+    }
+}
+
+/// One pass over the components of one name.
+pub struct HashPass<'h> {
+    state: State,
+    count: usize,
+    hashes: &'h mut PrefixHashes,
+}
+
+impl HashPass<'_> {
+    /// Takes the next component.
+    #[inline]
+    pub fn component(&mut self, component: Component<'_>) {
+        self.state.absorb_component(component);
+        self.count += 1;
+        if let Some(slot) = self.hashes.prefixes.get_mut(self.count) {
+            *slot = self.state.finish();
+        }
+    }
+
+    /// Ends the pass; only now are the hashes complete.
+    #[inline]
+    pub fn finish(self) {
+        self.hashes.component_count = self.count as u16;
+        self.hashes.whole = match self.hashes.prefixes.get(self.count) {
+            Some(hash) => *hash,
+            None => self.state.finish(),
+        };
+    }
+}
+
+/// Hashes of one name and of its prefixes up to [`PrefixHashes::MAX_PREFIX_COMPONENTS`] components.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrefixHashes {
+    whole: NameHash,
+    component_count: u16,
+    prefixes: [NameHash; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
+}
+
+impl PrefixHashes {
+    /// Prefixes with more components than this are not hashed (the whole name always is). Tables of prefixes
+    /// refuse longer ones, so nothing is lost but routes of more than sixteen components.
+    pub const MAX_PREFIX_COMPONENTS: usize = 16;
+
+    /// Hash of the whole name.
+    #[inline]
+    pub fn whole(&self) -> NameHash {
+        self.whole
+    }
+
+    /// Number of components of the hashed name.
+    #[inline]
+    pub fn component_count(&self) -> usize {
+        self.component_count.into()
+    }
+
+    /// Longest proper or improper prefix whose hash is known, in components.
+    #[inline]
+    pub fn longest_known_prefix(&self) -> usize {
+        self.component_count().min(Self::MAX_PREFIX_COMPONENTS)
+    }
+
+    /// Hash of the prefix of `components` components; `None` if the name is shorter, or the prefix too long to have
+    /// been hashed and not the whole name.
+    #[inline]
+    pub fn prefix(&self, components: usize) -> Option<NameHash> {
+        if components == self.component_count() {
+            Some(self.whole)
+        } else if components < self.component_count() {
+            self.prefixes.get(components).copied()
+        } else {
+            None
+        }
+    }
+}
+
+/// SipHash-1-3 with the message made of whole words: each component starts a new word that also holds its type and
+/// length, so no two component sequences give the same words.
+#[derive(Clone, Copy)]
+struct State {
+    v0: u64,
+    v1: u64,
+    v2: u64,
+    v3: u64,
+}
+
+impl State {
+    fn new(key: [u64; 2], dialect: Dialect) -> Self {
+        let mut state = State {
+            v0: key[0] ^ 0x736f_6d65_7073_6575,
+            v1: key[1] ^ 0x646f_7261_6e64_6f6d,
+            v2: key[0] ^ 0x6c79_6765_6e65_7261,
+            v3: key[1] ^ 0x7465_6462_7974_6573,
+        };
+        state.absorb(dialect as u64);
+        state
+    }
+
+    #[inline(always)]
+    fn round(&mut self) {
+        self.v0 = self.v0.wrapping_add(self.v1);
+        self.v2 = self.v2.wrapping_add(self.v3);
+        self.v1 = self.v1.rotate_left(13) ^ self.v0;
+        self.v3 = self.v3.rotate_left(16) ^ self.v2;
+        self.v0 = self.v0.rotate_left(32);
+        self.v2 = self.v2.wrapping_add(self.v1);
+        self.v0 = self.v0.wrapping_add(self.v3);
+        self.v1 = self.v1.rotate_left(17) ^ self.v2;
+        self.v3 = self.v3.rotate_left(21) ^ self.v0;
+        self.v2 = self.v2.rotate_left(32);
+    }
+
+    #[inline(always)]
+    fn absorb(&mut self, word: u64) {
+        self.v3 ^= word;
+        self.round();
+        self.v0 ^= word;
+    }
+
+    #[inline(always)]
+    fn absorb_component(&mut self, component: Component<'_>) {
+        let value = component.value;
+        let header = u64::from(component.kind.number()) | (value.len() as u64 & 0xffff) << 16;
+        match value {
+            [] => self.absorb(header),
+            &[a] => self.absorb(header | u64::from(a) << 32),
+            &[a, b] => self.absorb(header | u64::from(u16::from_le_bytes([a, b])) << 32),
+            &[a, b, c] => self.absorb(header | u64::from(u32::from_le_bytes([a, b, c, 0])) << 32),
+            &[a, b, c, d, ref rest @ ..] => {
+                self.absorb(header | u64::from(u32::from_le_bytes([a, b, c, d])) << 32);
+                self.absorb_rest(value, rest);
+            }
+        }
+    }
+
+    /// Takes what follows the first four bytes of `value`, in words; the last word overlaps bytes already taken
+    /// where possible, which keeps the encoding injective because the length is known.
+    #[inline(always)]
+    fn absorb_rest(&mut self, value: &[u8], rest: &[u8]) {
+        let mut words = rest.chunks_exact(8);
+        for word in words.by_ref() {
+            self.absorb(word.try_into().map_or(0, u64::from_le_bytes));
+        }
+        if words.remainder().is_empty() {
+            return;
+        }
+        match (value.last_chunk::<8>(), value.last_chunk::<4>()) {
+            (Some(word), _) => self.absorb(u64::from_le_bytes(*word)),
+            (None, Some(word)) => self.absorb(u32::from_le_bytes(*word).into()),
+            (None, None) => {}
+        }
+    }
+
+    #[inline(always)]
+    fn finish(mut self) -> NameHash {
+        self.v2 ^= 0xff;
+        self.round();
+        self.round();
+        self.round();
+        NameHash(self.v0 ^ self.v1 ^ self.v2 ^ self.v3)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::Name;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn hasher() -> NameHasher {
+        NameHasher::new([1, 2])
+    }
+
+    fn hashes(uri: &str) -> PrefixHashes {
+        hasher().hash(Dialect::Ndn, uri.parse::<Name>().unwrap().components())
+    }
+
+    #[test]
+    fn every_prefix_hash_is_the_hash_of_that_prefix() {
+        let whole = hashes("/one/two-is-longer/3/and-a-component-of-many-more-bytes/v=5");
+        for (count, uri) in
+            ["/", "/one", "/one/two-is-longer", "/one/two-is-longer/3"].into_iter().enumerate()
+        {
+            assert_eq!(whole.prefix(count), Some(hashes(uri).whole()), "{uri}");
+        }
+        assert_eq!(whole.prefix(5), Some(whole.whole()));
+        assert_eq!(whole.prefix(6), None);
+    }
+
+    #[test]
+    fn prefixes_beyond_the_limit_are_unknown_but_the_whole_name_is_hashed() {
+        let long: String = (0..40).map(|i| format!("/{i}")).collect();
+        let hashes = hashes(&long);
+        assert_eq!(hashes.component_count(), 40);
+        assert!(hashes.prefix(16).is_some());
+        assert_eq!(hashes.prefix(17), None);
+        assert_eq!(hashes.prefix(40), Some(hashes.whole()));
+        assert_eq!(hashes.longest_known_prefix(), 16);
+    }
+
+    #[test]
+    fn key_and_dialect_change_the_hash() {
+        let name: Name = "/a/b".parse().unwrap();
+        let ndn = hasher().hash(Dialect::Ndn, name.components()).whole();
+        let ccnx = hasher().hash(Dialect::Ccnx, name.components()).whole();
+        let other = NameHasher::new([1, 3]).hash(Dialect::Ndn, name.components()).whole();
+        assert_ne!(ndn, ccnx);
+        assert_ne!(ndn, other);
+    }
+
+    #[test]
+    fn component_lengths_from_0_to_40_bytes_do_not_collide_and_every_byte_counts() {
+        let mut seen: HashMap<NameHash, (usize, usize)> = HashMap::new();
+        for len in 0..40usize {
+            for changed in 0..=len {
+                let mut value = vec![0u8; len];
+                if changed < len {
+                    value[changed] = 1;
+                }
+                let name = Name::from_components([Component::generic(&value)]).unwrap();
+                let hash = hasher().hash(Dialect::Ndn, name.components()).whole();
+                assert_eq!(seen.insert(hash, (len, changed)), None);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_a_value_differently_changes_the_hash(bytes in proptest::collection::vec(any::<u8>(), 2..60), at in 1usize..59) {
+            prop_assume!(at < bytes.len());
+            let one = Name::from_components([Component::generic(&bytes)]).unwrap();
+            let two = Name::from_components([Component::generic(&bytes[..at]), Component::generic(&bytes[at..])]).unwrap();
+            let hash = |name: &Name| hasher().hash(Dialect::Ndn, name.components()).whole();
+            prop_assert_ne!(hash(&one), hash(&two));
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Data packets (NDN packet format, section 4).
+
+use sha2::{Digest as _, Sha256};
+
+use super::signature::{SignatureInfo, SignatureInfoBuilder, SignatureType};
+use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
+use super::{decode_name, outer_element, types};
+use crate::buffer::Buffer;
+use crate::data::{ContentType, Data};
+use crate::error::{DecodeError, EncodeError, Rule};
+use crate::hash::{NameHasher, PrefixHashes};
+use crate::name::{Component, Name, NameRef};
+use crate::span::Span;
+use crate::time::Duration;
+
+/// A Data read in place. Everything in it has been checked but the signature; nothing was copied.
+#[derive(Clone, Copy, Debug)]
+pub struct DataView<'a> {
+    wire: &'a [u8],
+    layout: Layout,
+}
+
+/// Fields of a Data by value, and places of those that are not worth copying.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    freshness: Duration,
+    content_type: ContentType,
+    name: Span,
+    component_count: u16,
+    final_block: Span,
+    content: Span,
+    /// The element with its header.
+    signature_info: Span,
+    signature_value: Span,
+    /// From Name to SignatureInfo.
+    signed: Span,
+}
+
+impl<'a> DataView<'a> {
+    /// Reads one Data that fills `wire` exactly.
+    ///
+    /// # Errors
+    /// Any broken rule of the format, at the byte where it is broken.
+    pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::decode_with(wire, |_| {})
+    }
+
+    /// Reads one Data and hashes all prefixes of its name on the way.
+    ///
+    /// # Errors
+    /// As [`DataView::decode`]; the hashes mean nothing then.
+    #[inline]
+    pub fn decode_hashed(
+        wire: &'a [u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let mut pass = hasher.begin(crate::Dialect::Ndn, hashes);
+        let view = Self::decode_with(wire, |component| pass.component(component))?;
+        pass.finish();
+        Ok(view)
+    }
+
+    #[inline(always)]
+    fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
+        let (mut reader, signed_start) = outer_element(wire, types::DATA, "Data")?;
+        let name = reader.required(types::NAME, "Name")?;
+        let component_count = decode_name(&reader, name, visit)?;
+        let mut layout = Layout {
+            freshness: Duration::ZERO,
+            content_type: ContentType::BLOB,
+            name: Span::new(name.value_start, name.end()),
+            component_count,
+            final_block: Span::ABSENT,
+            content: Span::ABSENT,
+            signature_info: Span::ABSENT,
+            signature_value: Span::ABSENT,
+            signed: Span::ABSENT,
+        };
+        let mut last_rank = 0;
+        while let Some(element) = reader.element()? {
+            match rank(element.kind) {
+                Some(rank) if rank > last_rank => {
+                    last_rank = rank;
+                    layout.read_field(&reader, element, signed_start)?;
+                }
+                known => tlv::skip_unexpected(element, known.is_some(), "Data")?,
+            }
+        }
+        if layout.signature_info == Span::ABSENT {
+            return Err(DecodeError::new("SignatureInfo", wire.len(), Rule::Missing));
+        }
+        if layout.signature_value == Span::ABSENT {
+            return Err(DecodeError::new("SignatureValue", wire.len(), Rule::Missing));
+        }
+        Ok(DataView { wire, layout })
+    }
+
+    /// The whole packet, outer type and length included.
+    pub fn wire(&self) -> &'a [u8] {
+        self.wire
+    }
+
+    /// The name, without the implicit digest.
+    pub fn name(&self) -> NameRef<'a> {
+        NameRef::from_checked(self.layout.name.of(self.wire).unwrap_or_default())
+    }
+
+    /// Number of components of the name.
+    pub fn component_count(&self) -> usize {
+        self.layout.component_count.into()
+    }
+
+    /// What the content is.
+    pub fn content_type(&self) -> ContentType {
+        self.layout.content_type
+    }
+
+    /// How long the Data counts as fresh after arrival; zero when not given.
+    pub fn freshness(&self) -> Duration {
+        self.layout.freshness
+    }
+
+    /// FinalBlockId: the last component of the last packet of a sequence.
+    pub fn final_block(&self) -> Option<Component<'a>> {
+        let element =
+            Reader::new(self.layout.final_block.of(self.wire)?, "FinalBlockId").element().ok()??;
+        Some(Component::from_checked(element))
+    }
+
+    /// The content; empty when there is none.
+    pub fn content(&self) -> &'a [u8] {
+        self.layout.content.of(self.wire).unwrap_or_default()
+    }
+
+    /// SignatureInfo.
+    pub fn signature_info(&self) -> Option<SignatureInfo<'a>> {
+        SignatureInfo::from_checked(self.layout.signature_info.of(self.wire)?)
+    }
+
+    /// SignatureValue.
+    pub fn signature_value(&self) -> &'a [u8] {
+        self.layout.signature_value.of(self.wire).unwrap_or_default()
+    }
+
+    /// The bytes the signature covers: from Name to SignatureInfo.
+    pub fn signed_portion(&self) -> &'a [u8] {
+        self.layout.signed.of(self.wire).unwrap_or_default()
+    }
+
+    /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.
+    pub fn implicit_digest(&self) -> [u8; 32] {
+        Sha256::digest(self.wire).into()
+    }
+
+    pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
+        DataView { wire, layout }
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+}
+
+impl Layout {
+    #[inline]
+    fn read_field(
+        &mut self,
+        reader: &Reader<'_>,
+        element: Element<'_>,
+        signed_start: usize,
+    ) -> Result<(), DecodeError> {
+        let value = Span::new(element.value_start, element.end());
+        match element.kind {
+            types::META_INFO => self.read_meta_info(reader.inside(element, "MetaInfo"))?,
+            types::CONTENT => self.content = value,
+            types::SIGNATURE_INFO => {
+                SignatureInfo::decode(reader, element, "SignatureInfo")?;
+                self.signature_info = Span::new(element.start, element.end());
+                self.signed = Span::new(signed_start, element.end());
+            }
+            types::SIGNATURE_VALUE if self.signature_info != Span::ABSENT => {
+                self.signed = Span::new(signed_start, element.start);
+                self.signature_value = value;
+            }
+            // A signature that nothing describes.
+            types::SIGNATURE_VALUE => {
+                return Err(DecodeError::new("SignatureInfo", element.start, Rule::Missing));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read_meta_info(&mut self, mut reader: Reader<'_>) -> Result<(), DecodeError> {
+        let mut last_rank = 0;
+        while let Some(element) = reader.element()? {
+            let rank = match element.kind {
+                types::CONTENT_TYPE => 1,
+                types::FRESHNESS_PERIOD => 2,
+                types::FINAL_BLOCK_ID => 3,
+                // Section 4: the application's own elements may stand here whatever their number.
+                128..=252 => continue,
+                _ => {
+                    tlv::skip_unexpected(element, false, "MetaInfo")?;
+                    continue;
+                }
+            };
+            if rank <= last_rank {
+                tlv::skip_unexpected(element, true, "MetaInfo")?;
+                continue;
+            }
+            last_rank = rank;
+            match rank {
+                1 => {
+                    let number = tlv::read_nni(element, "ContentType")?;
+                    self.content_type = ContentType(u32::try_from(number).map_err(|_| {
+                        DecodeError::new("ContentType", element.start, Rule::BadValue(number))
+                    })?);
+                }
+                2 => self.freshness = Duration::from_millis(tlv::read_nni(element, "FreshnessPeriod")?),
+                _ => {
+                    let mut inside = reader.inside(element, "FinalBlockId");
+                    let component = inside
+                        .element()?
+                        .ok_or_else(|| DecodeError::new("FinalBlockId", element.start, Rule::Missing))?;
+                    Component::from_element(component)?;
+                    inside.finish()?;
+                    self.final_block = Span::new(element.value_start, element.end());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Place of a recognised element in the order the format prescribes.
+#[inline]
+fn rank(kind: u32) -> Option<u8> {
+    Some(match kind {
+        types::META_INFO => 1,
+        types::CONTENT => 2,
+        types::SIGNATURE_INFO => 3,
+        types::SIGNATURE_VALUE => 4,
+        types::NAME => 0,
+        _ => return None,
+    })
+}
+
+/// Puts a Data together and encodes it once.
+///
+/// ```
+/// use packet::ndn::DataBuilder;
+/// use packet::time::Duration;
+/// let data = DataBuilder::new("/A".parse().unwrap())
+///     .freshness(Duration::from_secs(1))
+///     .content(b"hi".to_vec())
+///     .build_with_digest()
+///     .unwrap();
+/// assert_eq!(data.content(), b"hi");
+/// ```
+#[derive(Clone, Debug)]
+pub struct DataBuilder {
+    name: Name,
+    content_type: ContentType,
+    freshness: Option<Duration>,
+    final_block: Option<Vec<u8>>,
+    content: Option<Vec<u8>>,
+}
+
+impl DataBuilder {
+    /// A Data with nothing but a name.
+    pub fn new(name: Name) -> Self {
+        DataBuilder {
+            name,
+            content_type: ContentType::BLOB,
+            freshness: None,
+            final_block: None,
+            content: None,
+        }
+    }
+
+    /// Sets ContentType.
+    pub fn content_type(mut self, content_type: ContentType) -> Self {
+        self.content_type = content_type;
+        self
+    }
+
+    /// Sets FreshnessPeriod, rounded down to milliseconds.
+    pub fn freshness(mut self, freshness: Duration) -> Self {
+        self.freshness = Some(freshness);
+        self
+    }
+
+    /// Sets FinalBlockId.
+    pub fn final_block(mut self, component: Component<'_>) -> Self {
+        let mut encoded = Vec::with_capacity(component.encoded_len());
+        component.append_to(&mut encoded);
+        self.final_block = Some(encoded);
+        self
+    }
+
+    /// Sets Content, which may be empty.
+    pub fn content(mut self, content: Vec<u8>) -> Self {
+        self.content = Some(content);
+        self
+    }
+
+    /// Encodes with a DigestSha256 signature, which proves integrity and nothing about who wrote it.
+    ///
+    /// # Errors
+    /// More than 8,800 bytes in all.
+    pub fn build_with_digest(&self) -> Result<Data, EncodeError> {
+        self.build_signed(&SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256), |signed| {
+            Sha256::digest(signed).to_vec()
+        })
+    }
+
+    /// Encodes with the signature that `sign` returns for the signed portion.
+    ///
+    /// # Errors
+    /// More than 8,800 bytes in all.
+    pub fn build_signed(
+        &self,
+        info: &SignatureInfoBuilder,
+        sign: impl FnOnce(&[u8]) -> Vec<u8>,
+    ) -> Result<Data, EncodeError> {
+        let meta_len = self.meta_info_len();
+        let signed_len = tlv::element_len(types::NAME, self.name.canonical().len())
+            + if meta_len > 0 { tlv::element_len(types::META_INFO, meta_len) } else { 0 }
+            + self.content.as_ref().map_or(0, |content| tlv::element_len(types::CONTENT, content.len()))
+            + info.encoded_len(types::SIGNATURE_INFO);
+        let mut signed = Vec::with_capacity(signed_len);
+        tlv::write_element(&mut signed, types::NAME, self.name.canonical());
+        if meta_len > 0 {
+            tlv::write_header(&mut signed, types::META_INFO, meta_len);
+            self.write_meta_info(&mut signed);
+        }
+        if let Some(content) = &self.content {
+            tlv::write_element(&mut signed, types::CONTENT, content);
+        }
+        info.write(types::SIGNATURE_INFO, &mut signed);
+        debug_assert_eq!(signed.len(), signed_len);
+        let signature = sign(&signed);
+        let value_len = signed_len + tlv::element_len(types::SIGNATURE_VALUE, signature.len());
+        let size = tlv::element_len(types::DATA, value_len);
+        if size > MAX_PACKET_BYTES {
+            return Err(EncodeError::TooLarge { size, limit: MAX_PACKET_BYTES });
+        }
+        let mut wire = Vec::with_capacity(size);
+        tlv::write_header(&mut wire, types::DATA, value_len);
+        wire.extend_from_slice(&signed);
+        tlv::write_element(&mut wire, types::SIGNATURE_VALUE, &signature);
+        Ok(Data::decode_ndn(Buffer::from(wire))?)
+    }
+
+    fn meta_info_len(&self) -> usize {
+        let kind = self.content_type;
+        (if kind == ContentType::BLOB { 0 } else { tlv::nni_element_len(types::CONTENT_TYPE, kind.0.into()) })
+            + self.freshness.map_or(0, |time| tlv::nni_element_len(types::FRESHNESS_PERIOD, time.as_millis()))
+            + self
+                .final_block
+                .as_ref()
+                .map_or(0, |block| tlv::element_len(types::FINAL_BLOCK_ID, block.len()))
+    }
+
+    fn write_meta_info(&self, out: &mut Vec<u8>) {
+        if self.content_type != ContentType::BLOB {
+            tlv::write_nni_element(out, types::CONTENT_TYPE, self.content_type.0.into());
+        }
+        if let Some(freshness) = self.freshness {
+            tlv::write_nni_element(out, types::FRESHNESS_PERIOD, freshness.as_millis());
+        }
+        if let Some(block) = &self.final_block {
+            tlv::write_element(out, types::FINAL_BLOCK_ID, block);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! engine
+mod prefetch;
+mod tables;

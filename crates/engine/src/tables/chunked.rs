@@ -1,0 +1,214 @@
+//! Growing storage whose elements never move.
+//!
+//! A vector that doubles copies everything when it grows, which stalls a forwarder with a million entries for tens of
+//! milliseconds. Here each chunk is twice as large as the one before and stays where it is: growing costs one
+//! allocation, and no element is copied.
+
+use crate::prefetch::prefetch;
+
+/// A vector in chunks of 16, 32, 64 … elements.
+#[derive(Debug)]
+pub(crate) struct ChunkedVec<T> {
+    chunks: Vec<Vec<T>>,
+    len: u32,
+}
+
+impl<T> Default for ChunkedVec<T> {
+    fn default() -> Self {
+        ChunkedVec { chunks: Vec::new(), len: 0 }
+    }
+}
+
+const FIRST_CHUNK_BITS: u32 = 4;
+
+#[inline(always)]
+fn locate(index: u32) -> (usize, usize) {
+    let shifted = u64::from(index) + (1 << FIRST_CHUNK_BITS);
+    let chunk = shifted.ilog2() - FIRST_CHUNK_BITS;
+    (chunk as usize, (shifted - (1 << (chunk + FIRST_CHUNK_BITS))) as usize)
+}
+
+impl<T> ChunkedVec<T> {
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    pub(crate) fn push(&mut self, value: T) -> u32 {
+        let index = self.len;
+        let (chunk, _) = locate(index);
+        if chunk == self.chunks.len() {
+            self.chunks.push(Vec::with_capacity(1 << (chunk as u32 + FIRST_CHUNK_BITS)));
+        }
+        self.chunks[chunk].push(value);
+        self.len += 1;
+        index
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, index: u32) -> Option<&T> {
+        let (chunk, offset) = locate(index);
+        self.chunks.get(chunk)?.get(offset)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        let (chunk, offset) = locate(index);
+        self.chunks.get_mut(chunk)?.get_mut(offset)
+    }
+
+    /// Hints that the element at `index` will be read soon: both of its first two cache lines.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, index: u32) {
+        if let Some(place) = self.get(index) {
+            prefetch(place);
+        }
+    }
+
+    /// Bytes of memory held, including room not yet used.
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.capacity() * size_of::<T>()).sum()
+    }
+}
+
+impl<T> std::ops::Index<u32> for ChunkedVec<T> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, index: u32) -> &T {
+        let (chunk, offset) = locate(index);
+        &self.chunks[chunk][offset]
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, index: u32) -> &mut T {
+        let (chunk, offset) = locate(index);
+        &mut self.chunks[chunk][offset]
+    }
+}
+
+/// A pool of values with small, reused numbers. A number is valid from `insert` to `remove`; tables that hand numbers
+/// to each other unlink them before they remove the value.
+#[derive(Debug)]
+pub(crate) struct Slab<T> {
+    slots: ChunkedVec<Slot<T>>,
+    free: Option<u32>,
+    len: u32,
+}
+
+#[derive(Debug)]
+enum Slot<T> {
+    Taken(T),
+    Free { next: Option<u32> },
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Slab { slots: ChunkedVec::default(), free: None, len: 0 }
+    }
+}
+
+impl<T> Slab<T> {
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// One more than the largest number ever given out.
+    pub(crate) fn slot_count(&self) -> u32 {
+        self.slots.len()
+    }
+
+    pub(crate) fn insert(&mut self, value: T) -> u32 {
+        self.len += 1;
+        match self.free {
+            Some(index) => {
+                if let Slot::Free { next } = self.slots[index] {
+                    self.free = next;
+                }
+                self.slots[index] = Slot::Taken(value);
+                index
+            }
+            None => self.slots.push(Slot::Taken(value)),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, index: u32) -> Option<T> {
+        let slot = self.slots.get_mut(index)?;
+        if let Slot::Free { .. } = slot {
+            return None;
+        }
+        let Slot::Taken(value) = std::mem::replace(slot, Slot::Free { next: self.free }) else {
+            return None;
+        };
+        self.free = Some(index);
+        self.len -= 1;
+        Some(value)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, index: u32) -> Option<&T> {
+        match self.slots.get(index)? {
+            Slot::Taken(value) => Some(value),
+            Slot::Free { .. } => None,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        match self.slots.get_mut(index)? {
+            Slot::Taken(value) => Some(value),
+            Slot::Free { .. } => None,
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
+        (0..self.slots.len()).filter_map(|index| Some((index, self.get(index)?)))
+    }
+
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, index: u32) {
+        self.slots.prefetch(index);
+    }
+
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        self.slots.footprint_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::random::Random;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn elements_stay_where_they_are_while_the_vector_grows() {
+        let mut vector = ChunkedVec::default();
+        vector.push(0u64);
+        let first = std::ptr::from_ref(&vector[0]);
+        for value in 1..10_000u64 {
+            assert_eq!(u64::from(vector.push(value)), value);
+        }
+        assert_eq!(std::ptr::from_ref(&vector[0]), first);
+        assert!((0..10_000).all(|index| vector[index] == u64::from(index)));
+        assert_eq!(vector.get(10_000), None);
+    }
+
+    #[test]
+    fn a_slab_agrees_with_a_map_under_random_operations() {
+        let mut random = Random::from_seed(7);
+        let (mut slab, mut model) = (Slab::default(), BTreeMap::new());
+        for step in 0..20_000u64 {
+            if random.chance(0.55) {
+                let index = slab.insert(step);
+                assert_eq!(model.insert(index, step), None, "a number was given out twice");
+            } else {
+                let index = random.below(slab.slot_count().max(1).into()) as u32;
+                assert_eq!(slab.remove(index), model.remove(&index));
+            }
+            assert_eq!(slab.len() as usize, model.len());
+        }
+        assert!(slab.iter().map(|(index, &value)| (index, value)).eq(model));
+        assert!(u64::from(slab.slot_count()) < 6_000, "freed numbers are reused");
+    }
+}

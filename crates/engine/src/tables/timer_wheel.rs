@@ -1,0 +1,283 @@
+//! Deadlines of many entries, at a cost that does not depend on how many there are.
+//!
+//! A hierarchical wheel: 64 slots of one tick, 64 slots of 64 ticks, and so on. An entry is put into the slot of the
+//! finest level that reaches its deadline and moves to finer levels as time comes near. A tick is 2^20 ns, a little
+//! more than a millisecond; a deadline is never reported early, and at most one tick late.
+
+use packet::time::Instant;
+
+use super::chunked::ChunkedVec;
+
+const TICK_BITS: u32 = 20;
+const SLOT_BITS: u32 = 6;
+const SLOTS: usize = 1 << SLOT_BITS;
+/// Eight levels of 64 slots reach every instant there is, so no deadline ever waits for a second turn of the wheel.
+const LEVELS: usize = 8;
+const NONE: u32 = u32::MAX;
+/// A node that is on no list.
+const IDLE: u16 = u16::MAX;
+/// The list of entries that are due.
+const DUE: u16 = (LEVELS * SLOTS) as u16;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    deadline_tick: u64,
+    previous: u32,
+    next: u32,
+    list: u16,
+}
+
+/// A set of (entry number, deadline), each number at most once.
+#[derive(Debug)]
+pub(crate) struct TimerWheel {
+    nodes: ChunkedVec<Node>,
+    /// Heads of all slots, level by level, then of the list of due entries.
+    heads: Box<[u32]>,
+    occupied: [u64; LEVELS],
+    /// All ticks before this one have been handled.
+    current_tick: u64,
+    len: u32,
+}
+
+impl Default for TimerWheel {
+    fn default() -> Self {
+        TimerWheel {
+            nodes: ChunkedVec::default(),
+            heads: vec![NONE; LEVELS * SLOTS + 1].into_boxed_slice(),
+            occupied: [0; LEVELS],
+            current_tick: 0,
+            len: 0,
+        }
+    }
+}
+
+impl TimerWheel {
+    /// Number of entries with a deadline.
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Sets the deadline of entry `id`, replacing an earlier one.
+    pub(crate) fn schedule(&mut self, id: u32, deadline: Instant) {
+        while self.nodes.len() <= id {
+            self.nodes.push(Node { deadline_tick: 0, previous: NONE, next: NONE, list: IDLE });
+        }
+        self.unlink(id);
+        // Rounded up, so that nothing is early.
+        let tick = deadline.as_nanos().div_ceil(1 << TICK_BITS);
+        self.nodes[id].deadline_tick = tick;
+        self.link(id, self.list_for(tick));
+    }
+
+    /// Forgets the deadline of entry `id`, if it has one.
+    pub(crate) fn cancel(&mut self, id: u32) {
+        if self.nodes.get(id).is_some() {
+            self.unlink(id);
+        }
+    }
+
+    /// When [`TimerWheel::pop_due`] should be called next; [`Instant::NEVER`] if nothing is scheduled. May be earlier than the
+    /// earliest deadline (entries then move to a finer level), never later.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        if self.heads[usize::from(DUE)] != NONE {
+            return Instant::from_nanos(self.current_tick << TICK_BITS);
+        }
+        let next = (0..LEVELS).filter_map(|level| self.next_slot(level)).map(|(tick, _)| tick).min();
+        next.map_or(Instant::NEVER, |tick| {
+            Instant::from_nanos(tick.checked_mul(1 << TICK_BITS).unwrap_or(u64::MAX))
+        })
+    }
+
+    /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`.
+    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<u32> {
+        let now_tick = now.as_nanos() >> TICK_BITS;
+        loop {
+            let head = self.heads[usize::from(DUE)];
+            if head != NONE {
+                self.unlink(head);
+                return Some(head);
+            }
+            let next = (0..LEVELS).filter_map(|level| self.next_slot(level)).min();
+            match next {
+                Some((tick, slot)) if tick <= now_tick => {
+                    self.current_tick = self.current_tick.max(tick);
+                    self.open(slot);
+                }
+                _ => {
+                    self.current_tick = self.current_tick.max(now_tick);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        self.nodes.footprint_bytes() + self.heads.len() * size_of::<u32>()
+    }
+
+    /// The first occupied slot of `level` in time, with the tick at which it must be opened.
+    fn next_slot(&self, level: usize) -> Option<(u64, usize)> {
+        let bits = self.occupied[level];
+        if bits == 0 {
+            return None;
+        }
+        let shift = level as u32 * SLOT_BITS;
+        let position = self.current_tick >> shift;
+        let ahead = bits.rotate_right((position % SLOTS as u64) as u32).trailing_zeros();
+        let slot = (position + u64::from(ahead)) % SLOTS as u64;
+        let tick = ((position + u64::from(ahead)) << shift).max(self.current_tick);
+        Some((tick, level * SLOTS + slot as usize))
+    }
+
+    /// Deals the entries of a slot out to finer levels, or to the list of due entries.
+    fn open(&mut self, slot: usize) {
+        let mut id = self.heads[slot];
+        while id != NONE {
+            let node = self.nodes[id];
+            self.unlink(id);
+            self.link(id, self.list_for(node.deadline_tick));
+            id = node.next;
+        }
+    }
+
+    fn list_for(&self, tick: u64) -> u16 {
+        if tick <= self.current_tick {
+            return DUE;
+        }
+        // The highest bit in which the deadline differs from now gives the level: below it the two share a slot.
+        let level = ((63 - (tick ^ self.current_tick).leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1);
+        let slot = (tick >> (level * SLOT_BITS)) % SLOTS as u64;
+        (level as usize * SLOTS + slot as usize) as u16
+    }
+
+    fn link(&mut self, id: u32, list: u16) {
+        let head = self.heads[usize::from(list)];
+        let node = &mut self.nodes[id];
+        node.list = list;
+        node.previous = NONE;
+        node.next = head;
+        if head != NONE {
+            self.nodes[head].previous = id;
+        }
+        self.heads[usize::from(list)] = id;
+        if list != DUE {
+            self.occupied[usize::from(list) / SLOTS] |= 1 << (usize::from(list) % SLOTS);
+        }
+        self.len += 1;
+    }
+
+    fn unlink(&mut self, id: u32) {
+        let Node { previous, next, list, .. } = self.nodes[id];
+        if list == IDLE {
+            return;
+        }
+        self.nodes[id].list = IDLE;
+        self.len -= 1;
+        if next != NONE {
+            self.nodes[next].previous = previous;
+        }
+        if previous != NONE {
+            self.nodes[previous].next = next;
+            return;
+        }
+        self.heads[usize::from(list)] = next;
+        if next == NONE && list != DUE {
+            self.occupied[usize::from(list) / SLOTS] &= !(1 << (usize::from(list) % SLOTS));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::random::Random;
+    use packet::time::Duration;
+    use std::collections::BTreeMap;
+
+    const TICK: Duration = Duration::from_nanos(1 << TICK_BITS);
+
+    /// Runs random schedules, cancellations and time steps beside a plain map.
+    fn agrees_with_model(seed: u64, horizon: Duration, step: Duration) {
+        let mut random = Random::from_seed(seed);
+        let mut wheel = TimerWheel::default();
+        let mut model: BTreeMap<u32, Instant> = BTreeMap::new();
+        let mut now = Instant::ZERO;
+        for _ in 0..20_000 {
+            match random.below(10) {
+                0..=4 => {
+                    let id = random.below(500) as u32;
+                    let deadline = now + Duration::from_nanos(random.below(horizon.as_nanos()));
+                    wheel.schedule(id, deadline);
+                    model.insert(id, deadline);
+                }
+                5 => {
+                    let id = random.below(600) as u32;
+                    wheel.cancel(id);
+                    model.remove(&id);
+                }
+                6 => {
+                    let next = wheel.next_deadline();
+                    let earliest = model.values().min().copied().unwrap_or(Instant::NEVER);
+                    assert!(earliest == Instant::NEVER || next <= earliest + TICK, "{next:?} {earliest:?}");
+                    assert_eq!(next == Instant::NEVER, model.is_empty());
+                }
+                _ => {
+                    now += Duration::from_nanos(random.below(step.as_nanos()));
+                    while let Some(id) = wheel.pop_due(now) {
+                        let deadline = model.remove(&id).expect("fired without being scheduled");
+                        assert!(deadline <= now, "fired early: {deadline:?} at {now:?}");
+                    }
+                    let late: Vec<_> = model.values().filter(|&&deadline| deadline + TICK <= now).collect();
+                    assert!(late.is_empty(), "not fired: {late:?} at {now:?}");
+                }
+            }
+            assert_eq!(wheel.len() as usize, model.len());
+        }
+    }
+
+    #[test]
+    fn short_timers_agree_with_a_map() {
+        agrees_with_model(1, Duration::from_millis(50), Duration::from_millis(5));
+    }
+
+    #[test]
+    fn interest_lifetimes_agree_with_a_map() {
+        agrees_with_model(2, Duration::from_secs(8), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn long_timers_and_long_jumps_agree_with_a_map() {
+        agrees_with_model(3, Duration::from_secs(3_000_000), Duration::from_secs(400_000));
+    }
+
+    #[test]
+    fn following_the_next_deadline_fires_everything_without_busy_steps() {
+        let mut wheel = TimerWheel::default();
+        for id in 0..1000 {
+            wheel.schedule(id, Instant::from_millis(u64::from(id) * 37));
+        }
+        let (mut fired, mut steps) = (0, 0);
+        let mut now = Instant::ZERO;
+        while wheel.len() > 0 {
+            now = now.max(wheel.next_deadline());
+            steps += 1;
+            while wheel.pop_due(now).is_some() {
+                fired += 1;
+            }
+        }
+        assert_eq!(fired, 1000);
+        assert!(steps < 2_200, "{steps} steps for 1000 timers");
+        assert!(now < Instant::from_millis(36_970));
+    }
+
+    #[test]
+    fn deadlines_at_the_ends_of_time_are_accepted() {
+        let mut wheel = TimerWheel::default();
+        wheel.schedule(0, Instant::NEVER);
+        wheel.schedule(1, Instant::ZERO);
+        assert_eq!(wheel.pop_due(Instant::ZERO), Some(1));
+        assert_eq!(wheel.pop_due(Instant::from_secs(3_000_000_000)), None);
+        assert_eq!(wheel.len(), 1);
+    }
+}

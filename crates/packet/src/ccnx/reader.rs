@@ -240,7 +240,8 @@ impl<'a> Reader<'a> {
     #[inline]
     fn body(&mut self, kind: BlockKind, field: &'static str) -> Result<&'a [u8], DecodeError> {
         let Some(header) = self.peek()?.filter(|header| header.kind == kind) else {
-            return Ok(&[]);
+            // Empty, but still a place in the buffer.
+            return Ok(self.read_since(self.position));
         };
         let rest = self.wire.get(self.position + header.len..).unwrap_or_default();
         if header.number == 0 {

@@ -65,6 +65,9 @@ pub enum Rule {
     /// A text that is not what the format asks for (UTF-8, decimal digits).
     #[error("malformed text")]
     BadText,
+    /// ccnb: another kind of block was expected here.
+    #[error("unexpected {0} block")]
+    UnexpectedBlock(&'static str),
 }
 
 impl DecodeError {

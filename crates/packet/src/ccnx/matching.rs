@@ -1,0 +1,49 @@
+//! Which ContentObject answers which Interest (CCNx 0.8, "Interest").
+//!
+//! Freshness, AnswerOriginKind and Scope are no part of this: they ask whether a cache or a face may be used at all.
+
+use crate::ccnx::content_object::ContentObjectView;
+use crate::ccnx::interest::InterestView;
+use crate::ccnx::selectors::PublisherIdKind;
+
+/// Whether `object` answers `interest`. Computes the object's digest only if the answer depends on it.
+pub fn matches(interest: &InterestView<'_>, object: &ContentObjectView<'_>) -> bool {
+    matches_with_digest(interest, object, || object.implicit_digest())
+}
+
+/// The same, for those who keep digests: `digest` is called at most once.
+///
+/// The full name of an object is its name and, as one more component, its digest. The Interest's name must be a prefix
+/// of it, leaving as many components as the Interest allows, the first of which is not excluded.
+pub fn matches_with_digest(
+    interest: &InterestView<'_>,
+    object: &ContentObjectView<'_>,
+    digest: impl FnOnce() -> [u8; 32],
+) -> bool {
+    let (prefix, name) = (interest.name(), object.name());
+    let Some(suffix_components) = (name.len() + 1).checked_sub(prefix.len()) else {
+        return false;
+    };
+    let allowed = interest.min_suffix_components()..=interest.max_suffix_components();
+    if !u16::try_from(suffix_components).is_ok_and(|count| allowed.contains(&count)) {
+        return false;
+    }
+    if let Some(publisher) = interest.publisher()
+        && publisher.kind == PublisherIdKind::PublicKey
+        && publisher.digest != object.publisher()
+    {
+        return false;
+    }
+    if suffix_components == 0 {
+        // The Interest names one object by its digest, so there is nothing left that could be excluded.
+        return prefix.split_last().is_some_and(|(before, last)| before == name && last == digest());
+    }
+    if !prefix.is_prefix_of(&name) {
+        return false;
+    }
+    match (interest.exclude(), name.component(prefix.len())) {
+        (None, _) => true,
+        (Some(exclude), Some(next)) => !exclude.excludes(next),
+        (Some(exclude), None) => !exclude.excludes(&digest()),
+    }
+}

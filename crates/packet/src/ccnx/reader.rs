@@ -1,0 +1,361 @@
+//! Reading ccnb elements one after the other.
+
+use std::ops::RangeBounds;
+
+use crate::ccnx::block::{BlockKind, Header, read_header};
+use crate::ccnx::dtag::Dtag;
+use crate::ccnx::framer::Framer;
+use crate::error::{DecodeError, Rule};
+
+/// Reads the blocks of `wire[position..]`, borrowing what it gives out.
+///
+/// ccnb has no lengths around elements, so the reader enters an element with [`open`](Reader::open), reads what is in
+/// it, and leaves with [`close`](Reader::close), which refuses anything that is left. Errors name the field that was
+/// asked for and the offset, from the start of `wire`, of the block that is wrong.
+///
+/// ```
+/// use packet::ccnx::{Dtag, Reader};
+/// let wire = [0x07, 0x82, 0x07, 0x8a, 0x9e, b'4', b'5', b'0', 0, 0];
+/// let mut reader = Reader::new(&wire, "StatusResponse");
+/// reader.open(Dtag::STATUS_RESPONSE, "StatusResponse")?;
+/// let code = reader.decimal_element(Dtag::STATUS_CODE, "StatusCode", 999)?;
+/// let text = reader.optional_text(Dtag::STATUS_TEXT, "StatusText")?;
+/// reader.close("StatusResponse")?;
+/// reader.finish()?;
+/// assert_eq!((code, text), (450, None));
+/// # Ok::<(), packet::DecodeError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    wire: &'a [u8],
+    position: usize,
+    field: &'static str,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads all of `wire`; errors that belong to no particular element name `field`.
+    pub fn new(wire: &'a [u8], field: &'static str) -> Self {
+        Reader { wire, position: 0, field }
+    }
+
+    /// Offset of the next byte to be read.
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// True when everything has been read.
+    pub fn is_empty(&self) -> bool {
+        self.position >= self.wire.len()
+    }
+
+    /// Everything from offset `start` up to the next byte to be read.
+    pub fn read_since(&self, start: usize) -> &'a [u8] {
+        self.wire.get(start..self.position).unwrap_or_default()
+    }
+
+    /// The header of the next block, which stays in place; `None` at the end of the bytes.
+    #[inline]
+    pub fn peek(&self) -> Result<Option<Header>, DecodeError> {
+        let rest = self.wire.get(self.position..).unwrap_or_default();
+        match read_header(rest) {
+            Ok(None) if !rest.is_empty() => Err(self.error(self.field, Rule::Truncated { missing: 1 })),
+            Ok(header) => Ok(header),
+            Err(rule) => Err(self.error(self.field, rule)),
+        }
+    }
+
+    /// True when the next block opens the element `tag`.
+    #[inline]
+    pub fn next_is(&self, tag: Dtag) -> Result<bool, DecodeError> {
+        Ok(self.peek()?.is_some_and(|header| header.opens(tag)))
+    }
+
+    /// Enters the element `tag`, which must be next.
+    #[inline]
+    pub fn open(&mut self, tag: Dtag, field: &'static str) -> Result<(), DecodeError> {
+        if self.try_open(tag)? {
+            return Ok(());
+        }
+        Err(match self.peek()? {
+            None => self.error(field, Rule::Truncated { missing: 1 }),
+            Some(Header { kind: BlockKind::Close, .. }) => self.error(field, Rule::Missing),
+            Some(header) => self.error(field, unexpected(header)),
+        })
+    }
+
+    /// Enters the element `tag` if it is next, and says whether it was.
+    #[inline]
+    pub fn try_open(&mut self, tag: Dtag) -> Result<bool, DecodeError> {
+        match self.peek()? {
+            Some(header) if header.opens(tag) => {
+                self.position += header.len;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Leaves the element that was entered last; there must be nothing left in it.
+    #[inline]
+    pub fn close(&mut self, field: &'static str) -> Result<(), DecodeError> {
+        match self.peek()? {
+            Some(Header { kind: BlockKind::Close, len, .. }) => {
+                self.position += len;
+                Ok(())
+            }
+            Some(header) => Err(self.error(field, unexpected(header))),
+            None => Err(self.error(field, Rule::Truncated { missing: 1 })),
+        }
+    }
+
+    /// The next block, if it is a BLOB, else no bytes at all: an empty BLOB is left out on the wire.
+    #[inline]
+    pub fn blob(&mut self, field: &'static str) -> Result<&'a [u8], DecodeError> {
+        self.body(BlockKind::Blob, field)
+    }
+
+    /// The next block, if it is a UDATA, else no text at all: an empty UDATA is left out on the wire.
+    pub fn text(&mut self, field: &'static str) -> Result<&'a str, DecodeError> {
+        let start = self.position;
+        let bytes = self.body(BlockKind::Udata, field)?;
+        std::str::from_utf8(bytes).map_err(|_| DecodeError::new(field, start, Rule::BadText))
+    }
+
+    /// The element `tag`, which must be next and hold one BLOB with one of the `lengths` in bytes.
+    #[inline]
+    pub fn blob_element(
+        &mut self,
+        tag: Dtag,
+        field: &'static str,
+        lengths: impl RangeBounds<usize>,
+    ) -> Result<&'a [u8], DecodeError> {
+        let start = self.position;
+        self.open(tag, field)?;
+        let bytes = self.blob(field)?;
+        self.close(field)?;
+        if !lengths.contains(&bytes.len()) {
+            return Err(DecodeError::new(field, start, Rule::BadLength(bytes.len())));
+        }
+        Ok(bytes)
+    }
+
+    /// Like [`blob_element`](Reader::blob_element), but `None` if another block is next.
+    #[inline]
+    pub fn optional_blob(
+        &mut self,
+        tag: Dtag,
+        field: &'static str,
+        lengths: impl RangeBounds<usize>,
+    ) -> Result<Option<&'a [u8]>, DecodeError> {
+        if self.next_is(tag)? { self.blob_element(tag, field, lengths).map(Some) } else { Ok(None) }
+    }
+
+    /// The element `tag`, which must be next and hold a BLOB of exactly `N` bytes.
+    #[inline]
+    pub fn array_element<const N: usize>(
+        &mut self,
+        tag: Dtag,
+        field: &'static str,
+    ) -> Result<&'a [u8; N], DecodeError> {
+        let start = self.position;
+        let bytes = self.blob_element(tag, field, ..)?;
+        bytes.try_into().map_err(|_| DecodeError::new(field, start, Rule::BadLength(bytes.len())))
+    }
+
+    /// Like [`array_element`](Reader::array_element), but `None` if another block is next.
+    #[inline]
+    pub fn optional_array<const N: usize>(
+        &mut self,
+        tag: Dtag,
+        field: &'static str,
+    ) -> Result<Option<&'a [u8; N]>, DecodeError> {
+        if self.next_is(tag)? { self.array_element(tag, field).map(Some) } else { Ok(None) }
+    }
+
+    /// The element `tag`, which must be next and hold one UDATA.
+    pub fn text_element(&mut self, tag: Dtag, field: &'static str) -> Result<&'a str, DecodeError> {
+        self.open(tag, field)?;
+        let text = self.text(field)?;
+        self.close(field)?;
+        Ok(text)
+    }
+
+    /// Like [`text_element`](Reader::text_element), but `None` if another block is next.
+    pub fn optional_text(&mut self, tag: Dtag, field: &'static str) -> Result<Option<&'a str>, DecodeError> {
+        if self.next_is(tag)? { self.text_element(tag, field).map(Some) } else { Ok(None) }
+    }
+
+    /// The element `tag`, which must be next and hold a number up to `largest` in decimal digits.
+    #[inline]
+    pub fn decimal_element(
+        &mut self,
+        tag: Dtag,
+        field: &'static str,
+        largest: u64,
+    ) -> Result<u64, DecodeError> {
+        self.open(tag, field)?;
+        let start = self.position;
+        let digits = self.body(BlockKind::Udata, field)?;
+        self.close(field)?;
+        read_decimal(digits, largest).map_err(|rule| DecodeError::new(field, start, rule))
+    }
+
+    /// Like [`decimal_element`](Reader::decimal_element), but `None` if another block is next.
+    #[inline]
+    pub fn optional_decimal(
+        &mut self,
+        tag: Dtag,
+        field: &'static str,
+        largest: u64,
+    ) -> Result<Option<u64>, DecodeError> {
+        if self.next_is(tag)? { self.decimal_element(tag, field, largest).map(Some) } else { Ok(None) }
+    }
+
+    /// Steps over the next element, whatever is in it, and gives its bytes.
+    pub fn skip_element(&mut self, field: &'static str) -> Result<&'a [u8], DecodeError> {
+        let rest = self.wire.get(self.position..).unwrap_or_default();
+        let mut framer = Framer::new(usize::MAX);
+        match framer.scan(rest) {
+            Ok(Some(len)) => {
+                let start = self.position;
+                self.position += len;
+                Ok(self.read_since(start))
+            }
+            Ok(None) => {
+                let missing = framer.known_bytes().saturating_sub(rest.len()).max(1);
+                Err(self.error(field, Rule::Truncated { missing }))
+            }
+            Err(error) => Err(DecodeError { field, ..error.shifted(self.position) }),
+        }
+    }
+
+    /// Fails if anything is left.
+    pub fn finish(&self) -> Result<(), DecodeError> {
+        match self.wire.len().saturating_sub(self.position) {
+            0 => Ok(()),
+            left => Err(self.error(self.field, Rule::Trailing(left))),
+        }
+    }
+
+    #[inline]
+    fn body(&mut self, kind: BlockKind, field: &'static str) -> Result<&'a [u8], DecodeError> {
+        let Some(header) = self.peek()?.filter(|header| header.kind == kind) else {
+            // Empty, but still a place in the buffer.
+            return Ok(self.read_since(self.position));
+        };
+        let rest = self.wire.get(self.position + header.len..).unwrap_or_default();
+        if header.number == 0 {
+            return Err(self.error(field, Rule::BadLength(0)));
+        }
+        match header.body_len().and_then(|len| rest.get(..len)) {
+            Some(body) => {
+                self.position += header.len + body.len();
+                Ok(body)
+            }
+            None => {
+                let missing = header.body_len().unwrap_or(usize::MAX).saturating_sub(rest.len());
+                Err(self.error(field, Rule::Truncated { missing }))
+            }
+        }
+    }
+
+    #[cold]
+    fn error(&self, field: &'static str, rule: Rule) -> DecodeError {
+        DecodeError::new(field, self.position, rule)
+    }
+}
+
+/// Reads decimal digits: at least one, leading zeros allowed, nothing else.
+fn read_decimal(digits: &[u8], largest: u64) -> Result<u64, Rule> {
+    if digits.is_empty() {
+        return Err(Rule::BadLength(0));
+    }
+    let mut value = 0u64;
+    for &digit in digits {
+        if !digit.is_ascii_digit() {
+            return Err(Rule::BadText);
+        }
+        value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+    }
+    if value > largest { Err(Rule::BadValue(value)) } else { Ok(value) }
+}
+
+#[cold]
+fn unexpected(header: Header) -> Rule {
+    match header.kind {
+        BlockKind::Dtag => Rule::UnexpectedType(header.number),
+        kind => Rule::UnexpectedBlock(kind.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(offset: usize, rule: Rule) -> DecodeError {
+        DecodeError::new("F", offset, rule)
+    }
+
+    #[test]
+    fn elements_are_read_in_order_and_only_where_they_stand() {
+        // Name { Component "a", Component "" }
+        let wire = [0xf2, 0xfa, 0x8d, b'a', 0x00, 0xfa, 0x00, 0x00];
+        let mut reader = Reader::new(&wire, "F");
+        assert_eq!(reader.open(Dtag::INTEREST, "F"), Err(at(0, Rule::UnexpectedType(14))));
+        reader.open(Dtag::NAME, "F").unwrap();
+        assert_eq!(reader.optional_blob(Dtag::NONCE, "F", ..), Ok(None));
+        assert_eq!(reader.blob_element(Dtag::COMPONENT, "F", ..), Ok(&b"a"[..]));
+        assert_eq!(reader.close("F"), Err(at(5, Rule::UnexpectedType(15))));
+        assert_eq!(reader.blob_element(Dtag::COMPONENT, "F", ..), Ok(&b""[..]));
+        assert_eq!(reader.open(Dtag::COMPONENT, "F"), Err(at(7, Rule::Missing)));
+        assert_eq!(reader.finish(), Err(at(7, Rule::Trailing(1))));
+        reader.close("F").unwrap();
+        reader.finish().unwrap();
+        assert_eq!(reader.open(Dtag::COMPONENT, "F"), Err(at(8, Rule::Truncated { missing: 1 })));
+        assert_eq!(reader.close("F"), Err(at(8, Rule::Truncated { missing: 1 })));
+    }
+
+    #[test]
+    fn wrong_blocks_lengths_and_digits_are_refused_where_they_stand() {
+        let blob =
+            |wire: &[u8]| Reader::new(wire, "F").blob_element(Dtag::NAME, "F", 1..=2).map(<[u8]>::to_vec);
+        assert_eq!(blob(&[0xf2, 0x95, 1, 2, 0]), Ok(vec![1, 2]));
+        assert_eq!(blob(&[0xf2, 0x9d, 1, 2, 3, 0]), Err(at(0, Rule::BadLength(3))));
+        assert_eq!(blob(&[0xf2, 0]), Err(at(0, Rule::BadLength(0))));
+        assert_eq!(blob(&[0xf2, 0x85, 0]), Err(at(1, Rule::BadLength(0))));
+        assert_eq!(blob(&[0xf2, 0x8e, b'1', 0]), Err(at(1, Rule::UnexpectedBlock("UDATA"))));
+        assert_eq!(blob(&[0xf2, 0x8d, 1, 0x8d, 1, 0]), Err(at(3, Rule::UnexpectedBlock("BLOB"))));
+        assert_eq!(blob(&[0xf2, 0x95, 1]), Err(at(1, Rule::Truncated { missing: 1 })));
+        assert_eq!(blob(&[0xf2, 0x01]), Err(at(1, Rule::Truncated { missing: 1 })));
+
+        let number = |digits: &str| {
+            let mut wire = Vec::new();
+            crate::ccnx::block::write_text_element(&mut wire, Dtag::NAME, digits);
+            Reader::new(&wire, "F").decimal_element(Dtag::NAME, "F", 99)
+        };
+        assert_eq!(number("0"), Ok(0));
+        assert_eq!(number("0099"), Ok(99));
+        assert_eq!(number(""), Err(at(1, Rule::BadLength(0))));
+        assert_eq!(number("100"), Err(at(1, Rule::BadValue(100))));
+        assert_eq!(number("99999999999999999999999"), Err(at(1, Rule::BadValue(u64::MAX))));
+        assert_eq!(number("-1"), Err(at(1, Rule::BadText)));
+        assert_eq!(number("1 "), Err(at(1, Rule::BadText)));
+
+        let text = |wire: &[u8]| Reader::new(wire, "F").text_element(Dtag::NAME, "F").map(str::to_owned);
+        assert_eq!(text(&[0xf2, 0x96, 0xc3, 0xbc, 0]), Ok("ü".to_owned()));
+        assert_eq!(text(&[0xf2, 0x8e, 0xc3, 0]), Err(at(1, Rule::BadText)));
+    }
+
+    #[test]
+    fn skipping_steps_over_exactly_one_element() {
+        let wire = [0xf2, 0xfa, 0x8d, b'a', 0x00, 0x00, 0xfa, 0x00];
+        let mut reader = Reader::new(&wire, "F");
+        assert_eq!(reader.skip_element("F"), Ok(&wire[..6]));
+        assert_eq!(reader.skip_element("F"), Ok(&wire[6..]));
+        assert_eq!(reader.skip_element("F"), Err(at(8, Rule::Truncated { missing: 1 })));
+        let mut cut = Reader::new(&wire[..4], "F");
+        assert_eq!(cut.skip_element("F"), Err(at(0, Rule::Truncated { missing: 2 })));
+        let mut wrong = Reader::new(&[0x8d, 1], "F");
+        assert_eq!(wrong.skip_element("F"), Err(at(0, Rule::UnexpectedBlock("BLOB"))));
+    }
+}

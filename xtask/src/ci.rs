@@ -26,7 +26,7 @@ struct Workshop {
 
 const STEPS: &[Step] = &[
     Step { name: "tools", only_in_full: false, run: tools },
-    Step { name: "format", only_in_full: false, run: |shop| shop.cargo(&["fmt", "--all", "--check"]) },
+    Step { name: "format", only_in_full: false, run: format },
     Step { name: "tidy", only_in_full: false, run: |_| tidy::run().map(passed) },
     Step { name: "licences", only_in_full: false, run: |_| licences::run().map(passed) },
     Step { name: "clippy", only_in_full: false, run: clippy },
@@ -127,6 +127,12 @@ fn tools(shop: &Workshop) -> Result<Outcome, String> {
         process::run(program, arguments, &shop.root, &[])?;
     }
     Ok(Outcome::Passed)
+}
+
+/// The workspace, and the fuzz targets, which are a workspace of their own.
+fn format(shop: &Workshop) -> Result<Outcome, String> {
+    shop.cargo(&["fmt", "--all", "--check"])?;
+    shop.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
 }
 
 fn clippy(shop: &Workshop) -> Result<Outcome, String> {

@@ -33,10 +33,8 @@ const EXCEPTIONS: &[(&str, &str, &str)] =
     &[("libfuzzer-sys", "NCSA", "LLVM's older licence, like MIT; only fuzz targets use it, none is shipped")];
 
 /// Crates that may be there in several versions, and why.
-const DUPLICATES: &[(&str, &str)] = &[(
-    "syn",
-    "thiserror's macros use version 3, those of divan and arbitrary version 2; none of it is shipped",
-)];
+const DUPLICATES: &[(&str, &str)] =
+    &[("syn", "thiserror's macros use version 3, divan's version 2; none of it is shipped")];
 
 /// The workspaces that are checked, each with its own lock file.
 const WORKSPACES: &[&str] = &["Cargo.toml", "fuzz/Cargo.toml"];

@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod fuzz;
 mod licences;
+mod manifest;
 mod process;
 mod source;
 mod table;

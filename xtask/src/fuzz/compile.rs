@@ -16,6 +16,7 @@ const COVERAGE: &[&str] = &[
     "-Ccodegen-units=1",
     "-Cdebug-assertions=on",
     "-Coverflow-checks=on",
+    "-Dwarnings",
 ];
 
 /// Builds every target.

@@ -1,6 +1,7 @@
 //! Arrows between crates run only downwards: who may depend on whom.
 
 use super::Violation;
+use crate::manifest;
 use crate::tree::Tree;
 
 const RULE: &str = "arrows";
@@ -27,13 +28,13 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for name in tree.crates() {
         let path = format!("crates/{name}/Cargo.toml");
-        let manifest = tree.get(&path).unwrap_or_default();
+        let text = tree.get(&path).unwrap_or_default();
         let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == name) else {
             let message = format!("`{name}` has no place in the house: add it to ARROWS in {}", file!());
             violations.push(Violation::new(RULE, &path, 0, message));
             continue;
         };
-        for dependency in dependencies(manifest) {
+        for dependency in manifest::dependencies(text) {
             let Some(used) = dependency.package.strip_prefix("cairn-") else { continue };
             let fine = allowed.contains(&used) || dependency.only_in_tests && ONLY_IN_TESTS.contains(&used);
             if !fine {
@@ -47,40 +48,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
 
 fn list(allowed: &[&str]) -> String {
     if allowed.is_empty() { "no other crate of Cairn".to_owned() } else { allowed.join(", ") }
-}
-
-struct Dependency<'a> {
-    package: &'a str,
-    line: usize,
-    only_in_tests: bool,
-}
-
-/// The dependencies a manifest declares. Reads the plain forms that manifests here are written in: one dependency
-/// a line below `[…dependencies]`, or a table `[…dependencies.name]`.
-fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
-    let mut found = Vec::new();
-    let mut section = "";
-    for (number, line) in manifest.lines().enumerate() {
-        let line = line.trim();
-        let add = |package, section: &str| Dependency {
-            package,
-            line: number + 1,
-            only_in_tests: section.ends_with("dev-dependencies"),
-        };
-        if let Some(header) = line.strip_prefix('[') {
-            section = header.trim_end_matches(']');
-            if let Some((table, package)) = section.rsplit_once('.')
-                && table.ends_with("dependencies")
-            {
-                found.push(add(package.trim_matches('"'), table));
-            }
-        } else if section.ends_with("dependencies") && !line.is_empty() && !line.starts_with('#') {
-            let key = line.split(['.', '=']).next().unwrap_or_default().trim().trim_matches('"');
-            let renamed = line.split_once("package = \"").and_then(|(_, rest)| rest.split('"').next());
-            found.push(add(renamed.unwrap_or(key), section));
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 mod arrows;
 mod crate_docs;
 mod dead_files;
+mod dependency_docs;
 mod length;
 mod purity;
 mod ratchet;
@@ -51,6 +52,7 @@ const RULES: &[fn(&Tree) -> Vec<Violation>] = &[
     statements::check,
     words::check,
     crate_docs::check,
+    dependency_docs::check,
 ];
 
 /// All violations in a tree, in order of file and line.
@@ -82,7 +84,7 @@ mod tests {
     fn a_tree_that_breaks_every_rule_is_refused_by_every_rule() {
         let long = "\n".repeat(1000);
         let tree = Tree::of(&[
-            ("crates/packet/Cargo.toml", "[dependencies]\ncairn-engine.workspace = true\n"),
+            ("crates/packet/Cargo.toml", "[dependencies]\ncairn-engine.workspace = true\nx = \"1\"\n"),
             ("crates/packet/src/lib.rs", "use std::net;\nfn f() { matches!(a, b); }\nfn g() { unsafe {} }\n"),
             ("crates/packet/src/dead.rs", &long),
             ("docs/page.md", concat!("see /wo", "rk/x")),
@@ -90,10 +92,8 @@ mod tests {
         let mut rules: Vec<&str> = check(&tree).iter().map(|violation| violation.rule).collect();
         rules.sort_unstable();
         rules.dedup();
-        assert_eq!(
-            rules,
-            ["arrows", "crate-docs", "dead-file", "file-length", "purity", "statement", "unsafe", "word"]
-        );
+        let expected = "arrows crate-docs dead-file dependency-docs file-length purity statement unsafe word";
+        assert_eq!(rules.join(" "), expected);
     }
 
     #[test]

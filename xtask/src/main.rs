@@ -1,1 +1,57 @@
-fn main() {}
+//! Cairn's own task runner: `cargo xtask <command>`.
+//!
+//! Everything that continuous integration does is one of these commands, so it can be done the same way at a
+//! desk. The runner has no dependencies; it must build in seconds on a machine that has only cargo.
+#![expect(clippy::print_stdout, reason = "a task runner talks to its user on standard output")]
+
+mod bench;
+mod ci;
+mod fuzz;
+mod licences;
+mod manifest;
+mod process;
+mod source;
+mod table;
+mod tidy;
+mod tree;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  ci [smoke|full] [--fail-fast]   everything that must pass before a merge (default: full)
+  tidy                            the rules of the house that a compiler does not check
+  licences                        licences, sources and duplicate versions of third-party crates
+  fuzz list                       the fuzz targets
+  fuzz smoke [--seconds N] [--json]
+                                  every target for N seconds (default 5), the canary first
+  fuzz run TARGET [--seconds N] [--jobs N] [--json]
+                                  one target (default 60 seconds)
+  fuzz run TARGET FILE            one input again, as after a crash
+  bench [FILTER...]               the benchmark binaries
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["ci", rest @ ..] => ci::run(rest),
+        ["tidy"] => tidy::run(),
+        ["licences"] => licences::run(),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(format!("no such command: `{}`\n\n{USAGE}", words.join(" "))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `cargo xtask ci`: the one entry for continuous integration, the same at a desk.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::{fuzz, licences, process, table, tidy, tree};
+
+/// One thing that must pass.
+struct Step {
+    name: &'static str,
+    /// Left out of a smoke run.
+    only_in_full: bool,
+    run: fn(&Workshop) -> Result<Outcome, String>,
+}
+
+enum Outcome {
+    Passed,
+    /// It could not run here; the reason is shown, and what stands in for it.
+    Absent(String),
+}
+
+/// What the steps need to know.
+struct Workshop {
+    root: PathBuf,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "tools", only_in_full: false, run: tools },
+    Step { name: "format", only_in_full: false, run: format },
+    Step { name: "tidy", only_in_full: false, run: |_| tidy::run().map(passed) },
+    Step { name: "licences", only_in_full: false, run: |_| licences::run().map(passed) },
+    Step { name: "clippy", only_in_full: false, run: clippy },
+    Step { name: "tests", only_in_full: false, run: tests },
+    Step {
+        name: "examples in the docs",
+        only_in_full: false,
+        run: |shop| shop.cargo(&["test", "--workspace", "--locked", "--doc"]),
+    },
+    Step { name: "docs", only_in_full: true, run: docs },
+    Step { name: "engine without a system", only_in_full: true, run: wasm },
+    Step { name: "fuzz smoke", only_in_full: true, run: |_| fuzz::run(&["smoke"]).map(passed) },
+];
+
+/// Runs the steps. All of them, unless `--fail-fast` asks to stop at the first failure.
+pub(crate) fn run(words: &[&str]) -> Result<(), String> {
+    let (mut full, mut fail_fast) = (true, false);
+    for word in words {
+        match *word {
+            "full" => full = true,
+            "smoke" => full = false,
+            "--fail-fast" => fail_fast = true,
+            _ => {
+                return Err(format!(
+                    "ci does not know `{word}`; it takes `smoke` or `full`, and `--fail-fast`"
+                ));
+            }
+        }
+    }
+    let shop = Workshop { root: tree::root()? };
+    let steps: Vec<&Step> = STEPS.iter().filter(|step| full || !step.only_in_full).collect();
+    let mut results = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        println!("\n=== {}/{} {}", number + 1, steps.len(), step.name);
+        let start = Instant::now();
+        let result = (step.run)(&shop);
+        if let Err(message) = &result {
+            println!("{message}");
+        }
+        let failed = result.is_err();
+        results.push((step.name, result, start.elapsed()));
+        if failed && fail_fast {
+            break;
+        }
+    }
+    summarise(&results, steps.len())
+}
+
+fn summarise(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize) -> Result<(), String> {
+    let row = |(name, result, time): &(&str, Result<Outcome, String>, Duration)| {
+        let verdict = match result {
+            Ok(Outcome::Passed) => "passed",
+            Ok(Outcome::Absent(_)) => "NOT RUN",
+            Err(_) => "FAILED",
+        };
+        vec![(*name).to_owned(), verdict.to_owned(), format!("{:.1} s", time.as_secs_f64())]
+    };
+    println!(
+        "\n=== summary\n{}",
+        table::render(&["step", "result", "time"], &results.iter().map(row).collect::<Vec<_>>())
+    );
+    for (name, result, _) in results {
+        if let Ok(Outcome::Absent(reason)) = result {
+            println!("NOT RUN: {name}: {reason}");
+        }
+    }
+    let failed: Vec<&str> =
+        results.iter().filter(|(_, result, _)| result.is_err()).map(|(name, ..)| *name).collect();
+    match (failed.is_empty(), steps - results.len()) {
+        (true, _) => Ok(()),
+        (false, 0) => Err(format!("failed: {}", failed.join(", "))),
+        (false, left) => Err(format!("failed: {}; {left} steps were not started", failed.join(", "))),
+    }
+}
+
+fn passed((): ()) -> Outcome {
+    Outcome::Passed
+}
+
+impl Workshop {
+    fn cargo(&self, arguments: &[&str]) -> Result<Outcome, String> {
+        process::run("cargo", arguments, &self.root, &[]).map(passed)
+    }
+}
+
+/// Makes sure that the programs the other steps need are there, and prints their versions.
+fn tools(shop: &Workshop) -> Result<Outcome, String> {
+    for component in ["rustfmt", "clippy"] {
+        let program = if component == "rustfmt" { "fmt" } else { component };
+        if !process::succeeds("cargo", &[program, "--version"]) {
+            println!("{component} is missing: asking rustup for it");
+            process::run("rustup", &["component", "add", component], &shop.root, &[])?;
+        }
+    }
+    for (program, arguments) in
+        [("rustc", &["--version"][..]), ("cargo", &["--version"]), ("cargo", &["clippy", "--version"])]
+    {
+        process::run(program, arguments, &shop.root, &[])?;
+    }
+    Ok(Outcome::Passed)
+}
+
+/// The workspace, and the fuzz targets, which are a workspace of their own.
+fn format(shop: &Workshop) -> Result<Outcome, String> {
+    shop.cargo(&["fmt", "--all", "--check"])?;
+    shop.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
+}
+
+fn clippy(shop: &Workshop) -> Result<Outcome, String> {
+    shop.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+}
+
+/// Unit and integration tests. Their output is not touched: continuous integration reads its closing lines.
+fn tests(shop: &Workshop) -> Result<Outcome, String> {
+    shop.cargo(&[
+        "test",
+        "--workspace",
+        "--locked",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--examples",
+        "--no-fail-fast",
+    ])
+}
+
+fn docs(shop: &Workshop) -> Result<Outcome, String> {
+    let arguments = ["doc", "--workspace", "--locked", "--no-deps"];
+    process::run("cargo", &arguments, &shop.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
+}
+
+/// Compiles the engine for a target that has no clock, no sockets, no files and no threads: the proof that it
+/// needs none.
+fn wasm(shop: &Workshop) -> Result<Outcome, String> {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    if !shop.root.join("crates/engine").exists() {
+        return Ok(Outcome::Absent("there is no engine yet".to_owned()));
+    }
+    let installed =
+        process::output("rustup", &["target", "list", "--installed"], &shop.root).unwrap_or_default();
+    let is_installed = installed.lines().any(|line| line == TARGET);
+    if !is_installed && !process::succeeds("rustup", &["target", "add", TARGET]) {
+        let reason = format!(
+            "the target {TARGET} is not installed and cannot be; tidy's purity rule stands in for it"
+        );
+        return Ok(Outcome::Absent(reason));
+    }
+    shop.cargo(&["check", "--locked", "--target", TARGET, "--package", "cairn-engine"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(
+        name: &'static str,
+        result: Result<Outcome, String>,
+    ) -> (&'static str, Result<Outcome, String>, Duration) {
+        (name, result, Duration::ZERO)
+    }
+
+    #[test]
+    fn one_failed_step_fails_the_run_and_is_named() {
+        let results = [
+            result("a", Ok(Outcome::Passed)),
+            result("b", Err("no".into())),
+            result("c", Ok(Outcome::Passed)),
+        ];
+        assert_eq!(summarise(&results, 3), Err("failed: b".to_owned()));
+        assert_eq!(summarise(&results, 5), Err("failed: b; 2 steps were not started".to_owned()));
+    }
+
+    #[test]
+    fn a_step_that_cannot_run_here_does_not_fail_the_run() {
+        assert_eq!(summarise(&[result("a", Ok(Outcome::Absent("no such thing".into())))], 1), Ok(()));
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        assert!(run(&["fast"]).unwrap_err().contains("`fast`"));
+    }
+}

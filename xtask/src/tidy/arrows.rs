@@ -1,0 +1,105 @@
+//! Arrows between crates run only downwards: who may depend on whom.
+
+use super::Violation;
+use crate::manifest;
+use crate::tree::Tree;
+
+const RULE: &str = "arrows";
+
+/// Each crate in `crates/` and the crates it may use, from the bottom of the house to the top.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("testkit", &[]),
+    ("packet", &[]),
+    ("trust", &["packet"]),
+    ("link", &["packet"]),
+    ("engine", &["packet"]),
+    ("flow", &["packet", "trust"]),
+    ("repo", &["packet", "trust", "flow"]),
+    ("node", &["packet", "trust", "link", "engine", "repo"]),
+    ("sim", &["packet", "link", "engine", "flow", "repo"]),
+    ("lab", &["packet", "trust", "link", "engine", "flow", "repo", "node", "sim"]),
+    ("cairn", &["packet", "trust", "link", "engine", "flow", "repo", "node", "sim", "lab"]),
+];
+
+/// Crates that every crate may use in its tests, and none elsewhere.
+const ONLY_IN_TESTS: &[&str] = &["testkit"];
+
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for name in tree.crates() {
+        let path = format!("crates/{name}/Cargo.toml");
+        let text = tree.get(&path).unwrap_or_default();
+        let Some((_, allowed)) = ARROWS.iter().find(|(room, _)| *room == name) else {
+            let message = format!("`{name}` has no place in the house: add it to ARROWS in {}", file!());
+            violations.push(Violation::new(RULE, &path, 0, message));
+            continue;
+        };
+        for dependency in manifest::dependencies(text) {
+            let Some(used) = dependency.package.strip_prefix("cairn-") else { continue };
+            let fine = allowed.contains(&used) || dependency.only_in_tests && ONLY_IN_TESTS.contains(&used);
+            if !fine {
+                let message = format!("`{name}` may not use `{used}`; it may use {}", list(allowed));
+                violations.push(Violation::new(RULE, &path, dependency.line, message));
+            }
+        }
+    }
+    violations
+}
+
+fn list(allowed: &[&str]) -> String {
+    if allowed.is_empty() { "no other crate of Cairn".to_owned() } else { allowed.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(files: &[(&str, &str)]) -> Vec<String> {
+        check(&Tree::of(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn canary_an_arrow_that_runs_upwards_is_refused() {
+        for line in [
+            "[dependencies]\ncairn-engine.workspace = true",
+            "[dependencies]\ncairn-engine = { path = \"../engine\" }",
+            "[dependencies]\nother = { package = \"cairn-engine\", path = \"../engine\" }",
+            "[dependencies.cairn-engine]\nworkspace = true",
+            "[target.'cfg(unix)'.dependencies]\ncairn-engine.workspace = true",
+            "[dev-dependencies]\ncairn-engine.workspace = true",
+            "[build-dependencies]\ncairn-engine.workspace = true",
+        ] {
+            let found = messages(&[("crates/link/Cargo.toml", line)]);
+            assert_eq!(found.len(), 1, "{line}");
+            assert!(found[0].contains("`link` may not use `engine`; it may use packet"), "{}", found[0]);
+        }
+    }
+
+    #[test]
+    fn arrows_that_run_downwards_and_other_peoples_crates_are_fine() {
+        let manifest = "[package]\nname = \"cairn-link\"\n[dependencies]\ncairn-packet.workspace = true\nsha2 = \"1\"\n\
+                        [dev-dependencies]\ncairn-testkit.workspace = true\n";
+        assert!(messages(&[("crates/link/Cargo.toml", manifest)]).is_empty());
+    }
+
+    #[test]
+    fn test_helpers_are_for_tests_only() {
+        let found =
+            messages(&[("crates/link/Cargo.toml", "[dependencies]\ncairn-testkit.workspace = true\n")]);
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn a_crate_without_a_place_is_refused() {
+        assert_eq!(messages(&[("crates/cellar/Cargo.toml", "")]).len(), 1);
+    }
+
+    #[test]
+    fn no_crate_may_use_one_above_it() {
+        for (index, (name, allowed)) in ARROWS.iter().enumerate() {
+            for used in *allowed {
+                assert!(ARROWS[..index].iter().any(|(below, _)| below == used), "{name} -> {used}");
+            }
+        }
+    }
+}

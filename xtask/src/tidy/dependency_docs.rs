@@ -1,0 +1,41 @@
+//! Every third-party crate that is asked for by name is explained in `docs/dependencies.md`.
+
+use super::Violation;
+use crate::manifest;
+use crate::tree::Tree;
+
+const RULE: &str = "dependency-docs";
+const PAGE: &str = "docs/dependencies.md";
+
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let page = tree.get(PAGE).unwrap_or_default();
+    let mut violations = Vec::new();
+    for (path, text) in tree.iter().filter(|(path, _)| *path == "Cargo.toml" || path.ends_with("/Cargo.toml"))
+    {
+        for dependency in manifest::dependencies(text) {
+            let name = dependency.package;
+            if !name.starts_with("cairn-") && !page.contains(&format!("| `{name}` |")) {
+                let message =
+                    format!("`{name}` is not in {PAGE}: say there what it is for and why not our own code");
+                violations.push(Violation::new(RULE, path, dependency.line, message));
+            }
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(page: &str) -> usize {
+        let manifest = "[dependencies]\ncairn-packet.workspace = true\nsha2 = \"1\"\n";
+        check(&Tree::of(&[("crates/a/Cargo.toml", manifest), (PAGE, page)])).len()
+    }
+
+    #[test]
+    fn canary_a_crate_that_nobody_explains_is_refused() {
+        assert_eq!(count("| `sha1` | old |"), 1);
+        assert_eq!(count("| `sha2` | digests |"), 0);
+    }
+}

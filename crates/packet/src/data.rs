@@ -2,13 +2,14 @@
 
 use crate::Dialect;
 use crate::buffer::Buffer;
+use crate::ccnx;
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::NameRef;
+use crate::name::{Name, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
-/// What the content of a Data is.
+/// What the content of an NDN Data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContentType(pub u32);
 
@@ -27,11 +28,25 @@ impl ContentType {
     pub const PREFIX_ANNOUNCEMENT: ContentType = ContentType(5);
 }
 
-/// An owned Data: the received bytes, shared, and what was read from them. Cloning shares the bytes.
+/// An owned Data, called ContentObject in CCNx: the received bytes, shared, and what was read from them. Cloning shares
+/// the bytes.
 #[derive(Clone, Debug)]
 pub struct Data {
     wire: Buffer,
-    layout: ndn::DataLayout,
+    parts: Parts,
+}
+
+#[derive(Clone, Debug)]
+enum Parts {
+    Ndn(ndn::DataLayout),
+    Ccnx(Box<CcnxParts>),
+}
+
+#[derive(Clone, Debug)]
+struct CcnxParts {
+    /// In canonical form, which differs from the one on the wire.
+    name: Name,
+    layout: ccnx::ContentObjectLayout,
 }
 
 impl Data {
@@ -41,30 +56,70 @@ impl Data {
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
         let layout = ndn::DataView::decode(&wire)?.layout();
-        Ok(Data { wire, layout })
+        Ok(Data { wire, parts: Parts::Ndn(layout) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
     ///
     /// # Errors
     /// As [`Data::decode_ndn`].
+    #[inline]
     pub fn decode_ndn_hashed(
         wire: Buffer,
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
         let layout = ndn::DataView::decode_hashed(&wire, hasher, hashes)?.layout();
-        Ok(Data { wire, layout })
+        Ok(Data { wire, parts: Parts::Ndn(layout) })
+    }
+
+    /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
+    ///
+    /// # Errors
+    /// Any broken rule of the format, at the byte where it is broken.
+    pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
+        let view = ccnx::ContentObjectView::decode(&wire)?;
+        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
+        Ok(Data { wire, parts: Parts::Ccnx(Box::new(parts)) })
+    }
+
+    /// The same, hashing all prefixes of the name on the way.
+    ///
+    /// # Errors
+    /// As [`Data::decode_ccnx`].
+    pub fn decode_ccnx_hashed(
+        wire: Buffer,
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let view = ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?;
+        let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
+        Ok(Data { wire, parts: Parts::Ccnx(Box::new(parts)) })
     }
 
     /// The language it is written in.
     pub fn dialect(&self) -> Dialect {
-        Dialect::Ndn
+        match self.parts {
+            Parts::Ndn(_) => Dialect::Ndn,
+            Parts::Ccnx(_) => Dialect::Ccnx,
+        }
     }
 
-    /// All fields of an NDN Data.
-    pub fn ndn(&self) -> ndn::DataView<'_> {
-        ndn::DataView::from_parts(&self.wire, self.layout)
+    /// All fields of an NDN Data; `None` for a ContentObject of CCNx.
+    #[inline]
+    pub fn ndn(&self) -> Option<ndn::DataView<'_>> {
+        match self.parts {
+            Parts::Ndn(layout) => Some(ndn::DataView::from_parts(&self.wire, layout)),
+            Parts::Ccnx(_) => None,
+        }
+    }
+
+    /// All fields of a ContentObject of CCNx; `None` for a Data of NDN.
+    pub fn ccnx(&self) -> Option<ccnx::ContentObjectView<'_>> {
+        match &self.parts {
+            Parts::Ndn(_) => None,
+            Parts::Ccnx(parts) => Some(ccnx::ContentObjectView::from_parts(&self.wire, parts.layout)),
+        }
     }
 
     /// The whole packet as it goes on the wire.
@@ -73,32 +128,48 @@ impl Data {
     }
 
     /// The name in canonical form, without the implicit digest.
+    #[inline]
     pub fn name(&self) -> NameRef<'_> {
-        self.ndn().name()
+        match &self.parts {
+            Parts::Ndn(layout) => ndn::DataView::from_parts(&self.wire, *layout).name(),
+            Parts::Ccnx(parts) => parts.name.as_ref(),
+        }
     }
 
     /// Number of components of the name.
+    #[inline]
     pub fn component_count(&self) -> usize {
-        self.ndn().component_count()
+        match &self.parts {
+            Parts::Ndn(layout) => ndn::DataView::from_parts(&self.wire, *layout).component_count(),
+            Parts::Ccnx(parts) => parts.layout.component_count(),
+        }
     }
 
-    /// What the content is.
-    pub fn content_type(&self) -> ContentType {
-        self.ndn().content_type()
-    }
-
-    /// How long the Data counts as fresh after arrival.
+    /// How long the Data counts as fresh after arrival. A ContentObject that does not say is fresh for ever; a Data of
+    /// NDN that does not is never fresh.
+    #[inline]
     pub fn freshness(&self) -> Duration {
-        self.ndn().freshness()
+        match (self.ndn(), self.ccnx()) {
+            (Some(view), _) => view.freshness(),
+            (_, Some(view)) => {
+                view.freshness_seconds().map_or(Duration::MAX, |secs| Duration::from_secs(secs.into()))
+            }
+            (None, None) => Duration::ZERO,
+        }
     }
 
     /// The content; empty when there is none.
     pub fn content(&self) -> &[u8] {
-        self.ndn().content()
+        match (self.ndn(), self.ccnx()) {
+            (Some(view), _) => view.content(),
+            (_, Some(view)) => view.content(),
+            (None, None) => &[],
+        }
     }
 
     /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.
     pub fn implicit_digest(&self) -> [u8; 32] {
-        self.ndn().implicit_digest()
+        use sha2::{Digest as _, Sha256};
+        Sha256::digest(&self.wire).into()
     }
 }

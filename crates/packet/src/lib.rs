@@ -7,6 +7,7 @@ pub mod error;
 pub mod hash;
 pub mod interest;
 pub mod link_header;
+mod matching;
 pub mod name;
 pub mod ndn;
 pub mod random;

@@ -50,8 +50,8 @@ fn parameters_are_digested_into_the_name() {
         hex("0531 0725 080142 0220 71ebd12fd721d390aab8b9d4dfc443385a0ddb62e0bed1b4fbd766bc67354ca1
              0a0401020304 24026869")[..]
     );
-    assert_eq!(interest.ndn().parameters_digest_is_valid(), Some(true));
-    assert_eq!(interest.ndn().application_parameters(), Some(&b"hi"[..]));
+    assert_eq!(interest.ndn().unwrap().parameters_digest_is_valid(), Some(true));
+    assert_eq!(interest.ndn().unwrap().application_parameters(), Some(&b"hi"[..]));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_signed_interest_covers_name_parameters_and_info() {
              0a0401020304 2400 2c17 1b0100 26080102030405060708 28080000018bcfe56800
              2e20 43ba55645256454386d76618ddfcc19665dfa9320f33d889203d73238fa380cc")[..]
     );
-    let view = interest.ndn();
+    let view = interest.ndn().unwrap();
     assert_eq!(view.signed_portion().unwrap().collect::<Vec<_>>().concat(), covered);
     let info = view.signature_info().unwrap();
     assert_eq!(info.signature_type, SignatureType::DIGEST_SHA256);
@@ -95,10 +95,10 @@ fn the_data_with_every_field_reads_and_writes_as_specified() {
         .build_with_digest()
         .unwrap();
     assert_eq!(data.wire()[..], wire[..]);
-    assert_eq!(data.content_type(), ContentType::BLOB);
+    assert_eq!(data.ndn().unwrap().content_type(), ContentType::BLOB);
     assert_eq!(data.freshness(), Duration::from_secs(1));
     assert_eq!(data.content(), b"hi");
-    let view = data.ndn();
+    let view = data.ndn().unwrap();
     assert_eq!(view.final_block().unwrap().to_string(), "seg=0");
     assert_eq!(view.signed_portion().len(), 25);
     assert_eq!(view.signature_value()[..], Sha256::digest(view.signed_portion())[..]);
@@ -124,7 +124,7 @@ fn the_key_locator_of_the_hmac_sample_is_read() {
     let info = SignatureInfoBuilder::new(SignatureType::HMAC_WITH_SHA256).key_name(&name("/k"));
     let data =
         DataBuilder::new(name("/A")).content(b"hi".to_vec()).build_signed(&info, |_| vec![0; 32]).unwrap();
-    let view = data.ndn();
+    let view = data.ndn().unwrap();
     assert_eq!(view.signed_portion(), hex("0703080141 15026869 160a 1b0104 1c05 070308016b"));
     let locator = view.signature_info().unwrap().key_locator;
     assert!(matches!(locator, Some(KeyLocator::Name(key)) if key == name("/k").as_ref()));
@@ -135,7 +135,7 @@ fn elements_after_the_signature_are_digested_but_not_signed() {
     let wire = hex("0631 0703080141 16031b0100
                     1720 4dc3687307ff540517001990590b74ae07d1065ea72fb5d58aa0e03d56bb1d1c fd0258 01 ff");
     let data = Data::decode_ndn(Buffer::from(wire.clone())).unwrap();
-    assert_eq!(data.ndn().signed_portion(), hex("0703080141 16031b0100"));
+    assert_eq!(data.ndn().unwrap().signed_portion(), hex("0703080141 16031b0100"));
     assert_eq!(data.implicit_digest()[..], Sha256::digest(&wire)[..]);
 }
 

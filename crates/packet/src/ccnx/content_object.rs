@@ -56,6 +56,12 @@ pub(crate) struct Layout {
     signed: Span,
 }
 
+impl Layout {
+    pub(crate) fn component_count(&self) -> usize {
+        self.component_count.into()
+    }
+}
+
 /// Signature: what proves that the publisher made a ContentObject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
@@ -218,12 +224,10 @@ impl<'a> ContentObjectView<'a> {
         Sha256::digest(self.wire).into()
     }
 
-    #[expect(dead_code, reason = "for the owned Data")]
     pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
         ContentObjectView { wire, layout }
     }
 
-    #[expect(dead_code, reason = "for the owned Data")]
     pub(crate) fn layout(&self) -> Layout {
         self.layout
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::buffer::Buffer;
 use crate::ccnx::block::{
     body_element_len, decimal_element_len, element_len, write_blob_element, write_close,
     write_decimal_element, write_open,
@@ -15,6 +16,7 @@ use crate::ccnx::ticks::Ticks;
 use crate::ccnx::{MAX_ENCODED_BYTES, MAX_MESSAGE_BYTES, span_in};
 use crate::error::{DecodeError, EncodeError, Rule};
 use crate::hash::{NameHasher, PrefixHashes};
+use crate::interest::Nonce;
 use crate::name::Component;
 use crate::span::Span;
 use crate::time::Duration;
@@ -193,18 +195,20 @@ impl<'a> InterestView<'a> {
         self.layout.aggregation.range().unwrap_or_default()
     }
 
-    #[expect(dead_code, reason = "for the owned Interest")]
     pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
         InterestView { wire, layout }
     }
 
-    #[expect(dead_code, reason = "for the owned Interest")]
     pub(crate) fn layout(&self) -> Layout {
         self.layout
     }
 }
 
 impl Layout {
+    pub(crate) fn component_count(&self) -> usize {
+        self.component_count.into()
+    }
+
     #[inline]
     fn read<'a>(wire: &'a [u8], name: CcnxNameRef<'a>, reader: &mut Reader<'a>) -> Result<Self, DecodeError> {
         let start = reader.position();
@@ -246,6 +250,18 @@ impl Layout {
             face_id,
         })
     }
+}
+
+/// The Interest in `view` with its Nonce set to `nonce`, everything else kept.
+pub(crate) fn with_nonce(view: InterestView<'_>, nonce: Nonce) -> Result<Buffer, DecodeError> {
+    let bytes = nonce.0.to_be_bytes();
+    let fields = InterestFields { nonce: Some(&bytes), ..view.fields() };
+    fields.encode(view.name()).map(Buffer::from).map_err(|error| match error {
+        EncodeError::Invalid(error) => error,
+        EncodeError::TooLarge { size, limit } => {
+            DecodeError::new("Interest", 0, Rule::TooLarge { size, limit })
+        }
+    })
 }
 
 /// Everything in an Interest but its name; what is `None` is left out on the wire.

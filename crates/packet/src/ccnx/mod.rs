@@ -28,6 +28,9 @@ pub use selectors::{AnswerOriginKind, ChildSelector, PublisherId, PublisherIdKin
 pub use signed_info::{ContentKind, KeyLocator, SignedInfo};
 pub use ticks::Ticks;
 
+pub(crate) use content_object::Layout as ContentObjectLayout;
+pub(crate) use interest::{Layout as InterestLayout, with_nonce};
+
 use crate::span::Span;
 
 /// The largest Interest or ContentObject that is read. CCNx 0.8.2 refuses longer Interests.

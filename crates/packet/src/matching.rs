@@ -1,0 +1,76 @@
+//! Which Data answers which Interest, in both dialects.
+
+use crate::ccnx;
+use crate::data::Data;
+use crate::interest::Interest;
+use crate::name::ComponentKind;
+
+impl Interest {
+    /// Whether `data` answers this Interest. Computes the Data's digest only where the answer depends on it.
+    ///
+    /// NDN packet format, section 3.2, and CCNx 0.8, "Interest". Freshness is no part of this: it asks whether a cache may be
+    /// used, not whether the Data is the right one.
+    pub fn matches(&self, data: &Data) -> bool {
+        match (self.ndn(), self.ccnx(), data.ndn(), data.ccnx()) {
+            (Some(interest), _, Some(data), _) => {
+                let (wanted, name) = (interest.name(), data.name());
+                if interest.component_count() == data.component_count() + 1 {
+                    return name.is_prefix_of(wanted)
+                        && wanted.last().is_some_and(|last| {
+                            last.kind == ComponentKind::IMPLICIT_DIGEST
+                                && last.value == data.implicit_digest()
+                        });
+                }
+                if interest.can_be_prefix() { wanted.is_prefix_of(name) } else { wanted == name }
+            }
+            (_, Some(interest), _, Some(object)) => ccnx::matches(&interest, &object),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ndn::{DataBuilder, InterestBuilder};
+    use crate::{Component, Name};
+
+    fn data(uri: &str) -> Data {
+        DataBuilder::new(uri.parse().unwrap()).build_with_digest().unwrap()
+    }
+
+    fn matches(interest: &str, can_be_prefix: bool, data: &Data) -> bool {
+        InterestBuilder::new(interest.parse().unwrap())
+            .can_be_prefix(can_be_prefix)
+            .build()
+            .unwrap()
+            .matches(data)
+    }
+
+    #[test]
+    fn names_match_exactly_unless_a_prefix_is_enough() {
+        let data = data("/a/b");
+        assert!(matches("/a/b", false, &data) && matches("/a/b", true, &data) && matches("/a", true, &data));
+        assert!(
+            !matches("/a", false, &data) && !matches("/a/c", true, &data) && !matches("/a/b/c", true, &data)
+        );
+    }
+
+    #[test]
+    fn a_digest_names_one_packet_and_no_other() {
+        let data = data("/a");
+        let full = |digest: [u8; 32]| {
+            let digest = Component::new(ComponentKind::IMPLICIT_DIGEST, &digest);
+            let name = "/a".parse::<Name>().unwrap().with(digest).unwrap();
+            InterestBuilder::new(name).build().unwrap()
+        };
+        assert!(full(data.implicit_digest()).matches(&data));
+        assert!(!full([0; 32]).matches(&data));
+    }
+
+    #[test]
+    fn dialects_never_match_each_other() {
+        let wire = ccnx::InterestFields::default().encode(&"/a".parse::<Name>().unwrap()).unwrap();
+        assert!(!Interest::decode_ccnx(wire.into()).unwrap().matches(&data("/a")));
+    }
+}

@@ -204,6 +204,17 @@ impl Interest {
         }
     }
 
+    /// Gives an Interest of NDN that has no hop limit one. Copies the packet.
+    ///
+    /// # Errors
+    /// The packet would exceed the protocol's size limit with the field.
+    pub fn add_hop_limit(&mut self, hops: u8) -> Result<(), DecodeError> {
+        if let Some(view) = self.ndn().filter(|view| view.hop_limit().is_none()) {
+            *self = Interest::decode_ndn(ndn::with_hop_limit(view, hops)?)?;
+        }
+        Ok(())
+    }
+
     /// Writes the nonce, adding the field if it was absent. Copies the packet.
     ///
     /// # Errors

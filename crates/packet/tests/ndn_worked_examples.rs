@@ -172,6 +172,20 @@ fn a_nonce_is_added_or_replaced_in_its_place() {
 }
 
 #[test]
+fn a_hop_limit_is_added_in_its_place_but_never_replaced() {
+    for (before, after) in [
+        ("0505 0703080141", "0508 0703080141 220107"),
+        ("0509 0703080141 2402 6869", "050c 0703080141 220107 2402 6869"),
+        ("0509 0703080141 0c0203e8", "050c 0703080141 0c0203e8 220107"),
+        ("0508 0703080141 220103", "0508 0703080141 220103"),
+    ] {
+        let mut interest = Interest::decode_ndn(Buffer::from(hex(before))).unwrap();
+        interest.add_hop_limit(7).unwrap();
+        assert_eq!(interest.wire()[..], hex(after)[..], "{before}");
+    }
+}
+
+#[test]
 fn the_hop_limit_is_written_in_place_unless_the_packet_is_shared() {
     let mut interest = InterestBuilder::new(name("/A")).hop_limit(5).build().unwrap();
     let (place, shared) = (interest.wire().as_ptr(), interest.clone());

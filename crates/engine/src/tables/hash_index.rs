@@ -66,6 +66,7 @@ impl Default for HashIndex {
 
 impl HashIndex {
     /// Number of entries.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }

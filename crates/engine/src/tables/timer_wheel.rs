@@ -53,6 +53,7 @@ impl Default for TimerWheel {
 
 impl TimerWheel {
     /// Number of entries with a deadline.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
         self.len
     }
@@ -83,9 +84,7 @@ impl TimerWheel {
             return Instant::from_nanos(self.current_tick << TICK_BITS);
         }
         let next = (0..LEVELS).filter_map(|level| self.next_slot(level)).map(|(tick, _)| tick).min();
-        next.map_or(Instant::NEVER, |tick| {
-            Instant::from_nanos(tick.checked_mul(1 << TICK_BITS).unwrap_or(u64::MAX))
-        })
+        next.map_or(Instant::NEVER, |tick| Instant::from_nanos(tick.saturating_mul(1 << TICK_BITS)))
     }
 
     /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`.

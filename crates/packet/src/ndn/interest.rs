@@ -502,28 +502,37 @@ impl InterestBuilder {
 
 /// The Interest in `view` with its Nonce set to `nonce`, everything else kept byte for byte.
 pub(crate) fn with_nonce(view: InterestView<'_>, nonce: Nonce) -> Result<Buffer, DecodeError> {
-    let (mut reader, _) = outer_element(view.wire, types::INTEREST, "Interest")?;
-    let start = reader.position();
-    // The Nonce goes before the first element that the format puts after it.
+    with_field(view, types::NONCE, &nonce.0.to_be_bytes())
+}
+
+/// The Interest in `view` with its HopLimit set to `hops`, everything else kept byte for byte.
+pub(crate) fn with_hop_limit(view: InterestView<'_>, hops: u8) -> Result<Buffer, DecodeError> {
+    with_field(view, types::HOP_LIMIT, &[hops])
+}
+
+/// Puts a field in its place, over the one that may be there.
+fn with_field(view: InterestView<'_>, kind: u32, value: &[u8]) -> Result<Buffer, DecodeError> {
+    let (mut reader, start) = outer_element(view.wire, types::INTEREST, "Interest")?;
+    // It goes before the first element that the format puts after it.
     let mut before = start;
     let mut after = view.wire.len();
     while let Some(element) = reader.element()? {
-        if element.kind == types::NONCE {
+        if element.kind == kind {
             after = element.end();
             break;
         }
-        if rank(element.kind).is_some_and(|rank| rank > 4) {
+        if rank(element.kind) > rank(kind) {
             after = element.start;
             break;
         }
         before = element.end();
     }
     let (head, tail) = (&view.wire[start..before], &view.wire[after..]);
-    let value_len = head.len() + 6 + tail.len();
+    let value_len = head.len() + tlv::element_len(kind, value.len()) + tail.len();
     let mut wire = Vec::with_capacity(tlv::element_len(types::INTEREST, value_len));
     tlv::write_header(&mut wire, types::INTEREST, value_len);
     wire.extend_from_slice(head);
-    tlv::write_element(&mut wire, types::NONCE, &nonce.0.to_be_bytes());
+    tlv::write_element(&mut wire, kind, value);
     wire.extend_from_slice(tail);
     Ok(Buffer::from(wire))
 }

@@ -11,7 +11,7 @@ pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestVi
 pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
 
 pub(crate) use data::Layout as DataLayout;
-pub(crate) use interest::{Layout as InterestLayout, with_nonce};
+pub(crate) use interest::{Layout as InterestLayout, with_hop_limit, with_nonce};
 
 use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind};

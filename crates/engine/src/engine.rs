@@ -1,0 +1,502 @@
+//! The state machine itself: what it is made of, and what its owner may call.
+
+use std::collections::VecDeque;
+
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameHasher, NameRef, PrefixHashes};
+use thiserror::Error;
+
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
+use crate::limit::TokenBucket;
+use crate::strategy::{Action, Instance, StrategyError, StrategySpec};
+use crate::tables::chunked::Slab;
+use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
+use crate::tables::dead_nonces::DeadNonces;
+use crate::tables::entry_id::EntryId;
+use crate::tables::fib::{Fib, NextHop, RouteError, StrategyId};
+use crate::tables::hash_index::HashIndex;
+use crate::tables::pending::PendingTable;
+use crate::transmit::{Event, Transmit};
+
+/// What an engine is made with. [`EngineConfig::default`] suits a host or a small router.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    /// Secret key of the name hashes. Whoever decodes packets for this engine must hash with [`Engine::hasher`].
+    pub hash_key: [u64; 2],
+    /// Seed of the engine's random numbers: new nonces, probing, random strategies.
+    pub seed: u64,
+    /// This engine's number among the shards of a node, which its PIT tokens carry.
+    pub shard: u16,
+    /// Interests that may be pending at once.
+    pub max_pending: u32,
+    /// Prefixes that the routing table may hold for each dialect, prefixes of prefixes counted.
+    pub max_prefixes: u32,
+    /// Longest time an Interest may stay pending, whatever it asks for.
+    pub max_lifetime: Duration,
+    /// Names and nonces of past Interests remembered to recognise loops.
+    pub max_dead_nonces: u32,
+    /// How long those are remembered.
+    pub dead_nonce_lifetime: Duration,
+    /// HopLimit given to Interests that have none; `None` leaves them without.
+    pub default_hop_limit: Option<u8>,
+    /// Names under which this node's network can be reached: forwarding hints to them are done with.
+    pub producer_regions: Vec<Name>,
+    /// The content store.
+    pub content_store: ContentStoreConfig,
+    /// The strategy for names that no other was chosen for.
+    pub default_strategy: StrategySpec,
+}
+
+impl EngineConfig {
+    /// The default configuration with this seed, from which the hash key is derived too. For simulations and tests; a node
+    /// on a network takes key and seed from the system.
+    pub fn seeded(seed: u64) -> Result<Self, StrategyError> {
+        let mut random = Random::derive(seed, 0);
+        Ok(EngineConfig {
+            hash_key: [random.next_u64(), random.next_u64()],
+            seed: random.next_u64(),
+            shard: 0,
+            max_pending: 1 << 20,
+            max_prefixes: 1 << 21,
+            max_lifetime: Duration::from_secs(10 * 24 * 3600),
+            max_dead_nonces: 1 << 20,
+            dead_nonce_lifetime: Duration::from_secs(6),
+            default_hop_limit: None,
+            producer_regions: Vec::new(),
+            content_store: ContentStoreConfig::default(),
+            default_strategy: "best-route".parse()?,
+        })
+    }
+}
+
+/// A face number that was used before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("face {0} exists already")]
+pub struct FaceExists(pub FaceId);
+
+/// What the engine as a whole has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineCounters {
+    /// Interests answered from the content store.
+    pub cache_hits: u64,
+    /// Interests that made a new pending entry.
+    pub pending_created: u64,
+    /// Interests that joined a pending entry.
+    pub pending_joined: u64,
+    /// Pending entries that Data answered.
+    pub satisfied: u64,
+    /// Pending entries that nothing answered.
+    pub unsatisfied: u64,
+    /// Interests sent.
+    pub interests_sent: u64,
+    /// Data sent.
+    pub data_sent: u64,
+    /// Nacks sent.
+    pub nacks_sent: u64,
+    /// What was dropped, by reason.
+    pub drops: DropCounters,
+}
+
+/// How much an engine holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableSizes {
+    /// Pending Interests.
+    pub pending: u32,
+    /// Data kept.
+    pub cached: u32,
+    /// Bytes of Data kept, as counted against the budget.
+    pub cached_bytes: u64,
+    /// Prefixes with next hops, both dialects together.
+    pub routes: u32,
+    /// Faces.
+    pub faces: usize,
+    /// Names and nonces of past Interests.
+    pub dead_nonces: usize,
+    /// Bytes of all tables, packets not counted.
+    pub footprint_bytes: usize,
+}
+
+/// One node's forwarding.
+///
+/// # Calling order
+/// Packets go in with [`Engine::receive_interest`], [`Engine::receive_data`] and [`Engine::receive_nack`], decoded and
+/// hashed with [`Engine::hasher`]. After each, or after a batch of them, take what there is to send with
+/// [`Engine::poll_transmit`] and what there is to know with [`Engine::poll_event`], until both give `None`. Then call
+/// [`Engine::advance`] at [`Engine::next_deadline`] at the latest. `now` never goes back.
+///
+/// Every call does a bounded amount of work for each packet. The engine reads no clock and owns no socket; the same calls with the same
+/// arguments have the same results.
+#[derive(Debug)]
+pub struct Engine {
+    pub(crate) hasher: NameHasher,
+    pub(crate) random: Random,
+    pub(crate) shard: u16,
+    pub(crate) max_lifetime: Duration,
+    pub(crate) dead_nonce_lifetime: Duration,
+    pub(crate) default_hop_limit: Option<u8>,
+    pub(crate) producer_regions: Vec<Name>,
+    pub(crate) faces: FaceTable,
+    pub(crate) index: HashIndex,
+    pub(crate) pending: PendingTable,
+    pub(crate) store: ContentStore,
+    pub(crate) fibs: [Fib; 2],
+    pub(crate) dead_nonces: DeadNonces,
+    pub(crate) strategies: Slab<Instance>,
+    pub(crate) counters: EngineCounters,
+    pub(crate) transmits: VecDeque<Transmit>,
+    pub(crate) events: VecDeque<Event>,
+    /// Lent to strategies, kept to spare the allocation.
+    pub(crate) actions: Vec<Action>,
+}
+
+/// Events not yet polled, at most; further ones are lost.
+const MAX_EVENTS: usize = 1024;
+
+impl Engine {
+    /// An engine without faces and routes.
+    ///
+    /// # Errors
+    /// The default strategy cannot be started.
+    pub fn new(config: EngineConfig) -> Result<Self, StrategyError> {
+        let hasher = NameHasher::new(config.hash_key);
+        let mut strategies = Slab::default();
+        let fibs = [Dialect::Ndn, Dialect::Ccnx].map(|dialect| {
+            let root = hasher.hash(dialect, NameRef::ROOT.components()).whole();
+            (dialect, root)
+        });
+        let [ndn, ccnx] = fibs;
+        let ndn_strategy = strategies.insert(config.default_strategy.start()?);
+        let ccnx_strategy = strategies.insert(config.default_strategy.start()?);
+        Ok(Engine {
+            hasher,
+            random: Random::from_seed(config.seed),
+            shard: config.shard,
+            max_lifetime: config.max_lifetime,
+            dead_nonce_lifetime: config.dead_nonce_lifetime,
+            default_hop_limit: config.default_hop_limit,
+            producer_regions: config.producer_regions,
+            faces: FaceTable::default(),
+            index: HashIndex::default(),
+            pending: PendingTable::new(config.max_pending),
+            store: ContentStore::new(config.content_store),
+            fibs: [
+                Fib::new(config.max_prefixes, ndn.1, StrategyId(ndn_strategy)),
+                Fib::new(config.max_prefixes, ccnx.1, StrategyId(ccnx_strategy)),
+            ],
+            dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
+            strategies,
+            counters: EngineCounters::default(),
+            transmits: VecDeque::new(),
+            events: VecDeque::new(),
+            actions: Vec::new(),
+        })
+    }
+
+    // Getters.
+
+    /// The hasher that packets for this engine must be decoded with.
+    pub fn hasher(&self) -> &NameHasher {
+        &self.hasher
+    }
+
+    /// What the engine has done.
+    pub fn counters(&self) -> &EngineCounters {
+        &self.counters
+    }
+
+    /// What went through a face.
+    pub fn face_counters(&self, face: FaceId) -> Option<&FaceCounters> {
+        self.faces.get(face).map(|face| &face.counters)
+    }
+
+    /// Interests that a face waits for.
+    pub fn face_pending(&self, face: FaceId) -> Option<u32> {
+        self.faces.get(face).map(|face| face.pending)
+    }
+
+    /// All faces with their configuration, in order of number.
+    pub fn faces(&self) -> impl Iterator<Item = (FaceId, &FaceConfig)> {
+        self.faces.iter().map(|(id, face)| (id, &face.config))
+    }
+
+    /// What the content store has done.
+    pub fn content_store_counters(&self) -> &ContentStoreCounters {
+        &self.store.counters
+    }
+
+    /// Budget and behaviour of the content store.
+    pub fn content_store_config(&self) -> &ContentStoreConfig {
+        &self.store.config
+    }
+
+    /// All Data kept, in no particular order.
+    pub fn cached_data(&self) -> impl Iterator<Item = &Data> {
+        self.store.iter().map(|entry| &entry.data)
+    }
+
+    /// All pending Interests, in no particular order.
+    pub fn pending_interests(&self) -> impl Iterator<Item = &Interest> {
+        self.pending.iter().map(|entry| &entry.interest)
+    }
+
+    /// All routes of a dialect, in no particular order.
+    pub fn routes(&self, dialect: Dialect) -> impl Iterator<Item = (&Name, &[NextHop])> {
+        self.fibs[dialect as usize].routes()
+    }
+
+    /// All strategy choices of a dialect with the full names of the strategies, in no particular order.
+    pub fn strategies(&self, dialect: Dialect) -> impl Iterator<Item = (&Name, &Name)> {
+        self.fibs[dialect as usize]
+            .strategies()
+            .filter_map(|(prefix, id)| Some((prefix, &self.strategies.get(id.0)?.name)))
+    }
+
+    /// How much the engine holds.
+    pub fn table_sizes(&self) -> TableSizes {
+        TableSizes {
+            pending: self.pending.len(),
+            cached: self.store.len(),
+            cached_bytes: self.store.bytes(),
+            routes: self.fibs.iter().map(Fib::route_count).sum(),
+            faces: self.faces.len(),
+            dead_nonces: self.dead_nonces.len(),
+            footprint_bytes: self.pending.footprint_bytes()
+                + self.store.footprint_bytes()
+                + self.index.footprint_bytes()
+                + self.dead_nonces.footprint_bytes()
+                + self.fibs.iter().map(Fib::footprint_bytes).sum::<usize>(),
+        }
+    }
+
+    /// How often loops were forgotten before their time for want of room.
+    pub fn dead_nonces_forgotten_early(&self) -> u64 {
+        self.dead_nonces.early_turns()
+    }
+
+    // Commands.
+
+    /// Adds a face.
+    ///
+    /// # Errors
+    /// The number is in use.
+    pub fn add_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> Result<(), FaceExists> {
+        let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
+        let face = Face { config, counters: FaceCounters::default(), pending: 0, rate };
+        if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
+    }
+
+    /// Changes a face; its counters and what is pending for it stay.
+    pub fn configure_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> bool {
+        let Some(face) = self.faces.get_mut(id) else { return false };
+        if face.config.interest_rate != config.interest_rate {
+            face.rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
+        }
+        face.config = config;
+        true
+    }
+
+    /// Removes a face and all routes by it; gives what went through it. What it waited for is dropped when it comes.
+    pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
+        let face = self.faces.remove(id)?;
+        for fib in &mut self.fibs {
+            fib.remove_face(id);
+        }
+        Some(face.counters)
+    }
+
+    /// Adds a next hop for a prefix, or changes its cost. Strategies of Interests pending under the prefix are told.
+    ///
+    /// # Errors
+    /// A limit of the table.
+    pub fn add_route(
+        &mut self,
+        now: Instant,
+        dialect: Dialect,
+        prefix: NameRef<'_>,
+        hop: NextHop,
+    ) -> Result<(), RouteError> {
+        self.add_learned_route(now, dialect, prefix, hop, None)
+    }
+
+    /// The same for a route that was learned by an announcement, which will be passed on with Data.
+    ///
+    /// # Errors
+    /// As [`Engine::add_route`].
+    pub fn add_learned_route(
+        &mut self,
+        now: Instant,
+        dialect: Dialect,
+        prefix: NameRef<'_>,
+        hop: NextHop,
+        announcement: Option<packet::Buffer>,
+    ) -> Result<(), RouteError> {
+        let hashes = self.hasher.hash(dialect, prefix.components());
+        self.fibs[dialect as usize].add_next_hop(prefix, &hashes, hop, announcement)?;
+        self.tell_strategies_of_next_hop(now, dialect, prefix, hop);
+        Ok(())
+    }
+
+    /// Removes a next hop; false if it was not there.
+    pub fn remove_route(&mut self, dialect: Dialect, prefix: NameRef<'_>, face: FaceId) -> bool {
+        let hashes = self.hasher.hash(dialect, prefix.components());
+        self.fibs[dialect as usize].remove_next_hop(prefix, &hashes, face)
+    }
+
+    /// Chooses the strategy for all names under `prefix` that no longer prefix has another for.
+    ///
+    /// # Errors
+    /// A limit of the table, or parameters the strategy refuses.
+    pub fn set_strategy(
+        &mut self,
+        dialect: Dialect,
+        prefix: NameRef<'_>,
+        spec: &StrategySpec,
+    ) -> Result<(), SetStrategyError> {
+        let id = StrategyId(self.strategies.insert(spec.start()?));
+        let hashes = self.hasher.hash(dialect, prefix.components());
+        match self.fibs[dialect as usize].set_strategy(prefix, &hashes, Some(id)) {
+            Ok(previous) => {
+                if let Some(previous) = previous {
+                    self.strategies.remove(previous.0);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.strategies.remove(id.0);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Takes the choice for `prefix` back; false if there was none or the prefix is the root, which always has one.
+    pub fn unset_strategy(&mut self, dialect: Dialect, prefix: NameRef<'_>) -> bool {
+        let hashes = self.hasher.hash(dialect, prefix.components());
+        match self.fibs[dialect as usize].set_strategy(prefix, &hashes, None) {
+            Ok(Some(previous)) => self.strategies.remove(previous.0).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Changes budget and behaviour of the content store.
+    pub fn configure_content_store(&mut self, config: ContentStoreConfig) {
+        self.store.configure(&mut self.index, config);
+    }
+
+    /// Drops up to `limit` Data under `prefix` from the content store; gives how many. Looks at every Data.
+    pub fn erase_cached(&mut self, dialect: Dialect, prefix: NameRef<'_>, limit: usize) -> usize {
+        self.store.erase(&mut self.index, dialect, prefix, limit)
+    }
+
+    // What the world tells the engine: receive_* are in the pipelines.
+
+    /// Lets time pass up to `now`: pending Interests expire, strategies are called at the times they asked for.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(id) = self.pending.pop_due(now) {
+            self.handle_due(now, id);
+        }
+    }
+
+    /// Hints that these packets will be received soon, so that the memory they will touch is fetched while others are worked
+    /// on. Call it for a batch of packets, then receive them one by one.
+    #[inline]
+    pub fn prepare(&self, batch: &[Upcoming<'_>]) {
+        for packet in batch {
+            self.index.prefetch(packet.hashes.whole());
+            if let Some(nonce) = packet.nonce {
+                self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
+                self.fibs[packet.dialect as usize].prefetch(packet.hashes);
+            }
+        }
+        self.store.prefetch_victim();
+        for packet in batch {
+            for id in self.index.candidates(packet.hashes.whole()) {
+                match EntryId::from_raw(id) {
+                    EntryId::Pending(id) => self.pending.prefetch(id),
+                    EntryId::Cached(id) => self.store.prefetch(id),
+                }
+            }
+        }
+        for packet in batch {
+            for id in self.index.candidates(packet.hashes.whole()) {
+                match EntryId::from_raw(id) {
+                    EntryId::Pending(id) => self.pending.prefetch_name(id),
+                    EntryId::Cached(id) => self.store.prefetch_name(id),
+                }
+            }
+        }
+    }
+
+    // What the engine has for the world.
+
+    /// The next packet to send.
+    #[inline]
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.transmits.pop_front()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is waiting.
+    pub fn next_deadline(&self) -> Instant {
+        self.pending.next_deadline()
+    }
+
+    // Helpers of the pipelines.
+
+    pub(crate) fn drop_packet(&mut self, from: FaceId, reason: DropReason) {
+        self.counters.drops.count(reason);
+        self.faces.count_drop(from, reason);
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push_back(event);
+        }
+    }
+
+    /// Sends an Interest back to `face`, if its link is meant for that.
+    pub(crate) fn send_nack(
+        &mut self,
+        face: FaceId,
+        interest: Interest,
+        reason: NackReason,
+        header: LinkHeader,
+    ) {
+        let Some(target) = self.faces.get_mut(face) else { return };
+        // CCNx knows no Nack, and on a shared link others might still answer.
+        if !target.is_point_to_point() || target.config.dialect != Dialect::Ndn {
+            return;
+        }
+        target.counters.out_nacks += 1;
+        self.counters.nacks_sent += 1;
+        let packet = crate::transmit::Outgoing::Nack(interest, reason);
+        self.transmits.push_back(Transmit { face, packet, header });
+    }
+}
+
+/// A packet that is about to be received, for [`Engine::prepare`].
+#[derive(Clone, Copy, Debug)]
+pub struct Upcoming<'a> {
+    /// The language it is written in.
+    pub dialect: Dialect,
+    /// Hashes of its name.
+    pub hashes: &'a PrefixHashes,
+    /// Its nonce, if it is an Interest.
+    pub nonce: Option<packet::Nonce>,
+}
+
+/// Why a strategy could not be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SetStrategyError {
+    /// The strategy cannot be had.
+    #[error(transparent)]
+    Strategy(#[from] StrategyError),
+    /// The choice cannot be stored.
+    #[error(transparent)]
+    Table(#[from] RouteError),
+}

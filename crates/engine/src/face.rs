@@ -1,0 +1,208 @@
+//! What the engine knows about its faces: enough to decide, nothing of sockets.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use packet::Dialect;
+
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::limit::TokenBucket;
+
+/// Number of a face. The owner gives numbers out and never gives one out twice, so that what is still pending for a face that
+/// is gone cannot reach another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FaceId(pub u32);
+
+impl FaceId {
+    /// What Data from the content store names as the face it came from, as in NFD.
+    pub const CONTENT_STORE: FaceId = FaceId(254);
+    /// Numbers up to this one are reserved; faces to peers begin above.
+    pub const LAST_RESERVED: FaceId = FaceId(255);
+}
+
+impl fmt::Display for FaceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Whether the peer is on this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaceScope {
+    /// Another host.
+    NonLocal,
+    /// An application on this host.
+    Local,
+}
+
+/// How many peers a face reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkType {
+    /// One.
+    PointToPoint,
+    /// All on a shared medium that carries a packet to everybody at once.
+    MultiAccess,
+    /// Some on a wireless medium; what came in may have to go out again to reach the others.
+    AdHoc,
+}
+
+/// What the owner says about a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaceConfig {
+    /// The language the peer speaks.
+    pub dialect: Dialect,
+    /// Whether the peer is on this host.
+    pub scope: FaceScope,
+    /// How many peers there are.
+    pub link_type: LinkType,
+    /// Attach a PIT token to Interests sent out, for peers that echo it.
+    pub send_pit_tokens: bool,
+    /// Most Interests that may be pending for this face; `None` for no limit but the table's.
+    pub max_pending: Option<u32>,
+    /// Interests a second that may come in, and how many at once; `None` for any number.
+    pub interest_rate: Option<RateLimit>,
+}
+
+/// A rate with a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Events a second in the long run.
+    pub per_second: u32,
+    /// Events at once after a pause.
+    pub burst: u32,
+}
+
+impl FaceConfig {
+    /// A point-to-point face to another host that speaks NDN, without limits.
+    pub const fn remote() -> Self {
+        FaceConfig {
+            dialect: Dialect::Ndn,
+            scope: FaceScope::NonLocal,
+            link_type: LinkType::PointToPoint,
+            send_pit_tokens: false,
+            max_pending: None,
+            interest_rate: None,
+        }
+    }
+
+    /// A face to an application on this host that speaks NDN, without limits.
+    pub const fn local() -> Self {
+        FaceConfig { scope: FaceScope::Local, ..FaceConfig::remote() }
+    }
+}
+
+/// What went through a face.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaceCounters {
+    /// Interests received.
+    pub in_interests: u64,
+    /// Data received.
+    pub in_data: u64,
+    /// Nacks received.
+    pub in_nacks: u64,
+    /// Interests sent.
+    pub out_interests: u64,
+    /// Data sent.
+    pub out_data: u64,
+    /// Nacks sent.
+    pub out_nacks: u64,
+    /// What was dropped of the packets received here.
+    pub drops: DropCounters,
+}
+
+/// A face as the engine keeps it.
+#[derive(Debug)]
+pub(crate) struct Face {
+    pub(crate) config: FaceConfig,
+    pub(crate) counters: FaceCounters,
+    /// Interests pending that this face is waiting for.
+    pub(crate) pending: u32,
+    pub(crate) rate: Option<TokenBucket>,
+}
+
+impl Face {
+    pub(crate) fn is_local(&self) -> bool {
+        self.config.scope == FaceScope::Local
+    }
+
+    pub(crate) fn is_point_to_point(&self) -> bool {
+        self.config.link_type == LinkType::PointToPoint
+    }
+}
+
+/// All faces of a node.
+///
+/// Small numbers, which is all a node has for long, are found by indexing; a node that has seen many faces come and go falls
+/// back to a search tree.
+#[derive(Debug, Default)]
+pub(crate) struct FaceTable {
+    dense: Vec<Option<Box<Face>>>,
+    sparse: BTreeMap<FaceId, Box<Face>>,
+    len: usize,
+}
+
+const DENSE_LIMIT: usize = 4096;
+
+impl FaceTable {
+    pub(crate) fn insert(&mut self, id: FaceId, face: Face) -> bool {
+        if self.get(id).is_some() {
+            return false;
+        }
+        let index = id.0 as usize;
+        if index < DENSE_LIMIT {
+            if self.dense.len() <= index {
+                self.dense.resize_with(index + 1, || None);
+            }
+            self.dense[index] = Some(Box::new(face));
+        } else {
+            self.sparse.insert(id, Box::new(face));
+        }
+        self.len += 1;
+        true
+    }
+
+    pub(crate) fn remove(&mut self, id: FaceId) -> Option<Face> {
+        let face = match self.dense.get_mut(id.0 as usize) {
+            Some(slot) => slot.take(),
+            None => self.sparse.remove(&id),
+        };
+        self.len -= usize::from(face.is_some());
+        face.map(|face| *face)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: FaceId) -> Option<&Face> {
+        match self.dense.get(id.0 as usize) {
+            Some(slot) => slot.as_deref(),
+            None => self.sparse.get(&id).map(Box::as_ref),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: FaceId) -> Option<&mut Face> {
+        match self.dense.get_mut(id.0 as usize) {
+            Some(slot) => slot.as_deref_mut(),
+            None => self.sparse.get_mut(&id).map(Box::as_mut),
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FaceId, &Face)> {
+        let dense = self
+            .dense
+            .iter()
+            .enumerate()
+            .filter_map(|(index, slot)| Some((FaceId(index as u32), slot.as_deref()?)));
+        dense.chain(self.sparse.iter().map(|(id, face)| (*id, &**face)))
+    }
+
+    /// Counts a drop on the face the packet came by.
+    pub(crate) fn count_drop(&mut self, id: FaceId, reason: DropReason) {
+        if let Some(face) = self.get_mut(id) {
+            face.counters.drops.count(reason);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Incoming Data.
+
+use packet::time::Instant;
+use packet::{CachePolicy, Data, LinkHeader, PitToken, PrefixHashes};
+use smallvec::SmallVec;
+
+use super::strategy_calls::Occasion;
+use crate::drop_reason::DropReason;
+use crate::engine::Engine;
+use crate::face::{FaceId, LinkType};
+use crate::scope;
+use crate::strategy::Trigger;
+use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
+use crate::tables::entry_id::EntryId;
+use crate::tables::pending::{InRecord, Matches, PendingId};
+
+impl Engine {
+    /// Takes Data that arrived by `face`.
+    ///
+    /// `hashes` are those of its name under [`Engine::hasher`]; `header` is what came with it over the link.
+    #[inline]
+    pub fn receive_data(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        data: &Data,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+    ) {
+        if let Err(reason) = self.admit_data(face, data) {
+            return self.drop_packet(face, reason);
+        }
+        let (matches, known) = self.look_up_data(data, hashes);
+        let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
+        if matches.is_empty() {
+            return self.take_unsolicited(now, face, data, hashes, known, cacheable);
+        }
+        if cacheable {
+            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
+        }
+        match matches.as_slice() {
+            &[id] => self.satisfy(now, face, data, hashes, header, id),
+            several => self.satisfy_several(now, face, data, hashes, header, several),
+        }
+    }
+
+    #[inline]
+    fn admit_data(&mut self, face: FaceId, data: &Data) -> Result<(), DropReason> {
+        let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
+        ingress.counters.in_data += 1;
+        if ingress.config.dialect != data.dialect() {
+            return Err(DropReason::WrongDialect);
+        }
+        if !ingress.is_local() && scope::is_for_this_host_only(data.name()) {
+            return Err(DropReason::Scope);
+        }
+        Ok(())
+    }
+
+    /// All pending Interests that the Data answers, and the kept Data of the same name.
+    #[inline]
+    fn look_up_data(&self, data: &Data, hashes: &PrefixHashes) -> (Matches, Option<CachedId>) {
+        let (mut matches, mut known) = (Matches::new(), None);
+        let hash = hashes.whole();
+        for id in self.index.candidates(hash) {
+            match EntryId::from_raw(id) {
+                EntryId::Pending(id) => {
+                    let fits = self.pending.get(id).is_some_and(|entry| {
+                        entry.hash() == hash && entry.name() == data.name() && entry.interest.matches(data)
+                    });
+                    if fits {
+                        matches.push(id);
+                    }
+                }
+                EntryId::Cached(id) if self.store.is(id, data.dialect(), data.name(), hash) => {
+                    known = Some(id);
+                }
+                EntryId::Cached(_) => {}
+            }
+        }
+        self.pending.matches_of_other_lengths(&self.index, &self.hasher, data, hashes, &mut matches);
+        (matches, known)
+    }
+
+    fn take_unsolicited(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        data: &Data,
+        hashes: &PrefixHashes,
+        known: Option<CachedId>,
+        cacheable: bool,
+    ) {
+        self.drop_packet(face, DropReason::Unsolicited);
+        let welcome = match self.store.config.unsolicited {
+            UnsolicitedPolicy::DropAll => false,
+            UnsolicitedPolicy::AdmitLocal => self.is_local(face),
+            UnsolicitedPolicy::AdmitNetwork => !self.is_local(face),
+            UnsolicitedPolicy::AdmitAll => true,
+        };
+        if welcome && cacheable {
+            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
+        }
+    }
+
+    /// Answers one pending Interest, as its strategy says.
+    fn satisfy(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        data: &Data,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        id: PendingId,
+    ) {
+        self.mark_satisfied(now, from, data, id);
+        // The strategy of the Interest's name; for one that was answered by a longer name that may be another than the Data's.
+        let occasion = Occasion {
+            trigger: Trigger::Other,
+            announcement: header.prefix_announcement.as_ref(),
+            ..Occasion::OTHER
+        };
+        let own_hashes;
+        let hashes = match self.pending.get(id) {
+            Some(entry) if entry.hash() != hashes.whole() => {
+                own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
+                &own_hashes
+            }
+            _ => hashes,
+        };
+        let outcome = self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
+            strategy.after_data(situation, from, data);
+        });
+        if outcome.finished {
+            return;
+        }
+        let records = if outcome.data.hold {
+            self.counters.drops.count(DropReason::NoAnnouncement);
+            SmallVec::new()
+        } else {
+            self.take_in_records(id)
+        };
+        for record in records {
+            if record.expires > now && self.may_return(from, record.face) {
+                let announcement = outcome.data.announcement.clone();
+                let header = LinkHeader {
+                    pit_token: record.pit_token,
+                    congestion_mark: header.congestion_mark,
+                    incoming_face: Some(from.0.into()),
+                    prefix_announcement: announcement,
+                    ..LinkHeader::default()
+                };
+                self.send_data(record.face, data.clone(), header);
+            }
+        }
+        // A strategy may have asked to keep the entry for a while: for more Data, or for a timer.
+        let keep = self.pending.get(id).is_some_and(|entry| entry.expires > now);
+        if keep { self.pending.schedule(id) } else { self.finish(now, id) }
+    }
+
+    /// Answers several pending Interests at once: whoever waits for more than one of them gets the Data once.
+    fn satisfy_several(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        data: &Data,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        several: &[PendingId],
+    ) {
+        let mut waiting: SmallVec<[(FaceId, PitToken); 8]> = SmallVec::new();
+        for &id in several {
+            self.mark_satisfied(now, from, data, id);
+            self.call_strategy(now, id, hashes, Occasion::OTHER, |strategy, situation| {
+                strategy.after_data(situation, from, data);
+            });
+            for record in self.take_in_records(id) {
+                let known = waiting.iter().any(|(face, _)| *face == record.face);
+                if record.expires > now && !known && self.may_return(from, record.face) {
+                    waiting.push((record.face, record.pit_token));
+                }
+            }
+            self.finish(now, id);
+        }
+        for (face, pit_token) in waiting {
+            let header = LinkHeader {
+                pit_token,
+                congestion_mark: header.congestion_mark,
+                incoming_face: Some(from.0.into()),
+                ..LinkHeader::default()
+            };
+            self.send_data(face, data.clone(), header);
+        }
+    }
+
+    fn mark_satisfied(&mut self, now: Instant, from: FaceId, data: &Data, id: PendingId) {
+        if let Some(entry) = self.pending.get_mut(id) {
+            if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {
+                record.expires = now;
+            }
+            entry.satisfied = true;
+            entry.data_freshness = data.freshness();
+            entry.expires = now;
+        }
+    }
+
+    /// Nobody waits for the entry any more.
+    pub(crate) fn take_in_records(&mut self, id: PendingId) -> SmallVec<[InRecord; 1]> {
+        let records =
+            self.pending.get_mut(id).map(|entry| std::mem::take(&mut entry.in_records)).unwrap_or_default();
+        for record in &records {
+            if let Some(face) = self.faces.get_mut(record.face) {
+                face.pending -= 1;
+            }
+        }
+        records
+    }
+
+    /// Data does not go back where it came from, except on wireless media, where not everybody heard it.
+    fn may_return(&self, from: FaceId, to: FaceId) -> bool {
+        from != to || self.faces.get(to).is_some_and(|face| face.config.link_type == LinkType::AdHoc)
+    }
+}

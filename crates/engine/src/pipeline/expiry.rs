@@ -1,0 +1,47 @@
+//! The end of pending Interests.
+
+use packet::time::Instant;
+
+use super::strategy_calls::Occasion;
+use crate::engine::Engine;
+use crate::tables::pending::PendingId;
+
+impl Engine {
+    /// An entry's timer has run out: its strategy wants to be called, or nobody waits any longer.
+    pub(crate) fn handle_due(&mut self, now: Instant, id: PendingId) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        if entry.expires <= now {
+            return self.finish(now, id);
+        }
+        if entry.strategy_timer <= now {
+            entry.strategy_timer = Instant::NEVER;
+            let hashes = self.hasher.hash(entry.interest.dialect(), entry.interest.name().components());
+            let outcome = self.call_strategy(now, id, &hashes, Occasion::OTHER, |strategy, situation| {
+                strategy.after_timer(situation);
+            });
+            if outcome.finished {
+                return;
+            }
+        }
+        self.pending.schedule(id);
+    }
+
+    /// Removes an entry, remembering its nonces if a copy of the Interest could still come back as a loop.
+    pub(crate) fn finish(&mut self, now: Instant, id: PendingId) {
+        self.take_in_records(id);
+        let Some(entry) = self.pending.remove(&mut self.index, id) else { return };
+        if entry.satisfied {
+            self.counters.satisfied += 1;
+        } else {
+            self.counters.unsatisfied += 1;
+        }
+        // After Data that stays fresh for long, a looping Interest would be answered from the cache.
+        let answered_by_cache = entry.satisfied
+            && !(entry.interest.must_be_fresh() && entry.data_freshness < self.dead_nonce_lifetime);
+        if !answered_by_cache {
+            for record in &entry.out_records {
+                self.dead_nonces.insert(now, entry.hash(), record.nonce);
+            }
+        }
+    }
+}

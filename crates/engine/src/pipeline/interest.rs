@@ -1,0 +1,316 @@
+//! Incoming Interests.
+
+use packet::time::Instant;
+use packet::{Dialect, Interest, LinkHeader, NackReason, Nonce, PrefixHashes};
+
+use crate::drop_reason::DropReason;
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::scope;
+use crate::strategy::Trigger;
+use crate::tables::content_store::CachedId;
+use crate::tables::entry_id::EntryId;
+use crate::tables::pending::{InRecord, MAX_RECORDS, PendingId, Refused};
+use crate::transmit::{Outgoing, Transmit};
+
+/// What the tables say about an Interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It was here before and has come back another way.
+    Loop,
+    /// A kept Data answers it.
+    Answered(CachedId),
+    /// The same Interest is pending.
+    Joined(PendingId),
+    /// It is new, and now pending.
+    Created(PendingId),
+    /// There is no room for it.
+    Refused(DropReason),
+}
+
+impl Engine {
+    /// Takes an Interest that arrived by `face`.
+    ///
+    /// `hashes` are those of its name under [`Engine::hasher`]; `header` is what came with it over the link.
+    #[inline]
+    pub fn receive_interest(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        mut interest: Interest,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+    ) {
+        let nonce = match self.admit(now, face, &mut interest) {
+            Ok(nonce) => nonce,
+            Err(reason) => return self.refuse(face, interest, reason, header),
+        };
+        match self.look_up(now, face, &interest, nonce, hashes) {
+            Verdict::Loop => self.refuse(face, interest, DropReason::DuplicateNonce, header),
+            Verdict::Refused(reason) => self.refuse(face, interest, reason, header),
+            Verdict::Answered(id) => self.answer(face, &interest, id, header),
+            Verdict::Joined(id) => {
+                self.forward(now, face, &interest, nonce, hashes, header, id, Trigger::Again);
+            }
+            Verdict::Created(id) => {
+                self.forward(now, face, &interest, nonce, hashes, header, id, Trigger::New);
+            }
+        }
+    }
+
+    /// Checks what does not need the tables, and writes what a forwarder must write.
+    #[inline]
+    fn admit(&mut self, now: Instant, face: FaceId, interest: &mut Interest) -> Result<Nonce, DropReason> {
+        let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
+        ingress.counters.in_interests += 1;
+        if ingress.config.dialect != interest.dialect() {
+            return Err(DropReason::WrongDialect);
+        }
+        if ingress.rate.as_mut().is_some_and(|rate| !rate.take(now)) {
+            return Err(DropReason::InterestRate);
+        }
+        if !scope::interest_may_enter(interest, ingress.is_local()) {
+            return Err(DropReason::Scope);
+        }
+        match interest.hop_limit() {
+            Some(0) => return Err(DropReason::HopLimitZero),
+            Some(hops) => interest.set_hop_limit(hops - 1),
+            None => {
+                if let Some(hops) = self.default_hop_limit {
+                    interest.add_hop_limit(hops).map_err(|_| DropReason::NoRoomForField)?;
+                }
+            }
+        }
+        match interest.nonce() {
+            Some(nonce) => Ok(nonce),
+            None => {
+                let nonce = Nonce(self.random.next_u32());
+                interest.set_nonce(nonce).map_err(|_| DropReason::NoRoomForField)?;
+                Ok(nonce)
+            }
+        }
+    }
+
+    /// One look into the index finds the same Interest pending and the Data of just its name.
+    #[inline]
+    fn look_up(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        nonce: Nonce,
+        hashes: &PrefixHashes,
+    ) -> Verdict {
+        let hash = hashes.whole();
+        if self.dead_nonces.contains(now, hash, nonce) {
+            return Verdict::Loop;
+        }
+        let (mut pending, mut exact) = (None, None);
+        for id in self.index.candidates(hash) {
+            match EntryId::from_raw(id) {
+                EntryId::Pending(id) if self.pending.is(id, interest, hash) => pending = Some(id),
+                EntryId::Cached(id) if self.store.is(id, interest.dialect(), interest.name(), hash) => {
+                    exact = Some(id);
+                }
+                _ => {}
+            }
+        }
+        if let Some(id) = pending {
+            if self.is_duplicate(id, face, nonce) {
+                return Verdict::Loop;
+            }
+            if self.pending.get(id).is_some_and(|entry| !entry.in_records.is_empty()) {
+                return Verdict::Joined(id);
+            }
+        }
+        let answer = self.store.answer(&self.index, now, interest, hashes, &self.hasher, exact);
+        if let Some(answer) = answer {
+            return Verdict::Answered(answer);
+        }
+        if let Some(id) = pending {
+            return Verdict::Joined(id);
+        }
+        self.create(now, face, interest, hashes)
+    }
+
+    /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from the same is a
+    /// retransmission, not a loop.
+    #[inline]
+    fn is_duplicate(&self, id: PendingId, face: FaceId, nonce: Nonce) -> bool {
+        let Some(entry) = self.pending.get(id) else { return false };
+        let repeated = entry.in_records.iter().any(|record| record.face == face && record.nonce == nonce);
+        if repeated && self.faces.get(face).is_some_and(|face| face.is_point_to_point()) {
+            return false;
+        }
+        repeated
+            || entry.in_records.iter().any(|record| record.nonce == nonce)
+            || entry.out_records.iter().any(|record| record.nonce == nonce)
+    }
+
+    fn create(&mut self, now: Instant, face: FaceId, interest: &Interest, hashes: &PrefixHashes) -> Verdict {
+        let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
+        if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
+            return Verdict::Refused(DropReason::FacePendingLimit);
+        }
+        if self.pending.is_full() && !self.evict_for(now, face) {
+            return Verdict::Refused(DropReason::PendingTableFull);
+        }
+        match self.pending.insert(&mut self.index, interest.clone(), hashes.whole()) {
+            Ok(id) => {
+                self.counters.pending_created += 1;
+                Verdict::Created(id)
+            }
+            Err(Refused::Full) => Verdict::Refused(DropReason::PendingTableFull),
+            Err(Refused::TooManyVariants) => Verdict::Refused(DropReason::TooManyVariants),
+        }
+    }
+
+    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more; false if none of those
+    /// looked at does.
+    ///
+    /// Looks at sixteen entries drawn at random. A face that holds most of the table is found by the first draw or two, and
+    /// no list of whose Interests are whose has to be kept.
+    fn evict_for(&mut self, now: Instant, face: FaceId) -> bool {
+        let load =
+            |engine: &Engine, face: FaceId| engine.faces.get(face).map_or(u32::MAX, |face| face.pending);
+        let own = load(self, face);
+        let mut heaviest = None;
+        for _ in 0..16 {
+            let draw = self.random.next_u64();
+            let Some(id) = self.pending.at_random(draw) else { continue };
+            let waiting = self
+                .pending
+                .get(id)
+                .and_then(|entry| entry.in_records.iter().map(|r| load(self, r.face)).min());
+            // Nobody waits for an entry without records.
+            let weight = waiting.unwrap_or(u32::MAX);
+            if weight > own.saturating_add(1) && heaviest.is_none_or(|(other, _)| weight > other) {
+                heaviest = Some((weight, id));
+            }
+        }
+        let Some((_, id)) = heaviest else { return false };
+        self.nack_all(id, NackReason::Congestion);
+        self.counters.drops.count(DropReason::PendingEvicted);
+        self.finish(now, id);
+        true
+    }
+
+    /// Answers from the content store.
+    fn answer(&mut self, face: FaceId, interest: &Interest, id: CachedId, header: &LinkHeader) {
+        let Some(data) = self.store.get(id).map(|entry| entry.data.clone()) else { return };
+        let marks_stale = interest.ccnx().is_some_and(|view| view.answer_origin_kind().marks_stale());
+        if marks_stale {
+            self.store.mark_stale(id);
+        }
+        self.counters.cache_hits += 1;
+        let header = LinkHeader {
+            pit_token: header.pit_token.clone(),
+            incoming_face: Some(FaceId::CONTENT_STORE.0.into()),
+            ..LinkHeader::default()
+        };
+        self.send_data(face, data, header);
+    }
+
+    /// Makes `face` wait, and lets the strategy, or the application, decide where the Interest goes.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
+    fn forward(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        nonce: Nonce,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        id: PendingId,
+        trigger: Trigger,
+    ) {
+        if trigger == Trigger::Again {
+            self.counters.pending_joined += 1;
+        }
+        if let Err(reason) = self.record_arrival(now, face, interest, nonce, header, id) {
+            return self.refuse(face, interest.clone(), reason, header);
+        }
+        if let Some(next_hop) = header.next_hop_face {
+            self.send_as_told(now, interest, id, next_hop);
+        } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
+            let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
+            self.send_as_told(now, interest, id, next_hop);
+        } else {
+            self.ask_strategy(now, face, interest, hashes, header, id, trigger);
+        }
+        self.pending.schedule(id);
+    }
+
+    fn record_arrival(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        nonce: Nonce,
+        header: &LinkHeader,
+        id: PendingId,
+    ) -> Result<(), DropReason> {
+        let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
+        entry.satisfied = false;
+        let expires = now + interest.lifetime().min(self.max_lifetime);
+        let record = InRecord { face, nonce, expires, pit_token: header.pit_token.clone() };
+        match entry.in_records.iter_mut().find(|record| record.face == face) {
+            Some(existing) => *existing = record,
+            None => {
+                let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
+                if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max)
+                    || entry.in_records.len() >= MAX_RECORDS
+                {
+                    return Err(DropReason::FacePendingLimit);
+                }
+                ingress.pending += 1;
+                entry.in_records.push(record);
+            }
+        }
+        entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(expires);
+        Ok(())
+    }
+
+    /// Sends to the face that the application named, whatever routes and strategies say.
+    fn send_as_told(&mut self, now: Instant, interest: &Interest, id: PendingId, next_hop: u64) {
+        let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
+        match target {
+            Some(target) => self.send_interest(now, id, interest, target, None, false),
+            None => self.counters.drops.count(DropReason::NextHopGone),
+        }
+    }
+
+    /// Does not take the Interest, and says so to the sender where that helps.
+    #[cold]
+    fn refuse(&mut self, face: FaceId, interest: Interest, reason: DropReason, header: &LinkHeader) {
+        self.drop_packet(face, reason);
+        let nack = match reason {
+            DropReason::DuplicateNonce => NackReason::Duplicate,
+            DropReason::InterestRate
+            | DropReason::FacePendingLimit
+            | DropReason::PendingTableFull
+            | DropReason::TooManyVariants => NackReason::Congestion,
+            _ => return,
+        };
+        if interest.dialect() == Dialect::Ndn {
+            let header = LinkHeader { pit_token: header.pit_token.clone(), ..LinkHeader::default() };
+            self.send_nack(face, interest, nack, header);
+        }
+    }
+
+    pub(crate) fn is_local(&self, face: FaceId) -> bool {
+        self.faces.get(face).is_some_and(|face| face.is_local())
+    }
+
+    /// Sends Data to one face.
+    #[inline]
+    pub(crate) fn send_data(&mut self, face: FaceId, data: packet::Data, header: LinkHeader) {
+        let Some(target) = self.faces.get_mut(face) else { return };
+        if !target.is_local() && scope::is_for_this_host_only(data.name()) {
+            return self.counters.drops.count(DropReason::Scope);
+        }
+        target.counters.out_data += 1;
+        self.counters.data_sent += 1;
+        self.transmits.push_back(Transmit { face, packet: Outgoing::Data(data), header });
+    }
+}

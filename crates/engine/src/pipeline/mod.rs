@@ -1,0 +1,7 @@
+//! What happens to a packet, from its arrival to the last effect: one file each way.
+
+mod data;
+mod expiry;
+mod interest;
+mod nack;
+mod strategy_calls;

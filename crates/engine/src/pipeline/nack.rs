@@ -1,0 +1,83 @@
+//! Incoming Nacks.
+
+use packet::time::Instant;
+use packet::{Interest, NackReason, PrefixHashes};
+
+use super::strategy_calls::Occasion;
+use crate::drop_reason::DropReason;
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::tables::entry_id::EntryId;
+use crate::tables::pending::PendingId;
+
+impl Engine {
+    /// Takes an Interest that came back by `face` with a reason.
+    ///
+    /// `hashes` are those of its name under [`Engine::hasher`].
+    pub fn receive_nack(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        reason: NackReason,
+        hashes: &PrefixHashes,
+    ) {
+        match self.accept_nack(face, interest, reason, hashes) {
+            Err(drop) => self.drop_packet(face, drop),
+            Ok(id) => {
+                let outcome = self.call_strategy(now, id, hashes, Occasion::OTHER, |strategy, situation| {
+                    strategy.after_nack(situation, face, reason);
+                });
+                if !outcome.finished {
+                    self.pending.schedule(id);
+                }
+            }
+        }
+    }
+
+    /// Takes word from the link that it gave up repeating an Interest to `face`.
+    pub fn handle_loss(&mut self, now: Instant, face: FaceId, interest: &Interest, hashes: &PrefixHashes) {
+        if let Some(id) = self.find_pending(interest, hashes) {
+            let outcome = self.call_strategy(now, id, hashes, Occasion::OTHER, |strategy, situation| {
+                strategy.after_loss(situation, face);
+            });
+            if !outcome.finished {
+                self.pending.schedule(id);
+            }
+        }
+    }
+
+    /// Checks that the Nack answers what was sent, and notes it.
+    fn accept_nack(
+        &mut self,
+        face: FaceId,
+        interest: &Interest,
+        reason: NackReason,
+        hashes: &PrefixHashes,
+    ) -> Result<PendingId, DropReason> {
+        let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
+        ingress.counters.in_nacks += 1;
+        if ingress.config.dialect != interest.dialect() {
+            return Err(DropReason::WrongDialect);
+        }
+        if !ingress.is_point_to_point() {
+            return Err(DropReason::NackOnSharedLink);
+        }
+        let id = self.find_pending(interest, hashes).ok_or(DropReason::UnexpectedNack)?;
+        let record = self
+            .pending
+            .get_mut(id)
+            .and_then(|entry| entry.out_records.iter_mut().find(|record| record.face == face))
+            .filter(|record| Some(record.nonce) == interest.nonce())
+            .ok_or(DropReason::UnexpectedNack)?;
+        record.nacked = Some(reason);
+        Ok(id)
+    }
+
+    fn find_pending(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
+        self.index.candidates(hashes.whole()).find_map(|id| match EntryId::from_raw(id) {
+            EntryId::Pending(id) => self.pending.is(id, interest, hashes.whole()).then_some(id),
+            EntryId::Cached(_) => None,
+        })
+    }
+}

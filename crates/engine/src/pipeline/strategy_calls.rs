@@ -1,0 +1,333 @@
+//! Asking the strategy, and doing what it says.
+
+use packet::time::Instant;
+use packet::{Buffer, Dialect, Interest, LinkHeader, NackReason, NameRef, Nonce, PitToken, PrefixHashes};
+
+use crate::drop_reason::DropReason;
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::scope;
+use crate::strategy::{Action, Situation, Strategy, Trigger};
+use crate::tables::fib::{FibNode, NextHop};
+use crate::tables::pending::{MAX_RECORDS, OutRecord, PendingId};
+use crate::transmit::{Outgoing, Transmit};
+
+/// What happened, as far as the strategy needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) trigger: Trigger,
+    pub(crate) ingress: Option<FaceId>,
+    /// The Interest that arrived, if one did.
+    pub(crate) interest: Option<&'a Interest>,
+    pub(crate) non_discovery: bool,
+    pub(crate) announcement: Option<&'a Buffer>,
+}
+
+impl Occasion<'_> {
+    /// Something other than an arrival.
+    pub(crate) const OTHER: Occasion<'static> = Occasion {
+        trigger: Trigger::Other,
+        ingress: None,
+        interest: None,
+        non_discovery: false,
+        announcement: None,
+    };
+}
+
+/// What the strategy said about Data that arrived.
+#[derive(Debug, Default)]
+pub(crate) struct DataOrders {
+    pub(crate) hold: bool,
+    pub(crate) announcement: Option<Buffer>,
+}
+
+/// What came of carrying the strategy's commands out.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// The entry is gone.
+    pub(crate) finished: bool,
+    pub(crate) data: DataOrders,
+}
+
+impl Engine {
+    /// Asks the strategy where an Interest that arrived should go.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
+    pub(crate) fn ask_strategy(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        id: PendingId,
+        trigger: Trigger,
+    ) {
+        let occasion = Occasion {
+            trigger,
+            ingress: Some(face),
+            interest: Some(interest),
+            non_discovery: header.non_discovery,
+            announcement: None,
+        };
+        self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
+            strategy.after_interest(situation);
+        });
+    }
+
+    /// Calls the strategy of a pending Interest and carries out what it commands.
+    #[inline]
+    pub(crate) fn call_strategy(
+        &mut self,
+        now: Instant,
+        id: PendingId,
+        hashes: &PrefixHashes,
+        occasion: Occasion<'_>,
+        call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
+    ) -> Outcome {
+        let mut actions = std::mem::take(&mut self.actions);
+        let Some(entry) = self.pending.get_mut(id) else { return Outcome::default() };
+        // The entry's own Interest is borrowed beside the entry, so it is cloned where none arrived; that shares its bytes.
+        let pending_interest;
+        let interest = match occasion.interest {
+            Some(interest) => interest,
+            None => {
+                pending_interest = entry.interest.clone();
+                &pending_interest
+            }
+        };
+        let fib = &self.fibs[interest.dialect() as usize];
+        let node = fib.longest_match(interest.name(), hashes);
+        let by_hint = hinted_route(
+            interest,
+            &self.producer_regions,
+            |name| {
+                let hashes = self.hasher.hash(interest.dialect(), name.components());
+                fib.longest_match(name, &hashes)
+            },
+            |node| !fib.next_hops(node).is_empty(),
+        );
+        let route = by_hint.unwrap_or(node);
+        let mut situation = Situation {
+            now,
+            trigger: occasion.trigger,
+            interest,
+            entry,
+            ingress: occasion.ingress,
+            next_hops: fib.next_hops(route),
+            route: fib.route_of(route).map(|node| fib.prefix_hash(node)).unwrap_or_default(),
+            faces: &self.faces,
+            random: &mut self.random,
+            actions: &mut actions,
+            non_discovery: occasion.non_discovery,
+            incoming_announcement: occasion.announcement,
+            stored_announcement: fib.announcement(node),
+        };
+        if let Some(instance) = self.strategies.get_mut(fib.strategy(node).0) {
+            call(&mut *instance.strategy, &mut situation);
+        }
+        let outcome = self.carry_out(now, id, interest, occasion.ingress, &mut actions);
+        actions.clear();
+        self.actions = actions;
+        outcome
+    }
+
+    fn carry_out(
+        &mut self,
+        now: Instant,
+        id: PendingId,
+        interest: &Interest,
+        ingress: Option<FaceId>,
+        actions: &mut Vec<Action>,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        for action in actions.drain(..) {
+            match action {
+                Action::Send { face, nonce, non_discovery } => {
+                    self.send_interest(now, id, interest, face, nonce, non_discovery);
+                }
+                Action::SuppressUpstream { face, span } => {
+                    let entry = self.pending.get_mut(id);
+                    if let Some(record) =
+                        entry.and_then(|e| e.out_records.iter_mut().find(|r| r.face == face))
+                    {
+                        record.suppress_for = span;
+                    }
+                }
+                Action::NackTo { face, reason } => self.nack_one(id, face, reason),
+                Action::NackAll { reason, drop } => {
+                    self.count_drop(ingress, drop);
+                    self.nack_all(id, reason);
+                    outcome.finished = true;
+                }
+                Action::Reject { drop } => {
+                    self.count_drop(ingress, drop);
+                    outcome.finished = true;
+                }
+                Action::DropArrival { drop } => self.count_drop(ingress, drop),
+                Action::CallAt(when) => {
+                    if let Some(entry) = self.pending.get_mut(id) {
+                        entry.strategy_timer = when;
+                    }
+                }
+                Action::WaitAtLeast(span) => {
+                    if let Some(entry) = self.pending.get_mut(id) {
+                        entry.expires = entry.expires.max(now + span);
+                    }
+                }
+                Action::HoldData => outcome.data.hold = true,
+                Action::Announce(announcement) => outcome.data.announcement = Some(announcement),
+                Action::Tell(event) => self.tell(event),
+            }
+        }
+        if outcome.finished {
+            self.finish(now, id);
+        }
+        outcome
+    }
+
+    /// Sends a pending Interest to a face, if scope allows it, and remembers that.
+    #[inline]
+    pub(crate) fn send_interest(
+        &mut self,
+        now: Instant,
+        id: PendingId,
+        interest: &Interest,
+        face: FaceId,
+        new_nonce: Option<Nonce>,
+        non_discovery: bool,
+    ) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        let from_remote =
+            entry.in_records.iter().all(|record| !self.faces.get(record.face).is_some_and(|f| f.is_local()));
+        let Some(target) = self.faces.get_mut(face) else {
+            return self.counters.drops.count(DropReason::UnknownFace);
+        };
+        if target.config.dialect != interest.dialect() {
+            return self.counters.drops.count(DropReason::WrongDialect);
+        }
+        if !scope::interest_may_leave(interest, from_remote, target.is_local()) {
+            return self.counters.drops.count(DropReason::Scope);
+        }
+        let mut sent = interest.clone();
+        if let Some(nonce) = new_nonce
+            && sent.set_nonce(nonce).is_err()
+        {
+            return self.counters.drops.count(DropReason::NoRoomForField);
+        }
+        let record = OutRecord {
+            face,
+            nonce: sent.nonce().unwrap_or(Nonce(0)),
+            sent_at: now,
+            expires: now + interest.lifetime().min(self.max_lifetime),
+            suppress_for: packet::time::Duration::ZERO,
+            nacked: None,
+        };
+        let room = entry.out_records.len() < MAX_RECORDS;
+        match entry.out_records.iter_mut().find(|record| record.face == face) {
+            Some(existing) => *existing = OutRecord { suppress_for: existing.suppress_for, ..record },
+            None if room => entry.out_records.push(record),
+            None => return self.counters.drops.count(DropReason::NoNextHop),
+        }
+        target.counters.out_interests += 1;
+        self.counters.interests_sent += 1;
+        let pit_token = if target.config.send_pit_tokens { token(self.shard, id) } else { PitToken::NONE };
+        let header = LinkHeader { pit_token, non_discovery, ..LinkHeader::default() };
+        self.transmits.push_back(Transmit { face, packet: Outgoing::Interest(sent), header });
+    }
+
+    /// Sends the Interest back to one face that waits, which then waits no more.
+    pub(crate) fn nack_one(&mut self, id: PendingId, face: FaceId, reason: NackReason) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(place) = entry.in_records.iter().position(|record| record.face == face) else { return };
+        let record = entry.in_records.remove(place);
+        let mut interest = entry.interest.clone();
+        // The downstream knows the Interest by the nonce it sent last.
+        if interest.nonce() != Some(record.nonce) && interest.set_nonce(record.nonce).is_err() {
+            return;
+        }
+        if let Some(face) = self.faces.get_mut(face) {
+            face.pending -= 1;
+        }
+        let header = LinkHeader { pit_token: record.pit_token, ..LinkHeader::default() };
+        self.send_nack(face, interest, reason, header);
+    }
+
+    /// Sends the Interest back to all who wait.
+    pub(crate) fn nack_all(&mut self, id: PendingId, reason: NackReason) {
+        while let Some(face) =
+            self.pending.get(id).and_then(|entry| entry.in_records.first()).map(|record| record.face)
+        {
+            self.nack_one(id, face, reason);
+        }
+    }
+
+    /// Tells the strategies of all Interests pending under `prefix` that a next hop was added there.
+    pub(crate) fn tell_strategies_of_next_hop(
+        &mut self,
+        now: Instant,
+        dialect: Dialect,
+        prefix: NameRef<'_>,
+        hop: NextHop,
+    ) {
+        let fib = &self.fibs[dialect as usize];
+        let hashes = self.hasher.hash(dialect, prefix.components());
+        let strategy = fib.strategy(fib.longest_match(prefix, &hashes));
+        if !self.strategies.get(strategy.0).is_some_and(|instance| instance.strategy.wants_new_next_hops()) {
+            return;
+        }
+        for id in self.pending.under(dialect, prefix) {
+            let Some(entry) = self.pending.get(id) else { continue };
+            let hashes = self.hasher.hash(dialect, entry.name().components());
+            let outcome = self.call_strategy(now, id, &hashes, Occasion::OTHER, |strategy, situation| {
+                strategy.after_new_next_hop(situation, hop);
+            });
+            if !outcome.finished {
+                self.pending.schedule(id);
+            }
+        }
+    }
+
+    fn count_drop(&mut self, ingress: Option<FaceId>, reason: DropReason) {
+        self.counters.drops.count(reason);
+        if let Some(face) = ingress {
+            self.faces.count_drop(face, reason);
+        }
+    }
+}
+
+/// The node to take next hops from when the Interest has a forwarding hint that counts here.
+#[inline]
+fn hinted_route(
+    interest: &Interest,
+    regions: &[packet::Name],
+    longest_match: impl Fn(NameRef<'_>) -> FibNode,
+    has_next_hops: impl Fn(FibNode) -> bool,
+) -> Option<FibNode> {
+    let hint = interest.ndn()?.forwarding_hint();
+    if interest.distinguishing_bytes().is_empty() {
+        return None;
+    }
+    let arrived =
+        |delegation: NameRef<'_>| regions.iter().any(|region| delegation.is_prefix_of(region.as_ref()));
+    if hint.clone().any(arrived) {
+        return None;
+    }
+    // The first delegation that leads anywhere; if none does, the last is as good as any.
+    let mut last = None;
+    for delegation in hint {
+        let node = longest_match(delegation);
+        if has_next_hops(node) {
+            return Some(node);
+        }
+        last = Some(node);
+    }
+    last
+}
+
+/// The token of a pending Interest: the shard that holds it and its number there, six bytes as some peers demand.
+fn token(shard: u16, id: PendingId) -> PitToken {
+    let [a, b] = shard.to_be_bytes();
+    let [c, d, e, f] = id.0.to_be_bytes();
+    PitToken::new(&[a, b, c, d, e, f]).unwrap_or_default()
+}

@@ -1,0 +1,51 @@
+//! Best route: the cheapest next hop, and the others when the consumer asks again (NFD's strategy of that name, version 5).
+
+use packet::NackReason;
+use packet::time::Instant;
+
+use super::parameters::{ParameterError, Parameters};
+use super::suppression::{Suppression, Verdict};
+use super::{Situation, Strategy};
+use crate::drop_reason::DropReason;
+use crate::tables::fib::NextHop;
+
+#[derive(Debug)]
+struct BestRoute {
+    suppression: Suppression,
+}
+
+pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
+    Ok(Box::new(BestRoute { suppression: Suppression::from_parameters(parameters)? }))
+}
+
+impl Strategy for BestRoute {
+    fn after_interest(&mut self, situation: &mut Situation<'_>) {
+        match self.suppression.decide(situation) {
+            Verdict::Suppress => situation.drop_arrival(DropReason::RetransmissionSuppressed),
+            Verdict::New => match situation.first_eligible() {
+                Some(face) => situation.send(face),
+                None => situation.nack_all(NackReason::NoRoute, DropReason::NoNextHop),
+            },
+            Verdict::Forward => match next_to_try(situation) {
+                Some(hop) => situation.send(hop.face),
+                None => situation.drop_arrival(DropReason::NoNextHop),
+            },
+        }
+    }
+}
+
+/// The cheapest next hop that was not tried yet, or else the one that was tried longest ago.
+pub(super) fn next_to_try(situation: &Situation<'_>) -> Option<NextHop> {
+    let tried_at = |hop: &NextHop| {
+        situation
+            .out_record(hop.face)
+            .filter(|record| record.expires > situation.now())
+            .map_or(Instant::ZERO, |record| record.sent_at)
+    };
+    let unused =
+        |hop: &NextHop| situation.out_record(hop.face).is_none_or(|record| record.expires <= situation.now());
+    situation
+        .eligible_next_hops()
+        .find(unused)
+        .or_else(|| situation.eligible_next_hops().min_by_key(tried_at))
+}

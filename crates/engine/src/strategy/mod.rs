@@ -1,0 +1,69 @@
+//! Who gets an Interest: one file for each way of deciding.
+//!
+//! A [`Strategy`] is told what happened to one pending Interest, sees a narrow view of the node ([`Situation`]) and
+//! answers with commands on it, which the pipeline carries out afterwards. It cannot reach the tables, and it cannot break
+//! the rules of scope: a command that would is not carried out, and counted.
+
+mod best_route;
+mod load_balance;
+mod multicast;
+mod nacks;
+mod parameters;
+mod random;
+mod registry;
+mod situation;
+mod stateful_forwarding;
+mod suppression;
+
+use std::fmt;
+
+use packet::{Data, NackReason};
+
+use crate::face::FaceId;
+use crate::tables::fib::NextHop;
+
+pub use parameters::ParameterError;
+pub(crate) use registry::Instance;
+pub use registry::{StrategyError, StrategySpec, strategy_names};
+pub(crate) use situation::Action;
+pub use situation::{Situation, Trigger};
+
+/// Decides where Interests go.
+///
+/// Every method is called with the situation of one pending Interest and must end in bounded time. What is not commanded
+/// does not happen: an Interest that is neither sent nor rejected waits until it expires.
+pub trait Strategy: fmt::Debug + Send {
+    /// An Interest arrived, new or again, and no cache answered it.
+    fn after_interest(&mut self, situation: &mut Situation<'_>);
+
+    /// Data arrived by `from` and will now be sent to all who wait.
+    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, data: &Data) {
+        let _ = (situation, from, data);
+    }
+
+    /// The Interest came back from `from`, which it had been sent to.
+    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, reason: NackReason) {
+        let _ = (from, reason);
+        nacks::pass_on_when_all_nacked(situation);
+    }
+
+    /// The time that was asked for with [`Situation::call_at`] has come.
+    fn after_timer(&mut self, situation: &mut Situation<'_>) {
+        let _ = situation;
+    }
+
+    /// Whether [`Strategy::after_new_next_hop`] is worth calling: it costs a look at every pending Interest.
+    fn wants_new_next_hops(&self) -> bool {
+        false
+    }
+
+    /// A next hop was added to the route while the Interest was pending.
+    fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
+        let _ = (situation, hop);
+    }
+
+    /// The link to `face` gave up repeating the Interest.
+    fn after_loss(&mut self, situation: &mut Situation<'_>, face: FaceId) {
+        let _ = (situation, face);
+    }
+}

@@ -1,0 +1,65 @@
+//! Multicast: every next hop (NFD's strategy of that name, version 5).
+
+use super::parameters::{ParameterError, Parameters};
+use super::suppression::Suppression;
+use super::{Situation, Strategy};
+use crate::drop_reason::DropReason;
+use crate::face::FaceId;
+use crate::tables::fib::NextHop;
+
+#[derive(Debug)]
+struct Multicast {
+    suppression: Suppression,
+}
+
+pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
+    Ok(Box::new(Multicast { suppression: Suppression::from_parameters(parameters)? }))
+}
+
+impl Multicast {
+    /// Sends to `face` unless that was done only just now.
+    fn offer(&self, situation: &mut Situation<'_>, face: FaceId) -> bool {
+        match self.suppression.decide_upstream(situation, face) {
+            Ok(span) => {
+                situation.send(face);
+                situation.suppress_upstream(face, span);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}
+
+impl Strategy for Multicast {
+    fn after_interest(&mut self, situation: &mut Situation<'_>) {
+        let mut sent = false;
+        for place in 0..situation.next_hops().len() {
+            let face = situation.next_hops()[place].face;
+            if situation.may_send(face) {
+                sent |= self.offer(situation, face);
+            }
+        }
+        if !sent {
+            let nobody = situation.eligible_next_hops().next().is_none();
+            situation.drop_arrival(if nobody {
+                DropReason::NoNextHop
+            } else {
+                DropReason::RetransmissionSuppressed
+            });
+        }
+    }
+
+    /// A Nack changes nothing: the others may still answer.
+    fn after_nack(&mut self, _: &mut Situation<'_>, _: FaceId, _: packet::NackReason) {}
+
+    fn wants_new_next_hops(&self) -> bool {
+        true
+    }
+
+    fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
+        let waiting_elsewhere = situation.in_records().iter().any(|record| record.face != hop.face);
+        if waiting_elsewhere && situation.may_send(hop.face) {
+            self.offer(situation, hop.face);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What most strategies do with a Nack.
+
+use packet::NackReason;
+
+use super::Situation;
+use crate::drop_reason::DropReason;
+
+/// Waits until everybody the Interest was sent to has sent it back, then passes the least severe reason on to all who wait.
+///
+/// One special case, as in NFD: if the only one who has not answered is also waiting for the Interest, it waits for us as we wait
+/// for it, so it is told.
+pub(super) fn pass_on_when_all_nacked(situation: &mut Situation<'_>) {
+    let mut least_severe = NackReason::Unspecified;
+    let mut silent = None;
+    let mut silent_count = 0;
+    for record in situation.out_records() {
+        match record.nacked {
+            Some(reason) => least_severe = least_severe.min(reason),
+            None => {
+                silent = Some(record.face);
+                silent_count += 1;
+            }
+        }
+    }
+    match silent {
+        None => situation.nack_all(least_severe, DropReason::NoNextHop),
+        Some(face)
+            if silent_count == 1 && situation.in_records().iter().any(|record| record.face == face) =>
+        {
+            situation.nack_to(face, least_severe);
+        }
+        Some(_) => {}
+    }
+}

@@ -1,0 +1,200 @@
+//! Strategies by name: `/localhost/nfd/strategy/<strategy>/v=<version>/<key>~<value>…`.
+
+use packet::{Component, ComponentKind, Name};
+use thiserror::Error;
+
+use super::parameters::{ParameterError, Parameters};
+use super::{Strategy, best_route, load_balance, multicast, random, stateful_forwarding};
+
+/// Makes an instance from its parameters.
+type Start = fn(&mut Parameters) -> Result<Box<dyn Strategy>, ParameterError>;
+
+struct Entry {
+    word: &'static str,
+    version: u64,
+    start: Start,
+}
+
+/// All strategies. Versions are those of NFD's strategies of the same name, so that its tools can name them.
+const STRATEGIES: &[Entry] = &[
+    Entry { word: "best-route", version: 5, start: best_route::start },
+    Entry { word: "multicast", version: 5, start: multicast::start },
+    Entry { word: "random", version: 1, start: random::start },
+    Entry { word: "load-balance", version: 1, start: load_balance::start },
+    Entry { word: "stateful-forwarding", version: 1, start: stateful_forwarding::start },
+];
+
+/// A strategy that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StrategyError {
+    /// The name is not a strategy's.
+    #[error("there is no strategy {0}")]
+    Unknown(String),
+    /// The strategy exists, but not in this version.
+    #[error("strategy {word} exists in version {available}, not {wanted}")]
+    Version {
+        /// The strategy.
+        word: &'static str,
+        /// The version that exists.
+        available: u64,
+        /// The version asked for.
+        wanted: u64,
+    },
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+}
+
+/// Which strategy, with which parameters.
+///
+/// ```
+/// use engine::StrategySpec;
+/// let spec: StrategySpec = "best-route".parse()?;
+/// assert_eq!(spec.name().to_string(), "/localhost/nfd/strategy/best-route/v=5");
+/// # Ok::<(), engine::StrategyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrategySpec {
+    name: Name,
+    entry: usize,
+    parameters: Parameters,
+}
+
+/// A strategy at work for one prefix.
+#[derive(Debug)]
+pub(crate) struct Instance {
+    pub(crate) name: Name,
+    pub(crate) strategy: Box<dyn Strategy>,
+}
+
+impl StrategySpec {
+    /// The strategy with this name. Without a version it is the one that exists.
+    ///
+    /// # Errors
+    /// No such strategy or version, or a component behind the version that is not `key~value`.
+    pub fn from_name(name: &Name) -> Result<Self, StrategyError> {
+        let unknown = || StrategyError::Unknown(name.to_string());
+        let mut components = name.components();
+        for expected in ["localhost", "nfd", "strategy"] {
+            if components.next() != Some(Component::generic(expected.as_bytes())) {
+                return Err(unknown());
+            }
+        }
+        let word =
+            components.next().and_then(|word| std::str::from_utf8(word.value).ok()).ok_or_else(unknown)?;
+        let entry = STRATEGIES.iter().position(|entry| entry.word == word).ok_or_else(unknown)?;
+        let known = &STRATEGIES[entry];
+        let version = components.next();
+        let wanted = version.map(|version| match version.kind {
+            ComponentKind::VERSION => version.number(),
+            _ => None,
+        });
+        if let Some(wanted) = wanted {
+            let wanted = wanted.ok_or_else(unknown)?;
+            if wanted != known.version {
+                return Err(StrategyError::Version { word: known.word, available: known.version, wanted });
+            }
+        }
+        let mut parameters = Parameters::default();
+        for component in components {
+            let text = std::str::from_utf8(component.value).unwrap_or_default();
+            let (key, value) = text
+                .split_once('~')
+                .ok_or_else(|| ParameterError::new(&component.to_string(), "must have the form key~value"))?;
+            parameters.set(key, value);
+        }
+        let name = match wanted {
+            Some(_) => name.clone(),
+            None => canonical_name(known).map_err(|_| unknown())?,
+        };
+        let spec = StrategySpec { name, entry, parameters };
+        // Bad parameters are found here, not when the first packet comes.
+        spec.start()?;
+        Ok(spec)
+    }
+
+    /// The full name, version included.
+    pub fn name(&self) -> &Name {
+        &self.name
+    }
+
+    pub(crate) fn start(&self) -> Result<Instance, StrategyError> {
+        let mut parameters = self.parameters.clone();
+        let strategy = (STRATEGIES[self.entry].start)(&mut parameters)?;
+        parameters.finish()?;
+        Ok(Instance { name: self.name.clone(), strategy })
+    }
+}
+
+impl std::str::FromStr for StrategySpec {
+    type Err = StrategyError;
+
+    /// Reads a full strategy name, or the strategy's word followed by parameters: `best-route`,
+    /// `stateful-forwarding/rate~1000/depth~50`.
+    fn from_str(text: &str) -> Result<Self, StrategyError> {
+        let unknown = || StrategyError::Unknown(text.into());
+        let uri = if text.starts_with('/') {
+            text.to_owned()
+        } else {
+            let (word, parameters) = text.split_once('/').unwrap_or((text, ""));
+            let entry = STRATEGIES.iter().find(|entry| entry.word == word).ok_or_else(unknown)?;
+            format!("/localhost/nfd/strategy/{word}/v={}/{parameters}", entry.version)
+        };
+        StrategySpec::from_name(&uri.parse().map_err(|_| unknown())?)
+    }
+}
+
+/// Full names of all strategies, for help texts and for management.
+pub fn strategy_names() -> impl Iterator<Item = Name> {
+    STRATEGIES.iter().filter_map(|entry| canonical_name(entry).ok())
+}
+
+fn canonical_name(entry: &Entry) -> Result<Name, packet::name::UriError> {
+    format!("/localhost/nfd/strategy/{}/v={}", entry.word, entry.version).parse()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> Result<String, String> {
+        text.parse::<StrategySpec>().map(|spec| spec.name().to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn strategies_are_named_by_word_or_in_full() {
+        assert_eq!(spec("multicast"), Ok("/localhost/nfd/strategy/multicast/v=5".into()));
+        assert_eq!(
+            spec("/localhost/nfd/strategy/multicast"),
+            Ok("/localhost/nfd/strategy/multicast/v=5".into())
+        );
+        let long = "/localhost/nfd/strategy/best-route/v=5/retx-suppression-max~500";
+        assert_eq!(spec(long), Ok(long.into()));
+        assert_eq!(spec("best-route/retx-suppression-max~500"), Ok(long.into()));
+        for name in strategy_names() {
+            assert_eq!(StrategySpec::from_name(&name).unwrap().name(), &name);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_strategy_is_said() {
+        for (text, message) in [
+            ("bestroute", "there is no strategy bestroute"),
+            ("/localhost/nfd/strategy/x", "there is no strategy /localhost/nfd/strategy/x"),
+            ("/a", "there is no strategy /a"),
+            ("/localhost/nfd/strategy/multicast/v=4", "strategy multicast exists in version 5, not 4"),
+            ("multicast/fast", "parameter fast: must have the form key~value"),
+            ("multicast/speed~1", "parameter speed: is not known to this strategy"),
+            (
+                "best-route/retx-suppression-initial~soon",
+                "parameter retx-suppression-initial: must be a whole number of milliseconds",
+            ),
+            (
+                "best-route/retx-suppression-max~1",
+                "parameter retx-suppression-max: must not be below retx-suppression-initial",
+            ),
+        ] {
+            assert_eq!(spec(text), Err(message.into()));
+        }
+    }
+}

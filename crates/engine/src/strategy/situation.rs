@@ -1,0 +1,234 @@
+//! What a strategy sees of the node, and what it may command.
+
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Buffer, Interest, NackReason, NameHash, NameRef, Nonce};
+
+use crate::drop_reason::DropReason;
+use crate::face::{FaceId, FaceTable, LinkType};
+use crate::scope;
+use crate::tables::fib::NextHop;
+use crate::tables::pending::{InRecord, OutRecord, Pending, StrategyNotes};
+use crate::transmit::Event;
+
+/// Why the strategy is called about an Interest that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// Nobody waited for it before.
+    New,
+    /// Somebody waits for it already: the same consumer again, or another.
+    Again,
+    /// Something else happened to a pending Interest.
+    Other,
+}
+
+/// One pending Interest and its surroundings, read-only but for [`Situation::notes`], and a list of commands.
+pub struct Situation<'a> {
+    pub(crate) now: Instant,
+    pub(crate) trigger: Trigger,
+    /// The Interest to send: the one that arrived, or else the pending one.
+    pub(crate) interest: &'a Interest,
+    pub(crate) entry: &'a mut Pending,
+    pub(crate) ingress: Option<FaceId>,
+    pub(crate) next_hops: &'a [NextHop],
+    pub(crate) route: NameHash,
+    pub(crate) faces: &'a FaceTable,
+    pub(crate) random: &'a mut Random,
+    pub(crate) actions: &'a mut Vec<Action>,
+    pub(crate) non_discovery: bool,
+    pub(crate) incoming_announcement: Option<&'a Buffer>,
+    pub(crate) stored_announcement: Option<&'a Buffer>,
+}
+
+/// A command, to be carried out when the strategy is done.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    Send { face: FaceId, nonce: Option<Nonce>, non_discovery: bool },
+    SuppressUpstream { face: FaceId, span: Duration },
+    NackTo { face: FaceId, reason: NackReason },
+    NackAll { reason: NackReason, drop: DropReason },
+    Reject { drop: DropReason },
+    DropArrival { drop: DropReason },
+    CallAt(Instant),
+    WaitAtLeast(Duration),
+    HoldData,
+    Announce(Buffer),
+    Tell(Event),
+}
+
+impl Situation<'_> {
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Why the strategy is called.
+    pub fn trigger(&self) -> Trigger {
+        self.trigger
+    }
+
+    /// The name that is asked for.
+    pub fn name(&self) -> NameRef<'_> {
+        self.interest.name()
+    }
+
+    /// The face the Interest just came by; `None` when the call is about something else.
+    pub fn ingress(&self) -> Option<FaceId> {
+        self.ingress
+    }
+
+    /// The route's next hops, cheapest first, suitable or not.
+    pub fn next_hops(&self) -> &[NextHop] {
+        self.next_hops
+    }
+
+    /// Identifies the route that the next hops belong to.
+    pub fn route(&self) -> NameHash {
+        self.route
+    }
+
+    /// Who waits.
+    pub fn in_records(&self) -> &[InRecord] {
+        &self.entry.in_records
+    }
+
+    /// Whom it was sent to.
+    pub fn out_records(&self) -> &[OutRecord] {
+        &self.entry.out_records
+    }
+
+    /// The record of having sent it to `face`.
+    pub fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
+        self.entry.out_record(face)
+    }
+
+    /// True if it was sent somewhere, and an answer may still come.
+    pub fn has_pending_out_records(&self) -> bool {
+        self.out_records().iter().any(|record| record.nacked.is_none() && record.expires > self.now)
+    }
+
+    /// A few words kept with the pending Interest for its strategy.
+    pub fn notes(&mut self) -> &mut StrategyNotes {
+        &mut self.entry.notes
+    }
+
+    /// The node's random numbers.
+    pub fn random(&mut self) -> &mut Random {
+        self.random
+    }
+
+    /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the Interest just came from,
+    /// except on wireless media.
+    pub fn may_send(&self, face: FaceId) -> bool {
+        let Some(target) = self.faces.get(face) else { return false };
+        let back = self.ingress == Some(face) && target.config.link_type != LinkType::AdHoc;
+        let from_remote = self.entry.in_records.iter().all(|record| !self.is_local(record.face));
+        !back
+            && target.config.dialect == self.interest.dialect()
+            && scope::interest_may_leave(self.interest, from_remote, target.is_local())
+    }
+
+    /// Whether `face` leads to an application on this host.
+    pub fn is_local(&self, face: FaceId) -> bool {
+        self.faces.get(face).is_some_and(|face| face.is_local())
+    }
+
+    /// The next hops that [`Situation::may_send`] allows, cheapest first.
+    pub fn eligible_next_hops(&self) -> impl Iterator<Item = NextHop> + '_ {
+        self.next_hops.iter().copied().filter(|hop| self.may_send(hop.face))
+    }
+
+    /// The cheapest next hop that [`Situation::may_send`] allows.
+    pub fn first_eligible(&self) -> Option<FaceId> {
+        self.eligible_next_hops().next().map(|hop| hop.face)
+    }
+
+    /// All faces, for strategies that flood.
+    pub fn all_faces(&self) -> impl Iterator<Item = FaceId> + '_ {
+        self.faces.iter().map(|(id, _)| id)
+    }
+
+    /// Whether the Interest must not be flooded to find a route.
+    pub fn is_non_discovery(&self) -> bool {
+        self.non_discovery
+    }
+
+    /// The prefix announcement that came with the Data.
+    pub fn incoming_announcement(&self) -> Option<&Buffer> {
+        self.incoming_announcement
+    }
+
+    /// The announcement of the route at or above the name, if it was learned by one.
+    pub fn stored_announcement(&self) -> Option<&Buffer> {
+        self.stored_announcement
+    }
+
+    /// Sends the Interest to `face`.
+    pub fn send(&mut self, face: FaceId) {
+        let non_discovery = self.non_discovery;
+        self.actions.push(Action::Send { face, nonce: None, non_discovery });
+    }
+
+    /// Sends the Interest to `face`, marked as for discovery or not.
+    pub fn send_marked(&mut self, face: FaceId, non_discovery: bool) {
+        self.actions.push(Action::Send { face, nonce: None, non_discovery });
+    }
+
+    /// Sends the Interest to `face` under a new nonce, so that it is no duplicate where it was before.
+    pub fn send_probe(&mut self, face: FaceId) {
+        let nonce = Some(Nonce(self.random.next_u32()));
+        let non_discovery = self.non_discovery;
+        self.actions.push(Action::Send { face, nonce, non_discovery });
+    }
+
+    /// Notes that the Interest should not go to `face` again for `span`. Takes effect after what was sent in this call.
+    pub fn suppress_upstream(&mut self, face: FaceId, span: Duration) {
+        self.actions.push(Action::SuppressUpstream { face, span });
+    }
+
+    /// Sends the Interest back to one face that waits.
+    pub fn nack_to(&mut self, face: FaceId, reason: NackReason) {
+        self.actions.push(Action::NackTo { face, reason });
+    }
+
+    /// Sends the Interest back to all who wait, and forgets it.
+    pub fn nack_all(&mut self, reason: NackReason, drop: DropReason) {
+        self.actions.push(Action::NackAll { reason, drop });
+    }
+
+    /// Forgets the Interest without telling anybody.
+    pub fn reject(&mut self, drop: DropReason) {
+        self.actions.push(Action::Reject { drop });
+    }
+
+    /// Counts the Interest that just arrived as dropped. Those who wait go on waiting.
+    pub fn drop_arrival(&mut self, drop: DropReason) {
+        self.actions.push(Action::DropArrival { drop });
+    }
+
+    /// Asks for [`Strategy::after_timer`](super::Strategy::after_timer) at `when`, or up to a millisecond later, if the
+    /// Interest is still pending then. A second call replaces the first; [`Instant::NEVER`] takes it back.
+    pub fn call_at(&mut self, when: Instant) {
+        self.actions.push(Action::CallAt(when));
+    }
+
+    /// Keeps the Interest pending for `span` from now, even when it would be done.
+    pub fn wait_at_least(&mut self, span: Duration) {
+        self.actions.push(Action::WaitAtLeast(span));
+    }
+
+    /// In [`after_data`](super::Strategy::after_data): does not send the Data to those who wait.
+    pub fn hold_data(&mut self) {
+        self.actions.push(Action::HoldData);
+    }
+
+    /// In [`after_data`](super::Strategy::after_data): sends `announcement` along with the Data.
+    pub fn announce(&mut self, announcement: Buffer) {
+        self.actions.push(Action::Announce(announcement));
+    }
+
+    /// Tells the owner of the engine.
+    pub fn tell(&mut self, event: Event) {
+        self.actions.push(Action::Tell(event));
+    }
+}

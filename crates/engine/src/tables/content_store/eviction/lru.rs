@@ -1,0 +1,54 @@
+//! The least recently used leaves.
+
+use super::Eviction;
+use super::list::{List, NONE, Nodes};
+
+/// One list in order of last use.
+#[derive(Debug)]
+pub struct Lru {
+    nodes: Nodes,
+    list: List,
+}
+
+impl Default for Lru {
+    fn default() -> Self {
+        Lru { nodes: Nodes::default(), list: List::new(0) }
+    }
+}
+
+impl Eviction for Lru {
+    fn insert(&mut self, id: u32, _key: u64) {
+        self.list.push_newest(&mut self.nodes, id);
+    }
+
+    fn touch(&mut self, id: u32) {
+        if self.list.newest != id && self.nodes.list_of(id).is_some() {
+            self.list.unlink(&mut self.nodes, id);
+            self.list.push_newest(&mut self.nodes, id);
+        }
+    }
+
+    fn remove(&mut self, id: u32) {
+        if self.nodes.list_of(id).is_some() {
+            self.list.unlink(&mut self.nodes, id);
+        }
+    }
+
+    fn evict(&mut self) -> Option<u32> {
+        let oldest = self.likely_victim()?;
+        self.list.unlink(&mut self.nodes, oldest);
+        Some(oldest)
+    }
+
+    fn len(&self) -> usize {
+        self.list.len
+    }
+
+    fn likely_victim(&self) -> Option<u32> {
+        (self.list.oldest != NONE).then_some(self.list.oldest)
+    }
+
+    fn footprint_bytes(&self) -> usize {
+        self.nodes.footprint_bytes()
+    }
+}

@@ -1,0 +1,384 @@
+//! Data kept to answer later Interests.
+//!
+//! One Data is kept for a name; a newer one takes its place. Entries are found by the index they share with pending
+//! Interests; those asked for by prefix are found by way of [`prefix_tree`]. The budget is in bytes and in entries.
+
+pub(crate) mod eviction;
+mod prefix_tree;
+
+use packet::time::{Duration, Instant};
+use packet::{Data, Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
+
+use super::chunked::Slab;
+use super::entry_id::EntryId;
+use super::hash_index::HashIndex;
+use eviction::{Eviction, EvictionPolicy};
+use prefix_tree::{Link, Order, PrefixTree};
+
+/// Budget and behaviour of the content store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentStoreConfig {
+    /// Bytes that the kept packets may take, with the store's own bookkeeping of [`ContentStoreConfig::OVERHEAD_BYTES`] each.
+    pub max_bytes: u64,
+    /// Packets that may be kept.
+    pub max_entries: u32,
+    /// Who leaves when the store is full.
+    pub eviction: EvictionPolicy,
+    /// Whether Data is taken in.
+    pub admit: bool,
+    /// Whether Interests are answered.
+    pub serve: bool,
+    /// What to do with Data that nobody asked for.
+    pub unsolicited: UnsolicitedPolicy,
+}
+
+impl ContentStoreConfig {
+    /// What a kept packet costs beside its own bytes: its entry, its places in index and eviction policy.
+    pub const OVERHEAD_BYTES: u64 = 180;
+}
+
+impl Default for ContentStoreConfig {
+    fn default() -> Self {
+        ContentStoreConfig {
+            max_bytes: 256 << 20,
+            max_entries: 1 << 20,
+            eviction: EvictionPolicy::default(),
+            admit: true,
+            serve: true,
+            unsolicited: UnsolicitedPolicy::DropAll,
+        }
+    }
+}
+
+/// Whether Data that nobody asked for may be kept. It is never sent anywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum UnsolicitedPolicy {
+    /// Never.
+    #[default]
+    DropAll,
+    /// If it came from an application on this host.
+    AdmitLocal,
+    /// If it came from another host.
+    AdmitNetwork,
+    /// Always.
+    AdmitAll,
+}
+
+/// What the content store has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContentStoreCounters {
+    /// Interests answered.
+    pub hits: u64,
+    /// Interests looked up and not answered.
+    pub misses: u64,
+    /// Data taken in.
+    pub insertions: u64,
+    /// Data that renewed a kept copy of itself.
+    pub refreshes: u64,
+    /// Data that left for want of room.
+    pub evictions: u64,
+    /// Searches by prefix that gave up after looking at their limit of candidates.
+    pub searches_cut_short: u64,
+}
+
+/// Number of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CachedId(pub(crate) u32);
+
+/// One kept Data.
+#[derive(Debug)]
+pub(crate) struct Cached {
+    pub(crate) data: Data,
+    hash: NameHash,
+    /// Until when it may answer Interests that ask for freshness.
+    pub(crate) fresh_until: Instant,
+    link: Link,
+}
+
+/// The content store.
+#[derive(Debug)]
+pub(crate) struct ContentStore {
+    pub(crate) config: ContentStoreConfig,
+    pub(crate) counters: ContentStoreCounters,
+    entries: Slab<Cached>,
+    eviction: Box<dyn Eviction>,
+    tree: PrefixTree,
+    bytes: u64,
+}
+
+impl ContentStore {
+    pub(crate) fn new(config: ContentStoreConfig) -> Self {
+        ContentStore {
+            config,
+            counters: ContentStoreCounters::default(),
+            entries: Slab::default(),
+            eviction: config.eviction.start(),
+            tree: PrefixTree::default(),
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.entries.len()
+    }
+
+    /// Bytes counted against the budget.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn get(&self, id: CachedId) -> Option<&Cached> {
+        self.entries.get(id.0)
+    }
+
+    /// The entry of exactly this name, whether it may answer or not.
+    #[inline]
+    pub(crate) fn exact(
+        &self,
+        index: &HashIndex,
+        dialect: Dialect,
+        name: NameRef<'_>,
+        hash: NameHash,
+    ) -> Option<CachedId> {
+        index.candidates(hash).find_map(|id| match EntryId::from_raw(id) {
+            EntryId::Cached(id) => self.is(id, dialect, name, hash).then_some(id),
+            EntryId::Pending(_) => None,
+        })
+    }
+
+    /// Whether entry `id` has this name.
+    #[inline]
+    pub(crate) fn is(&self, id: CachedId, dialect: Dialect, name: NameRef<'_>, hash: NameHash) -> bool {
+        self.entries.get(id.0).is_some_and(|entry| {
+            entry.hash == hash && entry.data.dialect() == dialect && entry.data.name() == name
+        })
+    }
+
+    /// Looks for an answer to `interest` and counts a hit or a miss. `exact` is the entry of the Interest's own name, if
+    /// the caller has come across it.
+    #[inline]
+    pub(crate) fn answer(
+        &mut self,
+        index: &HashIndex,
+        now: Instant,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        hasher: &NameHasher,
+        exact: Option<CachedId>,
+    ) -> Option<CachedId> {
+        let allowed = interest.ccnx().is_none_or(|view| view.answer_origin_kind().from_store());
+        if !self.config.serve || !allowed {
+            return None;
+        }
+        let found = self.find(index, now, interest, hashes, hasher, exact);
+        match found {
+            Some(id) => {
+                self.counters.hits += 1;
+                self.eviction.touch(id.0);
+            }
+            None => self.counters.misses += 1,
+        }
+        found
+    }
+
+    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any.
+    #[inline]
+    pub(crate) fn insert(
+        &mut self,
+        index: &mut HashIndex,
+        now: Instant,
+        data: &Data,
+        hash: NameHash,
+        known: Option<CachedId>,
+    ) {
+        if !self.config.admit {
+            return;
+        }
+        let cost = cost_of(data);
+        if cost > self.config.max_bytes || self.config.max_entries == 0 {
+            return;
+        }
+        let fresh_until = match data.freshness() {
+            // Not fresh from the first instant on.
+            Duration::ZERO => Instant::ZERO,
+            freshness => now + freshness,
+        };
+        if let Some(entry) = known.and_then(|id| self.entries.get_mut(id.0))
+            && entry.data.wire() == data.wire()
+        {
+            entry.fresh_until = fresh_until;
+            self.counters.refreshes += 1;
+            return;
+        }
+        if let Some(id) = known {
+            self.remove(index, id);
+        }
+        self.bytes += cost;
+        let id = self.entries.insert(Cached { data: data.clone(), hash, fresh_until, link: Link::default() });
+        index.insert(hash, EntryId::Cached(CachedId(id)).raw());
+        self.eviction.insert(id, hash.0);
+        self.tree.add_later(&mut self.entries, id);
+        self.counters.insertions += 1;
+        self.make_room(index);
+    }
+
+    /// Drops up to `limit` entries under `prefix`; gives how many it dropped.
+    pub(crate) fn erase(
+        &mut self,
+        index: &mut HashIndex,
+        dialect: Dialect,
+        prefix: NameRef<'_>,
+        limit: usize,
+    ) -> usize {
+        let doomed: Vec<u32> = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.data.dialect() == dialect && prefix.is_prefix_of(entry.data.name()))
+            .map(|(id, _)| id)
+            .take(limit)
+            .collect();
+        for &id in &doomed {
+            self.remove(index, CachedId(id));
+        }
+        doomed.len()
+    }
+
+    /// Changes the budget and behaviour; drops what no longer fits. A change of policy starts it afresh, in order of number.
+    pub(crate) fn configure(&mut self, index: &mut HashIndex, config: ContentStoreConfig) {
+        if config.eviction != self.config.eviction {
+            self.eviction = config.eviction.start();
+            for (id, entry) in self.entries.iter() {
+                self.eviction.insert(id, entry.hash.0);
+            }
+        }
+        self.config = config;
+        self.make_room(index);
+    }
+
+    /// Marks an entry stale, so that it no longer answers Interests that ask for freshness.
+    pub(crate) fn mark_stale(&mut self, id: CachedId) {
+        if let Some(entry) = self.entries.get_mut(id.0) {
+            entry.fresh_until = Instant::ZERO;
+        }
+    }
+
+    /// All entries, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Cached> {
+        self.entries.iter().map(|(_, entry)| entry)
+    }
+
+    /// Hints that entry `id` will be read soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: CachedId) {
+        self.entries.prefetch(id.0);
+    }
+
+    /// Hints that the name of entry `id`, itself hinted at before, will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_name(&self, id: CachedId) {
+        if let Some(entry) = self.entries.get(id.0) {
+            crate::prefetch::prefetch::<[u8]>(entry.data.wire());
+        }
+    }
+
+    /// Hints that the entry that would have to leave next will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_victim(&self) {
+        if self.entries.len() >= self.config.max_entries
+            && let Some(victim) = self.eviction.likely_victim()
+        {
+            self.entries.prefetch(victim);
+        }
+    }
+
+    /// Bytes of memory held, packets not counted.
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        self.entries.footprint_bytes() + self.eviction.footprint_bytes() + self.tree.footprint_bytes()
+    }
+
+    #[inline]
+    fn find(
+        &mut self,
+        index: &HashIndex,
+        now: Instant,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        hasher: &NameHasher,
+        exact: Option<CachedId>,
+    ) -> Option<CachedId> {
+        let accepts = |id: CachedId, entry: &Cached| {
+            let fresh = !interest.must_be_fresh() || entry.fresh_until > now;
+            (fresh && interest.matches(&entry.data)).then_some(id)
+        };
+        if let Some(found) = exact.and_then(|id| accepts(id, self.entries.get(id.0)?)) {
+            // The exact name comes first in canonical order; only CCNx may prefer another.
+            if interest.dialect() == Dialect::Ndn {
+                return Some(found);
+            }
+        }
+        if interest.implicit_digest().is_some()
+            && let Some(found) = self
+                .find_by_digest(index, interest, hashes, hasher)
+                .and_then(|id| accepts(id, self.entries.get(id.0)?))
+        {
+            return Some(found);
+        }
+        if !interest.can_be_prefix() {
+            return None;
+        }
+        let order = match interest.ccnx() {
+            Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
+            _ => Order::Leftmost,
+        };
+        let search =
+            self.tree.search(&mut self.entries, hasher, interest, hashes, order, exact, |id, entry| {
+                accepts(CachedId(id), entry).is_some()
+            });
+        self.counters.searches_cut_short += u64::from(search.cut_short);
+        search.found.map(CachedId)
+    }
+
+    fn find_by_digest(
+        &self,
+        index: &HashIndex,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        hasher: &NameHasher,
+    ) -> Option<CachedId> {
+        let count = interest.component_count() - 1;
+        let name = interest.name().prefix(count);
+        let hash = hashes
+            .prefix(count)
+            .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
+        self.exact(index, interest.dialect(), name, hash)
+    }
+
+    fn make_room(&mut self, index: &mut HashIndex) {
+        while self.bytes > self.config.max_bytes || self.entries.len() > self.config.max_entries {
+            let Some(victim) = self.eviction.evict() else { return };
+            self.discard(index, victim);
+            self.counters.evictions += 1;
+        }
+    }
+
+    fn remove(&mut self, index: &mut HashIndex, id: CachedId) {
+        self.eviction.remove(id.0);
+        self.discard(index, id.0);
+    }
+
+    /// Drops an entry that the policy has forgotten already.
+    fn discard(&mut self, index: &mut HashIndex, id: u32) {
+        self.tree.remove(&mut self.entries, id);
+        if let Some(entry) = self.entries.remove(id) {
+            index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
+            self.bytes -= cost_of(&entry.data);
+        }
+    }
+}
+
+fn cost_of(data: &Data) -> u64 {
+    data.wire().footprint_bytes() as u64 + ContentStoreConfig::OVERHEAD_BYTES
+}
+
+#[cfg(test)]
+mod tests;

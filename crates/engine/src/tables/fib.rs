@@ -1,0 +1,359 @@
+//! Which faces lead to which names.
+//!
+//! Every prefix of a route is a node, found by its hash, so the nodes on the way to a name exist without gaps and the
+//! longest one is found by bisection over its length: two or three probes for a name of five components. Each node
+//! knows its parent; next hops and strategy that a node does not have itself are its nearest ancestor's.
+
+use packet::{Buffer, Name, NameHash, NameRef, PrefixHashes};
+use smallvec::SmallVec;
+use thiserror::Error;
+
+use super::chunked::Slab;
+use super::hash_index::HashIndex;
+use crate::face::FaceId;
+
+/// One way towards a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextHop {
+    /// The face to send to.
+    pub face: FaceId,
+    /// Smaller is better.
+    pub cost: u64,
+}
+
+/// Why a route or a strategy choice could not be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RouteError {
+    /// The prefix has more components than the table takes.
+    #[error("a prefix of {found} components is longer than the limit of {limit}")]
+    TooManyComponents {
+        /// Components of the prefix.
+        found: usize,
+        /// Most components allowed.
+        limit: usize,
+    },
+    /// The table holds as many prefixes as it may.
+    #[error("the table is full: {limit} prefixes")]
+    TableFull {
+        /// Most prefixes allowed.
+        limit: u32,
+    },
+    /// The prefix has as many next hops as a prefix may have.
+    #[error("the prefix has {limit} next hops already, which is the limit")]
+    TooManyNextHops {
+        /// Most next hops allowed.
+        limit: usize,
+    },
+}
+
+/// Next hops of one prefix at most.
+pub(crate) const MAX_NEXT_HOPS: usize = 64;
+
+/// Number of a node of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FibNode(u32);
+
+/// Number of a strategy instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StrategyId(pub(crate) u32);
+
+#[derive(Debug)]
+struct Node {
+    name: Name,
+    hash: NameHash,
+    parent: u32,
+    children: u32,
+    component_count: u8,
+    strategy: Option<StrategyId>,
+    /// In order of cost, then of face.
+    next_hops: SmallVec<[NextHop; 1]>,
+    announcement: Option<Buffer>,
+}
+
+/// The forwarding information base of one dialect, and the strategy choices, which live in the same nodes.
+#[derive(Debug)]
+pub(crate) struct Fib {
+    nodes: Slab<Node>,
+    index: HashIndex,
+    max_nodes: u32,
+    routes: u32,
+    /// Components of the longest prefix ever stored.
+    deepest: usize,
+}
+
+const ROOT: u32 = 0;
+
+impl Fib {
+    /// An empty table of at most `max_nodes` prefixes, prefixes of prefixes counted.
+    pub(crate) fn new(max_nodes: u32, root_hash: NameHash, root_strategy: StrategyId) -> Self {
+        let mut fib =
+            Fib { nodes: Slab::default(), index: HashIndex::default(), max_nodes, routes: 0, deepest: 0 };
+        let root = fib.nodes.insert(Node {
+            name: Name::root(),
+            hash: root_hash,
+            parent: ROOT,
+            children: 0,
+            component_count: 0,
+            strategy: Some(root_strategy),
+            next_hops: SmallVec::new(),
+            announcement: None,
+        });
+        fib.index.insert(root_hash, root);
+        fib
+    }
+
+    /// Number of prefixes with next hops.
+    pub(crate) fn route_count(&self) -> u32 {
+        self.routes
+    }
+
+    /// The node of the longest stored prefix of `name`.
+    #[inline]
+    pub(crate) fn longest_match(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
+        let mut found = ROOT;
+        // Invariant: a node exists for the prefix of `low` components, none for that of `high`.
+        let mut low = 0;
+        let mut high = hashes.longest_known_prefix().min(self.deepest) + 1;
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            match hashes.prefix(middle).and_then(|hash| self.find(hash, name, middle)) {
+                Some(node) => (found, low) = (node, middle),
+                None => high = middle,
+            }
+        }
+        FibNode(found)
+    }
+
+    /// The longest match with next hops, starting from `node` and going to its ancestors; empty if there are none.
+    #[inline]
+    pub(crate) fn next_hops(&self, node: FibNode) -> &[NextHop] {
+        self.route_of(node).and_then(|node| self.nodes.get(node.0)).map_or(&[], |node| &node.next_hops)
+    }
+
+    /// The node that [`Fib::next_hops`] takes them from.
+    #[inline]
+    pub(crate) fn route_of(&self, node: FibNode) -> Option<FibNode> {
+        let mut number = node.0;
+        loop {
+            let node = self.nodes.get(number)?;
+            if !node.next_hops.is_empty() {
+                return Some(FibNode(number));
+            }
+            if number == ROOT {
+                return None;
+            }
+            number = node.parent;
+        }
+    }
+
+    /// Hash of the prefix that the node stands for: its identity as long as it exists.
+    pub(crate) fn prefix_hash(&self, node: FibNode) -> NameHash {
+        self.nodes.get(node.0).map_or(NameHash(0), |node| node.hash)
+    }
+
+    /// The strategy for names under `node`.
+    #[inline]
+    pub(crate) fn strategy(&self, node: FibNode) -> StrategyId {
+        let mut number = node.0;
+        loop {
+            match self.nodes.get(number) {
+                Some(Node { strategy: Some(strategy), .. }) => return *strategy,
+                Some(node) if number != ROOT => number = node.parent,
+                // The root always has one.
+                _ => return StrategyId(0),
+            }
+        }
+    }
+
+    /// The announcement by which a route at or above `node` was learned.
+    pub(crate) fn announcement(&self, node: FibNode) -> Option<&Buffer> {
+        let mut number = node.0;
+        loop {
+            let node = self.nodes.get(number)?;
+            if node.announcement.is_some() || number == ROOT {
+                return node.announcement.as_ref();
+            }
+            number = node.parent;
+        }
+    }
+
+    /// Adds a next hop, or changes its cost.
+    pub(crate) fn add_next_hop(
+        &mut self,
+        prefix: NameRef<'_>,
+        hashes: &PrefixHashes,
+        hop: NextHop,
+        announcement: Option<Buffer>,
+    ) -> Result<(), RouteError> {
+        let number = self.make(prefix, hashes)?;
+        let Some(node) = self.nodes.get_mut(number) else { return Ok(()) };
+        let was_empty = node.next_hops.is_empty();
+        let existing = node.next_hops.iter().position(|other| other.face == hop.face);
+        if existing.is_none() && node.next_hops.len() == MAX_NEXT_HOPS {
+            return Err(RouteError::TooManyNextHops { limit: MAX_NEXT_HOPS });
+        }
+        if let Some(existing) = existing {
+            node.next_hops.remove(existing);
+        }
+        let place = node.next_hops.partition_point(|other| (other.cost, other.face) < (hop.cost, hop.face));
+        node.next_hops.insert(place, hop);
+        if announcement.is_some() {
+            node.announcement = announcement;
+        }
+        self.routes += u32::from(was_empty);
+        Ok(())
+    }
+
+    /// Removes a next hop; false if it was not there.
+    pub(crate) fn remove_next_hop(
+        &mut self,
+        prefix: NameRef<'_>,
+        hashes: &PrefixHashes,
+        face: FaceId,
+    ) -> bool {
+        let Some(number) = self.exact(prefix, hashes) else { return false };
+        self.remove_hop_at(number, face)
+    }
+
+    /// Removes every next hop that leads to `face`; gives how many there were. Walks the whole table.
+    pub(crate) fn remove_face(&mut self, face: FaceId) -> usize {
+        let holders: Vec<u32> = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.next_hops.iter().any(|hop| hop.face == face))
+            .map(|(number, _)| number)
+            .collect();
+        holders.iter().filter(|&&number| self.remove_hop_at(number, face)).count()
+    }
+
+    /// Sets or clears the strategy of a prefix; gives the one it had. The root's cannot be cleared.
+    pub(crate) fn set_strategy(
+        &mut self,
+        prefix: NameRef<'_>,
+        hashes: &PrefixHashes,
+        strategy: Option<StrategyId>,
+    ) -> Result<Option<StrategyId>, RouteError> {
+        if strategy.is_none() && (prefix.is_root() || self.exact(prefix, hashes).is_none()) {
+            return Ok(None);
+        }
+        let number = self.make(prefix, hashes)?;
+        let previous =
+            self.nodes.get_mut(number).and_then(|node| std::mem::replace(&mut node.strategy, strategy));
+        self.prune(number);
+        Ok(previous)
+    }
+
+    /// All routes, in no particular order.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = (&Name, &[NextHop])> {
+        self.nodes
+            .iter()
+            .filter(|(_, node)| !node.next_hops.is_empty())
+            .map(|(_, node)| (&node.name, &node.next_hops[..]))
+    }
+
+    /// All strategy choices, in no particular order.
+    pub(crate) fn strategies(&self) -> impl Iterator<Item = (&Name, StrategyId)> {
+        self.nodes.iter().filter_map(|(_, node)| Some((&node.name, node.strategy?)))
+    }
+
+    /// Hints that the prefixes of a name will be looked up soon: the ones that bisection tries first.
+    #[inline]
+    pub(crate) fn prefetch(&self, hashes: &PrefixHashes) {
+        let high = hashes.longest_known_prefix().min(self.deepest) + 1;
+        let middle = high / 2;
+        for probe in [middle, (middle + high) / 2, middle / 2] {
+            if let Some(hash) = hashes.prefix(probe) {
+                self.index.prefetch(hash);
+            }
+        }
+    }
+
+    /// Bytes of memory held, names not counted.
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        self.nodes.footprint_bytes() + self.index.footprint_bytes()
+    }
+
+    #[inline]
+    fn find(&self, hash: NameHash, name: NameRef<'_>, component_count: usize) -> Option<u32> {
+        self.index.candidates(hash).find(|&number| {
+            self.nodes.get(number).is_some_and(|node| {
+                usize::from(node.component_count) == component_count && node.name.as_ref().is_prefix_of(name)
+            })
+        })
+    }
+
+    fn exact(&self, prefix: NameRef<'_>, hashes: &PrefixHashes) -> Option<u32> {
+        self.find(hashes.whole(), prefix, hashes.component_count())
+    }
+
+    /// The node of `prefix`, made with all its ancestors if it is new.
+    fn make(&mut self, prefix: NameRef<'_>, hashes: &PrefixHashes) -> Result<u32, RouteError> {
+        let count = hashes.component_count();
+        if count > PrefixHashes::MAX_PREFIX_COMPONENTS {
+            let limit = PrefixHashes::MAX_PREFIX_COMPONENTS;
+            return Err(RouteError::TooManyComponents { found: count, limit });
+        }
+        let nearest = self.longest_match(prefix, hashes);
+        let existing = self.nodes.get(nearest.0).map_or(0, |node| usize::from(node.component_count));
+        if (count - existing) as u64 + u64::from(self.nodes.len()) > u64::from(self.max_nodes) {
+            return Err(RouteError::TableFull { limit: self.max_nodes });
+        }
+        let mut parent = nearest.0;
+        if existing == count {
+            return Ok(parent);
+        }
+        // One copy of the name serves the new node and all its new ancestors.
+        let whole = prefix.to_name();
+        for length in existing + 1..=count {
+            let Some(hash) = hashes.prefix(length) else { continue };
+            let number = self.nodes.insert(Node {
+                name: whole.prefix(length),
+                hash,
+                parent,
+                children: 0,
+                component_count: length as u8,
+                strategy: None,
+                next_hops: SmallVec::new(),
+                announcement: None,
+            });
+            if let Some(parent) = self.nodes.get_mut(parent) {
+                parent.children += 1;
+            }
+            self.index.insert(hash, number);
+            parent = number;
+        }
+        self.deepest = self.deepest.max(count);
+        Ok(parent)
+    }
+
+    fn remove_hop_at(&mut self, number: u32, face: FaceId) -> bool {
+        let Some(node) = self.nodes.get_mut(number) else { return false };
+        let Some(place) = node.next_hops.iter().position(|hop| hop.face == face) else { return false };
+        node.next_hops.remove(place);
+        if node.next_hops.is_empty() {
+            node.announcement = None;
+            self.routes -= 1;
+        }
+        self.prune(number);
+        true
+    }
+
+    /// Removes the node if nothing needs it any more, and then its ancestors likewise.
+    fn prune(&mut self, mut number: u32) {
+        while number != ROOT {
+            match self.nodes.get(number) {
+                Some(node) if node.children == 0 && node.strategy.is_none() && node.next_hops.is_empty() => {}
+                _ => return,
+            }
+            let Some(node) = self.nodes.remove(number) else { return };
+            self.index.remove(node.hash, number);
+            if let Some(parent) = self.nodes.get_mut(node.parent) {
+                parent.children -= 1;
+            }
+            number = node.parent;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,340 @@
+//! Interests that wait for their Data.
+
+use packet::time::{Duration, Instant};
+use packet::{
+    Data, Dialect, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PitToken, PrefixHashes,
+};
+use smallvec::SmallVec;
+
+use super::chunked::Slab;
+use super::entry_id::EntryId;
+use super::hash_index::HashIndex;
+use super::timer_wheel::TimerWheel;
+use crate::face::FaceId;
+
+/// Number of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PendingId(pub(crate) u32);
+
+/// Entries under one name that differ in their selectors, at most. More are refused, for each costs every Data of that name a
+/// look.
+pub(crate) const MAX_VARIANTS: usize = 32;
+
+/// Faces that wait for one Interest, or that it was sent to, at most.
+pub(crate) const MAX_RECORDS: usize = 256;
+
+/// A face that waits for the Data.
+#[derive(Clone, Debug)]
+pub struct InRecord {
+    /// The face.
+    pub face: FaceId,
+    /// Nonce of the last Interest it sent.
+    pub nonce: Nonce,
+    /// Until when it waits.
+    pub expires: Instant,
+    /// What it wants back with the Data.
+    pub pit_token: PitToken,
+}
+
+/// A face the Interest was sent to.
+#[derive(Clone, Copy, Debug)]
+pub struct OutRecord {
+    /// The face.
+    pub face: FaceId,
+    /// Nonce of the last Interest sent.
+    pub nonce: Nonce,
+    /// When that was.
+    pub sent_at: Instant,
+    /// Until when an answer counts.
+    pub expires: Instant,
+    /// For strategies that suppress retransmissions for each upstream: how long after `sent_at`.
+    pub suppress_for: Duration,
+    /// The Nack it answered with.
+    pub nacked: Option<NackReason>,
+}
+
+/// A few words that the entry's strategy may use as it likes. Zero at first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StrategyNotes {
+    /// A time, in nanoseconds since the origin.
+    pub instant: Instant,
+    /// A span of time.
+    pub span: Duration,
+    /// Anything.
+    pub number: u32,
+}
+
+/// One pending Interest.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// As first received.
+    pub(crate) interest: Interest,
+    hash: NameHash,
+    pub(crate) in_records: SmallVec<[InRecord; 1]>,
+    pub(crate) out_records: SmallVec<[OutRecord; 1]>,
+    pub(crate) notes: StrategyNotes,
+    /// When the last face stops waiting.
+    pub(crate) expires: Instant,
+    /// When the strategy wants to be called; `NEVER` if it does not.
+    pub(crate) strategy_timer: Instant,
+    pub(crate) satisfied: bool,
+    /// For a satisfied entry: how fresh the Data was.
+    pub(crate) data_freshness: Duration,
+}
+
+impl Pending {
+    /// Hash of the name.
+    pub(crate) fn hash(&self) -> NameHash {
+        self.hash
+    }
+
+    /// The name that routes are looked up by is the Interest's own.
+    pub(crate) fn name(&self) -> NameRef<'_> {
+        self.interest.name()
+    }
+
+    pub(crate) fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
+        self.out_records.iter().find(|record| record.face == face)
+    }
+}
+
+/// Why an Interest found no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    TooManyVariants,
+    Full,
+}
+
+/// The table of pending Interests.
+#[derive(Debug)]
+pub(crate) struct PendingTable {
+    entries: Slab<Pending>,
+    timers: TimerWheel,
+    max_entries: u32,
+    /// How many entries of each dialect can be answered by a longer name, by number of components; the last
+    /// element counts all longer ones.
+    prefix_depths: [[u32; DEPTHS]; 2],
+    /// How many entries end in what may be a digest, likewise.
+    digest_depths: [[u32; DEPTHS]; 2],
+}
+
+const DEPTHS: usize = 65;
+
+fn depth(component_count: usize) -> usize {
+    component_count.min(DEPTHS - 1)
+}
+
+/// Entries that one Data satisfies.
+pub(crate) type Matches = SmallVec<[PendingId; 4]>;
+
+impl PendingTable {
+    pub(crate) fn new(max_entries: u32) -> Self {
+        PendingTable {
+            entries: Slab::default(),
+            timers: TimerWheel::default(),
+            // One bit of a number says that it belongs to the content store.
+            max_entries: max_entries.min(1 << 30),
+            prefix_depths: [[0; DEPTHS]; 2],
+            digest_depths: [[0; DEPTHS]; 2],
+        }
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.entries.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.entries.len() >= self.max_entries
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: PendingId) -> Option<&Pending> {
+        self.entries.get(id.0)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: PendingId) -> Option<&mut Pending> {
+        self.entries.get_mut(id.0)
+    }
+
+    /// Some entry, each as likely as any other; `None` if the drawn number is free.
+    pub(crate) fn at_random(&self, draw: u64) -> Option<PendingId> {
+        let number = ((u128::from(draw) * u128::from(self.entries.slot_count())) >> 64) as u32;
+        self.entries.get(number).map(|_| PendingId(number))
+    }
+
+    /// Whether entry `id` is for the same Data as `interest`, so that the two can be one.
+    #[inline]
+    pub(crate) fn is(&self, id: PendingId, interest: &Interest, hash: NameHash) -> bool {
+        self.entries.get(id.0).is_some_and(|entry| {
+            entry.hash == hash
+                && entry.interest.dialect() == interest.dialect()
+                && entry.interest.can_be_prefix() == interest.can_be_prefix()
+                && entry.interest.must_be_fresh() == interest.must_be_fresh()
+                && entry.interest.name() == interest.name()
+                && entry.interest.distinguishing_bytes() == interest.distinguishing_bytes()
+        })
+    }
+
+    /// Adds an entry without records. The caller has made sure that none exists for the same Data.
+    #[inline]
+    pub(crate) fn insert(
+        &mut self,
+        index: &mut HashIndex,
+        interest: Interest,
+        hash: NameHash,
+    ) -> Result<PendingId, Refused> {
+        if self.is_full() {
+            return Err(Refused::Full);
+        }
+        if index.candidates(hash).take(MAX_VARIANTS + 1).count() > MAX_VARIANTS {
+            return Err(Refused::TooManyVariants);
+        }
+        self.count_depths(&interest, 1);
+        let id = self.entries.insert(Pending {
+            interest,
+            hash,
+            in_records: SmallVec::new(),
+            out_records: SmallVec::new(),
+            notes: StrategyNotes::default(),
+            expires: Instant::ZERO,
+            strategy_timer: Instant::NEVER,
+            satisfied: false,
+            data_freshness: Duration::ZERO,
+        });
+        index.insert(hash, EntryId::Pending(PendingId(id)).raw());
+        Ok(PendingId(id))
+    }
+
+    /// Removes an entry.
+    #[inline]
+    pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) -> Option<Pending> {
+        let entry = self.entries.remove(id.0)?;
+        self.timers.cancel(id.0);
+        index.remove(entry.hash, EntryId::Pending(id).raw());
+        self.count_depths(&entry.interest, u32::MAX);
+        Some(entry)
+    }
+
+    /// Sets the entry's timer by its own deadlines.
+    #[inline]
+    pub(crate) fn schedule(&mut self, id: PendingId) {
+        if let Some(entry) = self.entries.get(id.0) {
+            self.timers.schedule(id.0, entry.expires.min(entry.strategy_timer));
+        }
+    }
+
+    /// Takes one entry whose timer has run out; call until it gives `None`.
+    pub(crate) fn pop_due(&mut self, now: Instant) -> Option<PendingId> {
+        self.timers.pop_due(now).map(PendingId)
+    }
+
+    /// When [`PendingTable::pop_due`] should be called next.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.timers.next_deadline()
+    }
+
+    /// Entries that `data` satisfies, other than those of its exact name, which the caller finds by the name's hash.
+    #[inline]
+    pub(crate) fn matches_of_other_lengths(
+        &self,
+        index: &HashIndex,
+        hasher: &NameHasher,
+        data: &Data,
+        hashes: &PrefixHashes,
+        matches: &mut Matches,
+    ) {
+        let dialect = data.dialect();
+        let count = data.component_count();
+        let counts = &self.prefix_depths[dialect as usize];
+        for length in 0..count {
+            if counts[depth(length)] == 0 {
+                continue;
+            }
+            let name = data.name().prefix(length);
+            let hash =
+                hashes.prefix(length).unwrap_or_else(|| hasher.hash(dialect, name.components()).whole());
+            self.collect(index, hash, data, name, matches);
+        }
+        if self.digest_depths[dialect as usize][depth(count + 1)] > 0 {
+            self.collect_by_digest(index, hasher, data, matches);
+        }
+    }
+
+    /// Adds the entries under `name` that `data` satisfies.
+    fn collect(
+        &self,
+        index: &HashIndex,
+        hash: NameHash,
+        data: &Data,
+        name: NameRef<'_>,
+        matches: &mut Matches,
+    ) {
+        for id in index.candidates(hash) {
+            let EntryId::Pending(id) = EntryId::from_raw(id) else { continue };
+            let fits = self.entries.get(id.0).is_some_and(|entry| {
+                entry.hash == hash && entry.name() == name && entry.interest.matches(data)
+            });
+            if fits {
+                matches.push(id);
+            }
+        }
+    }
+
+    #[cold]
+    fn collect_by_digest(&self, index: &HashIndex, hasher: &NameHasher, data: &Data, matches: &mut Matches) {
+        let digest = data.implicit_digest();
+        let last = match data.dialect() {
+            Dialect::Ndn => packet::Component::new(packet::ComponentKind::IMPLICIT_DIGEST, &digest),
+            Dialect::Ccnx => packet::Component::generic(&digest),
+        };
+        // Only a name at the very limit of length has no full name, and no Interest can ask for it then.
+        let Ok(full) = data.name().to_name().with(last) else { return };
+        let hash = hasher.hash(data.dialect(), full.components()).whole();
+        self.collect(index, hash, data, full.as_ref(), matches);
+    }
+
+    /// Entries whose names have `prefix`. Looks at every entry.
+    pub(crate) fn under(&self, dialect: Dialect, prefix: NameRef<'_>) -> Vec<PendingId> {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| entry.interest.dialect() == dialect && prefix.is_prefix_of(entry.name()))
+            .map(|(id, _)| PendingId(id))
+            .collect()
+    }
+
+    fn count_depths(&mut self, interest: &Interest, change: u32) {
+        let (dialect, depth) = (interest.dialect() as usize, depth(interest.component_count()));
+        if interest.can_be_prefix() {
+            let count = &mut self.prefix_depths[dialect][depth];
+            *count = count.wrapping_add(change);
+        }
+        if interest.implicit_digest().is_some() {
+            let count = &mut self.digest_depths[dialect][depth];
+            *count = count.wrapping_add(change);
+        }
+    }
+
+    /// Hints that entry `id` will be read soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: PendingId) {
+        self.entries.prefetch(id.0);
+    }
+
+    /// Hints that the name of entry `id`, itself hinted at before, will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_name(&self, id: PendingId) {
+        if let Some(entry) = self.entries.get(id.0) {
+            crate::prefetch::prefetch::<[u8]>(entry.interest.wire());
+        }
+    }
+
+    /// Bytes of memory held, packets not counted.
+    pub(crate) fn footprint_bytes(&self) -> usize {
+        self.entries.footprint_bytes() + self.timers.footprint_bytes()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Pending> {
+        self.entries.iter().map(|(_, entry)| entry)
+    }
+}

@@ -108,6 +108,14 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// True when the next block is a close; at the end of the bytes it is missing, which is an error.
+    pub fn at_close(&self) -> Result<bool, DecodeError> {
+        match self.peek()? {
+            Some(header) => Ok(header.kind == BlockKind::Close),
+            None => Err(self.error(self.field, Rule::Truncated { missing: 1 })),
+        }
+    }
+
     /// The next block, if it is a BLOB, else no bytes at all: an empty BLOB is left out on the wire.
     #[inline]
     pub fn blob(&mut self, field: &'static str) -> Result<&'a [u8], DecodeError> {

@@ -1,1 +1,3 @@
 //! Helpers that only Cairn's tests and benchmarks use.
+
+pub mod vectors;

@@ -29,13 +29,13 @@ impl<'a> Message<'a> {
     /// Those of the message that is announced.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(wire, "message");
-        if reader.next_is(Dtag::INTEREST)? {
+        if reader.next_is(Dtag::INTEREST) {
             InterestView::decode(wire).map(Message::Interest)
-        } else if reader.next_is(Dtag::CONTENT_OBJECT)? {
+        } else if reader.next_is(Dtag::CONTENT_OBJECT) {
             ContentObjectView::decode(wire).map(Message::ContentObject)
-        } else if reader.next_is(Dtag::SEQUENCE_NUMBER)? {
+        } else if reader.next_is(Dtag::SEQUENCE_NUMBER) {
             SequenceNumber::decode(wire).map(Message::SequenceNumber)
-        } else if reader.next_is(Dtag::PROTOCOL_DATA_UNIT)? {
+        } else if reader.next_is(Dtag::PROTOCOL_DATA_UNIT) {
             unwrap_pdu(wire).map(Message::Pdu)
         } else {
             let element = reader.skip_element("message")?;

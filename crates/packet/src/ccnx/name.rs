@@ -75,7 +75,7 @@ impl<'a> CcnxNameRef<'a> {
     ) -> Result<Self, DecodeError> {
         let start = reader.position();
         let mut count = 0;
-        while reader.try_open(Dtag::COMPONENT)? {
+        while reader.try_open(Dtag::COMPONENT) {
             visit(Component::generic(reader.blob("Component")?));
             reader.close("Component")?;
             count += 1;

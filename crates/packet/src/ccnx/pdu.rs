@@ -34,7 +34,7 @@ const FIELD: &str = "CCNProtocolDataUnit";
 fn read_pdu<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
     reader.open(Dtag::PROTOCOL_DATA_UNIT, FIELD)?;
     let start = reader.position();
-    while !reader.at_close()? {
+    while !reader.at_close() {
         reader.skip_element(FIELD)?;
     }
     let content = reader.read_since(start);

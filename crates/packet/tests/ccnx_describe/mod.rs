@@ -218,7 +218,7 @@ fn pdu(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {
 }
 
 fn element_name(bytes: &[u8]) -> Dtag {
-    let header = Reader::new(bytes, "element").peek().unwrap().unwrap();
+    let header = Reader::new(bytes, "element").peek().unwrap();
     Dtag::new(header.number)
 }
 

@@ -22,7 +22,7 @@ impl<'a> Collection<'a> {
         decode_all(wire, "Collection", |reader| {
             reader.open(Dtag::COLLECTION, "Collection")?;
             let start = reader.position();
-            while !reader.at_close()? {
+            while !reader.at_close() {
                 reader.skip_element("Collection")?;
             }
             let items = reader.read_since(start);
@@ -79,7 +79,7 @@ impl<'a> Link<'a> {
             reader.open(Dtag::LINK, "Link")?;
             let name = CcnxNameRef::read(reader)?.into();
             let label = reader.optional_text(Dtag::LABEL, "Label")?;
-            let authenticator = match reader.next_is(Dtag::LINK_AUTHENTICATOR)? {
+            let authenticator = match reader.next_is(Dtag::LINK_AUTHENTICATOR) {
                 true => Some(reader.skip_element("LinkAuthenticator")?),
                 false => None,
             };

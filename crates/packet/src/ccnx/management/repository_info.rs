@@ -41,7 +41,7 @@ impl<'a> RepositoryInfo<'a> {
             repository_version: reader.text_element(Dtag::REPOSITORY_VERSION, "RepositoryVersion")?,
             global_prefix: CcnxNameRef::read_as(reader, Dtag::GLOBAL_PREFIX_NAME, "GlobalPrefixName")?.into(),
             local_name: reader.text_element(Dtag::LOCAL_NAME, "LocalName")?,
-            name: match reader.next_is(Dtag::NAME)? {
+            name: match reader.next_is(Dtag::NAME) {
                 true => Some(CcnxNameRef::read(reader)?.into()),
                 false => None,
             },

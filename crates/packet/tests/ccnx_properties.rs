@@ -251,10 +251,9 @@ proptest! {
     }
 
     #[test]
-    fn management_objects_survive(
-        name in name(),
+    fn faces_connections_and_status_survive(
         texts in vec(option::of(text()), 5),
-        numbers in vec(any::<Option<u32>>(), 6),
+        numbers in vec(any::<Option<u32>>(), 5),
         small in any::<(Option<u8>, Option<u16>, Option<u8>)>(),
         id in any::<Option<[u8; 32]>>(),
     ) {
@@ -272,6 +271,7 @@ proptest! {
         };
         let wire = face.encode();
         prop_assert_eq!(FaceInstance::decode(&wire), Ok(face));
+        check_cuts(&wire, |cut| FaceInstance::decode(cut).err());
 
         let connection = NdnldConnection {
             action: text(0),
@@ -288,11 +288,22 @@ proptest! {
         };
         let wire = connection.encode();
         prop_assert_eq!(NdnldConnection::decode(&wire), Ok(connection));
+        check_cuts(&wire, |cut| NdnldConnection::decode(cut).err());
 
         let status = StatusResponse { code: numbers[0].unwrap_or(450), text: text(0) };
         let wire = status.encode();
         prop_assert_eq!(StatusResponse::decode(&wire), Ok(status));
+        check_cuts(&wire, |cut| StatusResponse::decode(cut).err());
+    }
 
+    #[test]
+    fn entries_and_strategies_survive(
+        name in name(),
+        texts in vec(option::of(text()), 3),
+        numbers in vec(any::<Option<u32>>(), 3),
+        id in any::<Option<[u8; 32]>>(),
+    ) {
+        let text = |index: usize| texts[index].as_deref();
         let entry = ForwardingEntry {
             action: text(0),
             name: (&name).into(),
@@ -306,7 +317,8 @@ proptest! {
         prop_assert_eq!((read.action, read.ccnd_id, read.face_id), (entry.action, entry.ccnd_id, entry.face_id));
         prop_assert_eq!((read.flags, read.freshness_seconds), (entry.flags, entry.freshness_seconds));
         prop_assert_eq!(read.name.to_name().unwrap(), name.clone());
-        prop_assert_eq!(read.encode().unwrap(), wire);
+        prop_assert_eq!(read.encode().unwrap(), wire.clone());
+        check_cuts(&wire, |cut| ForwardingEntry::decode(cut).err());
 
         let selection = StrategySelection {
             action: text(0),
@@ -321,7 +333,11 @@ proptest! {
         prop_assert_eq!((read.action, read.ccnd_id), (selection.action, selection.ccnd_id));
         prop_assert_eq!((read.strategy, read.parameters), (selection.strategy, selection.parameters));
         prop_assert_eq!(read.encode().unwrap(), wire);
+    }
 
+    #[test]
+    fn repository_answers_and_collections_survive(name in name(), texts in vec(option::of(text()), 5)) {
+        let text = |index: usize| texts[index].as_deref();
         let info = RepositoryInfo {
             version: text(0).unwrap_or(""),
             kind: "DATA",
@@ -346,6 +362,7 @@ proptest! {
             let read = read.unwrap();
             prop_assert_eq!((read.name.to_name().unwrap(), read.label), (name.clone(), link.label));
         }
+        check_cuts(&wire, |cut| Collection::decode(cut).err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use testkit::vectors::{Vector, load};
 
 /// Keys that say where the bytes are from rather than what is in them.
-const PROVENANCE: [&str; 5] = ["source", "kind", "capture", "shows", "note"];
+const PROVENANCE: [&str; 4] = ["source", "kind", "about", "capture"];
 
 fn good() -> impl Iterator<Item = Vector> {
     load("ccnx").into_iter().filter(|vector| vector.get("error").is_none())
@@ -51,7 +51,7 @@ fn every_erroneous_vector_is_refused_for_the_reason_and_at_the_byte_it_says() {
             Ok(_) => panic!("{} was accepted", vector.name),
             Err(DecodeError { field, offset, rule }) => {
                 assert_eq!(Some(format!("{field} {rule}").as_str()), vector.get("error"), "{}", vector.name);
-                assert_eq!(Some(offset.to_string().as_str()), vector.get("offset"), "{}", vector.name);
+                assert_eq!(Some(offset.to_string().as_str()), vector.get("error-at"), "{}", vector.name);
             }
         }
     }

@@ -3,7 +3,8 @@
 //! A file starts with header lines `;; key: value` and goes on with hexadecimal digits, in which white space means
 //! nothing and `;` starts a comment up to the end of the line. Two keys stand in every file: `source` says which
 //! implementation produced the bytes, or that they are a worked example, and `kind` says what they are. The other keys
-//! are what a decoder must find, or `error`, what it must complain about. A key may stand several times.
+//! are what a decoder must find, or `error` and `error-at`, what it must complain about and at which byte. A key stands
+//! at most once.
 //!
 //! ```
 //! let text = ";; source: worked example\n;; kind: ndn-interest\n;; name: /A\n05 05 ; Interest\n  0703080141 ; Name /A\n";
@@ -45,14 +46,9 @@ impl Vector {
         Ok(vector)
     }
 
-    /// The first value of `key`.
+    /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.header.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
-    }
-
-    /// Every value of `key`, in the order of the file.
-    pub fn all(&self, key: &str) -> impl Iterator<Item = &str> {
-        self.header.iter().filter(move |(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
     /// What the bytes are.
@@ -63,7 +59,11 @@ impl Vector {
     fn parse_line(&mut self, line: &str) -> Result<(), String> {
         if let Some(header) = line.strip_prefix(";;") {
             let (key, value) = header.split_once(':').ok_or("a header line needs a colon")?;
-            self.header.push((key.trim().to_owned(), value.trim().to_owned()));
+            let (key, value) = (key.trim(), value.trim());
+            if self.get(key).is_some() {
+                return Err(format!("`{key}` stands here for the second time"));
+            }
+            self.header.push((key.to_owned(), value.to_owned()));
             return Ok(());
         }
         let code = line.split(';').next().unwrap_or_default();
@@ -128,13 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_have_several_values_or_an_empty_one() {
-        let vector = parse(";; nonce: 1\n;; nonce: 2: two\n;; content:\n").unwrap();
-        assert_eq!(vector.all("nonce").collect::<Vec<_>>(), ["1", "2: two"]);
-        assert_eq!(vector.get("content"), Some(""));
-        assert_eq!(vector.get("name"), None);
-        assert_eq!(vector.kind(), "test");
+    fn a_value_may_be_empty_or_hold_colons_but_a_key_stands_once() {
+        let vector = parse(";; nonce: 1: one\n;; content:\n").unwrap();
+        assert_eq!((vector.get("nonce"), vector.get("content")), (Some("1: one"), Some("")));
+        assert_eq!((vector.get("name"), vector.kind()), (None, "test"));
         assert_eq!(parse(";; nonsense\n").unwrap_err(), "v, line 3: a header line needs a colon");
+        assert_eq!(
+            parse(";; kind: again\n").unwrap_err(),
+            "v, line 3: `kind` stands here for the second time"
+        );
     }
 
     #[test]

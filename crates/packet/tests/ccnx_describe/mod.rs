@@ -192,9 +192,9 @@ fn content(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErro
         }
     }
     fields.maybe_hex("ext-opt", info.ext_opt);
-    fields.add("content-bytes", view.content().len());
+    fields.add("content-len", view.content().len());
     let signed = view.signed_range();
-    fields.add("signed", format!("{}..{}", signed.start, signed.end));
+    fields.add("signed-range", format!("{}..{}", signed.start, signed.end));
     fields.add("signed-sha256", sha256(&bytes[signed]));
     fields.add("implicit-digest", hex(&view.implicit_digest()));
 
@@ -209,11 +209,13 @@ fn content(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeErro
 fn pdu(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {
     let inside = unwrap_pdu(bytes)?;
     let mut rest = inside;
+    let mut messages = Vec::new();
     while let Some(len) = message_len(rest)? {
         let (message, behind) = rest.split_at(len);
-        fields.add("message", format!("{} of {len} bytes", element_name(message)));
+        messages.push(format!("{} of {len} bytes", element_name(message)));
         rest = behind;
     }
+    fields.add("messages", messages.join(", "));
     Ok(vec![wrap_pdu(inside)])
 }
 
@@ -274,20 +276,21 @@ fn status_response(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, De
 
 fn collection(bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, DecodeError> {
     let collection = Collection::decode(bytes)?;
-    let mut items = Vec::new();
+    let (mut items, mut words) = (Vec::new(), Vec::new());
     for item in collection.items() {
         let name = element_name(item);
         if name == Dtag::LINK {
             let link = Link::decode(item)?;
             let target = link.name.to_name()?;
             let target: Vec<String> = target.components().map(|component| text(component.value)).collect();
-            fields.add("item", format!("Link ccnx:/{}", target.join("/")));
+            words.push(format!("Link ccnx:/{}", target.join("/")));
             items.push(link.encode()?);
         } else {
-            fields.add("item", format!("{name} of {} bytes", item.len()));
+            words.push(format!("{name} of {} bytes", item.len()));
             items.push(NdnldConnection::decode(item)?.encode());
         }
     }
+    fields.add("items", words.join(", "));
     Ok(vec![Collection::encode(&items)])
 }
 
@@ -336,18 +339,18 @@ fn ndnlp(kind: &str, bytes: &[u8], fields: &mut Fields) -> Result<Vec<Vec<u8>>, 
             fields.add("sequence", sequence);
             fields.add("flags", format!("{:04x}", flags.bits()));
             fields.add("fragment", format!("{}/{}", fragment.index, fragment.count));
-            fields.add("payload-bytes", payload.len());
+            fields.add("payload-len", payload.len());
             fields.add("payload-sha256", sha256(payload));
             Ok(vec![data.encode()])
         }
         Packet::Ack(ack) => {
             assert_eq!(kind, "ndnlp1-ack");
             let blocks: Vec<AckBlock<'_>> = ack.blocks().collect();
-            for block in &blocks {
-                fields.add("block", format!("{} {}", block.base, hex(block.bitmap)));
-                let numbers: Vec<String> = block.sequences().map(|number| number.to_string()).collect();
-                fields.add("acknowledged", numbers.join(" "));
-            }
+            let words: Vec<String> =
+                blocks.iter().map(|block| format!("{}/{}", block.base, hex(block.bitmap))).collect();
+            let numbers: Vec<String> = ack.sequences().map(|number| number.to_string()).collect();
+            fields.add("blocks", words.join(" "));
+            fields.add("acknowledged", numbers.join(" "));
             let mut out = Vec::new();
             Ack::encode_into(&blocks, &mut out);
             Ok(vec![out])

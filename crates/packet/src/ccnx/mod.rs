@@ -5,7 +5,7 @@
 //! element says what it is but not how long it is. The layers, from the bottom:
 //!
 //! * [`block`], [`dtag`], [`reader`], [`framer`]: the encoding; nothing in them knows what an Interest is.
-//! * [`name`], [`uri`], [`exclude`], [`selectors`], [`signed_info`], [`ticks`]: the parts that messages are made of.
+//! * [`name`], [`markers`], [`uri`], [`exclude`], [`selectors`], [`signed_info`], [`ticks`]: the parts that messages are made of.
 //! * [`interest`], [`content_object`], [`pdu`], [`message`]: what is sent between hosts; [`matching`]: which of them
 //!   belong together.
 //! * [`management`]: what is in the Content of the messages that control ccnd, ndnld and repositories.
@@ -45,6 +45,7 @@ pub mod exclude;
 pub mod framer;
 pub mod interest;
 pub mod management;
+pub mod markers;
 pub mod matching;
 pub mod message;
 pub mod name;

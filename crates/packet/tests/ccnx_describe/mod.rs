@@ -1,5 +1,7 @@
 //! Decodes bytes of a given kind into the words of the vector files, and encodes them again.
 
+use std::fmt::Display;
+
 use packet::DecodeError;
 use packet::ccnx::content_object::assemble;
 use packet::ccnx::management::{
@@ -66,11 +68,11 @@ pub(crate) fn describe(kind: &str, bytes: &[u8]) -> Result<Described, DecodeErro
 struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
-    fn add(&mut self, key: &'static str, value: impl ToString) {
-        self.0.push((key, value.to_string()));
+    fn add(&mut self, key: &'static str, value: impl Display) {
+        self.0.push((key, format!("{value}")));
     }
 
-    fn maybe(&mut self, key: &'static str, value: Option<impl ToString>) {
+    fn maybe(&mut self, key: &'static str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.add(key, value);
         }

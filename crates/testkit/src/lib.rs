@@ -1,1 +1,9 @@
 //! Helpers that only Cairn's tests and benchmarks use.
+//!
+//! ```
+//! // Every codec test runs over golden vectors, annotated packets of other implementations.
+//! let interests = testkit::vectors::load("ccnx").into_iter().filter(|vector| vector.kind() == "ccnx-interest");
+//! assert!(interests.count() > 20);
+//! ```
+
+pub mod vectors;

@@ -74,6 +74,7 @@ impl BlockKind {
         }
     }
 
+    #[inline]
     fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0 => BlockKind::Ext,
@@ -106,6 +107,13 @@ impl Header {
         self.kind == BlockKind::Dtag && self.number == tag.number()
     }
 
+    /// The header of `len` bytes that ends with the byte `last`; those before it hold `high`.
+    #[inline]
+    fn ending_with(last: u8, high: u64, len: usize) -> Option<Self> {
+        let kind = BlockKind::from_code(last & 0x07)?;
+        Some(Header { kind, number: high << 4 | u64::from(last >> 3 & 0x0f), len })
+    }
+
     /// Bytes that belong to the block after its header: the name of a TAG or ATTR, the content of a BLOB or UDATA.
     /// `None` when there are more than this machine can address.
     pub fn body_len(&self) -> Option<usize> {
@@ -121,28 +129,34 @@ impl Header {
 ///
 /// # Errors
 /// [`Rule::BadValue`] for a number above [`MAX_NUMBER`], [`Rule::TypeOutOfRange`] for the one kind that does not exist.
-#[inline]
 pub fn read_header(bytes: &[u8]) -> Result<Option<Header>, Rule> {
-    let mut number = 0u64;
+    let mut high = 0u64;
     for (index, &byte) in bytes.iter().enumerate() {
         if byte & 0x80 != 0 {
-            if number > MAX_NUMBER >> 4 {
-                return Err(Rule::BadValue(number));
-            }
             let code = byte & 0x07;
-            let kind = BlockKind::from_code(code).ok_or(Rule::TypeOutOfRange(code.into()))?;
-            let number = number << 4 | u64::from(byte >> 3 & 0x0f);
-            return Ok(Some(Header { kind, number, len: index + 1 }));
+            let header = Header::ending_with(byte, high, index + 1);
+            return header.map(Some).ok_or(Rule::TypeOutOfRange(code.into()));
         }
         if byte == CLOSE && index == 0 {
             return Ok(Some(Header { kind: BlockKind::Close, number: 0, len: 1 }));
         }
-        if number > MAX_NUMBER >> 11 {
-            return Err(Rule::BadValue(number));
+        if high > MAX_NUMBER >> 11 {
+            return Err(Rule::BadValue(high));
         }
-        number = number << 7 | u64::from(byte);
+        high = high << 7 | u64::from(byte);
     }
     Ok(None)
+}
+
+/// Does the same faster, for those who will ask [`read_header`] for the reason when there is no header.
+#[inline]
+pub(crate) fn find_header(bytes: &[u8]) -> Option<Header> {
+    match *bytes {
+        [last, ..] if last & 0x80 != 0 => Header::ending_with(last, 0, 1),
+        [CLOSE, ..] => Some(Header { kind: BlockKind::Close, number: 0, len: 1 }),
+        [first, last, ..] if last & 0x80 != 0 => Header::ending_with(last, first.into(), 2),
+        _ => read_header(bytes).ok().flatten(),
+    }
 }
 
 /// Bytes that a header with `number` takes.

@@ -65,7 +65,8 @@ impl Layout {
 /// Signature: what proves that the publisher made a ContentObject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
-    /// The digest algorithm's object identifier, as text; [`DEFAULT_DIGEST_ALGORITHM`] unless given.
+    /// The digest algorithm's object identifier, as text; [`DEFAULT_DIGEST_ALGORITHM`] unless given. CCNx 0.8.2 writes
+    /// `HMAC` for signatures with a symmetric key.
     pub digest_algorithm: Option<&'a str>,
     /// The way from this object's digest to the root of a Merkle tree, whose digest is signed instead: a DER
     /// DigestInfo with a MerklePath.

@@ -51,7 +51,7 @@ impl<'a> ExcludeRef<'a> {
     /// Reads the element, if it is next.
     #[inline]
     pub(crate) fn read_optional(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
-        if !reader.try_open(Dtag::EXCLUDE)? {
+        if !reader.try_open(Dtag::EXCLUDE) {
             return Ok(None);
         }
         let start = reader.position();
@@ -212,7 +212,7 @@ fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<Option<ExcludeEntry<'a>>, D
     if let Some(component) = reader.optional_blob(Dtag::COMPONENT, "Component", ..)? {
         return Ok(Some(ExcludeEntry::Component(component)));
     }
-    if reader.try_open(Dtag::ANY)? {
+    if reader.try_open(Dtag::ANY) {
         reader.close("Any")?;
         return Ok(Some(ExcludeEntry::Any));
     }

@@ -395,7 +395,7 @@ fn write_decimals(out: &mut Vec<u8>, fields: &[Decimal]) {
 }
 
 /// Reads a decimal field whose range is known to `make`.
-#[inline]
+#[inline(always)]
 fn read_small<T>(
     reader: &mut Reader<'_>,
     tag: Dtag,

@@ -47,22 +47,41 @@ impl<'a> CcnxNameRef<'a> {
         Self::read_with(reader, |_| {})
     }
 
+    /// Reads the element `tag`, which must be next and is made like a Name.
+    pub(crate) fn read_as(
+        reader: &mut Reader<'a>,
+        tag: Dtag,
+        field: &'static str,
+    ) -> Result<Self, DecodeError> {
+        reader.open(tag, field)?;
+        Self::read_inside(reader, field, |_| {})
+    }
+
     /// Reads the Name element that is next and shows each component to `visit`.
     #[inline(always)]
     pub(crate) fn read_with(
         reader: &mut Reader<'a>,
-        mut visit: impl FnMut(Component<'a>),
+        visit: impl FnMut(Component<'a>),
     ) -> Result<Self, DecodeError> {
         reader.open(Dtag::NAME, "Name")?;
+        Self::read_inside(reader, "Name", visit)
+    }
+
+    #[inline(always)]
+    fn read_inside(
+        reader: &mut Reader<'a>,
+        field: &'static str,
+        mut visit: impl FnMut(Component<'a>),
+    ) -> Result<Self, DecodeError> {
         let start = reader.position();
         let mut count = 0;
-        while reader.try_open(Dtag::COMPONENT)? {
+        while reader.try_open(Dtag::COMPONENT) {
             visit(Component::generic(reader.blob("Component")?));
             reader.close("Component")?;
             count += 1;
         }
         let components = reader.read_since(start);
-        reader.close("Name")?;
+        reader.close(field)?;
         Ok(CcnxNameRef { components, count })
     }
 
@@ -247,12 +266,28 @@ impl NameSource<'_> {
     /// # Errors
     /// Those of [`encode_from_canonical`].
     pub fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+        self.encode_as(Dtag::NAME, out)
+    }
+
+    /// Appends the name as the element `tag`.
+    pub(crate) fn encode_as(&self, tag: Dtag, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+        write_open(out, tag);
         match self {
-            NameSource::Ccnb(name) => {
-                name.encode_into(out);
-                Ok(())
-            }
-            NameSource::Canonical(name) => encode_from_canonical(name.canonical(), out),
+            NameSource::Ccnb(name) => out.extend_from_slice(name.components),
+            NameSource::Canonical(name) => write_canonical(name.canonical(), out)?,
+        }
+        write_close(out);
+        Ok(())
+    }
+
+    /// The name as the rest of Cairn uses it.
+    ///
+    /// # Errors
+    /// Those of [`CcnxNameRef::to_name`].
+    pub fn to_name(&self) -> Result<Name, DecodeError> {
+        match self {
+            NameSource::Ccnb(name) => name.to_name(),
+            NameSource::Canonical(name) => Ok(name.to_name()),
         }
     }
 }
@@ -311,10 +346,15 @@ pub fn encoded_len_from_canonical(canonical: &[u8]) -> Result<usize, DecodeError
 /// component is a digest or a keyword.
 pub fn encode_from_canonical(canonical: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     write_open(out, Dtag::NAME);
+    write_canonical(canonical, out)?;
+    write_close(out);
+    Ok(())
+}
+
+fn write_canonical(canonical: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     for component in canonical_components(canonical) {
         write_blob_element(out, Dtag::COMPONENT, component?);
     }
-    write_close(out);
     Ok(())
 }
 

@@ -40,7 +40,7 @@ impl<'a> Packet<'a> {
     /// Anything but the elements of NDN-0006, section 2.1, in their order and with their sizes.
     pub fn decode(frame: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(frame, "NDNLP packet");
-        if reader.next_is(Dtag::NDNLP_ACK)? {
+        if reader.next_is(Dtag::NDNLP_ACK) {
             Ack::read(&mut reader).map(Packet::Ack)
         } else {
             Data::read(&mut reader).map(Packet::Data)
@@ -173,7 +173,7 @@ impl<'a> Ack<'a> {
         reader.open(Dtag::NDNLP_ACK, "NdnlpAck")?;
         let start = reader.position();
         AckBlock::read(reader)?;
-        while reader.next_is(Dtag::NDNLP_ACK_BLOCK)? {
+        while reader.next_is(Dtag::NDNLP_ACK_BLOCK) {
             AckBlock::read(reader)?;
         }
         let blocks = reader.read_since(start);

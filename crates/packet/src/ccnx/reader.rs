@@ -2,7 +2,7 @@
 
 use std::ops::RangeBounds;
 
-use crate::ccnx::block::{BlockKind, Header, read_header};
+use crate::ccnx::block::{BlockKind, Header, find_header, read_header};
 use crate::ccnx::dtag::Dtag;
 use crate::ccnx::framer::Framer;
 use crate::error::{DecodeError, Rule};
@@ -29,13 +29,15 @@ use crate::error::{DecodeError, Rule};
 pub struct Reader<'a> {
     wire: &'a [u8],
     position: usize,
+    /// The header at `position`. An element is asked for many times before it comes, so it is read only once.
+    next: Option<Header>,
     field: &'static str,
 }
 
 impl<'a> Reader<'a> {
     /// Reads all of `wire`; errors that belong to no particular element name `field`.
     pub fn new(wire: &'a [u8], field: &'static str) -> Self {
-        Reader { wire, position: 0, field }
+        Reader { wire, position: 0, next: find_header(wire), field }
     }
 
     /// Offset of the next byte to be read.
@@ -53,59 +55,51 @@ impl<'a> Reader<'a> {
         self.wire.get(start..self.position).unwrap_or_default()
     }
 
-    /// The header of the next block, which stays in place; `None` at the end of the bytes.
+    /// The header of the next block, which stays in place; `None` if there is none that can be read. Whatever is then
+    /// asked for fails for that reason.
     #[inline]
-    pub fn peek(&self) -> Result<Option<Header>, DecodeError> {
-        let rest = self.wire.get(self.position..).unwrap_or_default();
-        match read_header(rest) {
-            Ok(None) if !rest.is_empty() => Err(self.error(self.field, Rule::Truncated { missing: 1 })),
-            Ok(header) => Ok(header),
-            Err(rule) => Err(self.error(self.field, rule)),
-        }
+    pub fn peek(&self) -> Option<Header> {
+        self.next
     }
 
     /// True when the next block opens the element `tag`.
-    #[inline]
-    pub fn next_is(&self, tag: Dtag) -> Result<bool, DecodeError> {
-        Ok(self.peek()?.is_some_and(|header| header.opens(tag)))
+    #[inline(always)]
+    pub fn next_is(&self, tag: Dtag) -> bool {
+        self.next.is_some_and(|header| header.opens(tag))
+    }
+
+    /// True when the next block is a close.
+    #[inline(always)]
+    pub fn at_close(&self) -> bool {
+        self.next.is_some_and(|header| header.kind == BlockKind::Close)
     }
 
     /// Enters the element `tag`, which must be next.
     #[inline]
     pub fn open(&mut self, tag: Dtag, field: &'static str) -> Result<(), DecodeError> {
-        if self.try_open(tag)? {
-            return Ok(());
-        }
-        Err(match self.peek()? {
-            None => self.error(field, Rule::Truncated { missing: 1 }),
-            Some(Header { kind: BlockKind::Close, .. }) => self.error(field, Rule::Missing),
-            Some(header) => self.error(field, unexpected(header)),
-        })
+        if self.try_open(tag) { Ok(()) } else { Err(self.unexpected(field)) }
     }
 
     /// Enters the element `tag` if it is next, and says whether it was.
-    #[inline]
-    pub fn try_open(&mut self, tag: Dtag) -> Result<bool, DecodeError> {
-        match self.peek()? {
+    #[inline(always)]
+    pub fn try_open(&mut self, tag: Dtag) -> bool {
+        match self.next {
             Some(header) if header.opens(tag) => {
-                self.position += header.len;
-                Ok(true)
+                self.advance(header.len);
+                true
             }
-            _ => Ok(false),
+            _ => false,
         }
     }
 
     /// Leaves the element that was entered last; there must be nothing left in it.
-    #[inline]
+    #[inline(always)]
     pub fn close(&mut self, field: &'static str) -> Result<(), DecodeError> {
-        match self.peek()? {
-            Some(Header { kind: BlockKind::Close, len, .. }) => {
-                self.position += len;
-                Ok(())
-            }
-            Some(header) => Err(self.error(field, unexpected(header))),
-            None => Err(self.error(field, Rule::Truncated { missing: 1 })),
+        if !self.at_close() {
+            return Err(self.unexpected(field));
         }
+        self.advance(1);
+        Ok(())
     }
 
     /// The next block, if it is a BLOB, else no bytes at all: an empty BLOB is left out on the wire.
@@ -140,14 +134,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Like [`blob_element`](Reader::blob_element), but `None` if another block is next.
-    #[inline]
+    #[inline(always)]
     pub fn optional_blob(
         &mut self,
         tag: Dtag,
         field: &'static str,
         lengths: impl RangeBounds<usize>,
     ) -> Result<Option<&'a [u8]>, DecodeError> {
-        if self.next_is(tag)? { self.blob_element(tag, field, lengths).map(Some) } else { Ok(None) }
+        if self.next_is(tag) { self.blob_element(tag, field, lengths).map(Some) } else { Ok(None) }
     }
 
     /// The element `tag`, which must be next and hold a BLOB of exactly `N` bytes.
@@ -163,13 +157,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Like [`array_element`](Reader::array_element), but `None` if another block is next.
-    #[inline]
+    #[inline(always)]
     pub fn optional_array<const N: usize>(
         &mut self,
         tag: Dtag,
         field: &'static str,
     ) -> Result<Option<&'a [u8; N]>, DecodeError> {
-        if self.next_is(tag)? { self.array_element(tag, field).map(Some) } else { Ok(None) }
+        if self.next_is(tag) { self.array_element(tag, field).map(Some) } else { Ok(None) }
     }
 
     /// The element `tag`, which must be next and hold one UDATA.
@@ -182,7 +176,7 @@ impl<'a> Reader<'a> {
 
     /// Like [`text_element`](Reader::text_element), but `None` if another block is next.
     pub fn optional_text(&mut self, tag: Dtag, field: &'static str) -> Result<Option<&'a str>, DecodeError> {
-        if self.next_is(tag)? { self.text_element(tag, field).map(Some) } else { Ok(None) }
+        if self.next_is(tag) { self.text_element(tag, field).map(Some) } else { Ok(None) }
     }
 
     /// The element `tag`, which must be next and hold a number up to `largest` in decimal digits.
@@ -201,14 +195,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Like [`decimal_element`](Reader::decimal_element), but `None` if another block is next.
-    #[inline]
+    #[inline(always)]
     pub fn optional_decimal(
         &mut self,
         tag: Dtag,
         field: &'static str,
         largest: u64,
     ) -> Result<Option<u64>, DecodeError> {
-        if self.next_is(tag)? { self.decimal_element(tag, field, largest).map(Some) } else { Ok(None) }
+        if self.next_is(tag) { self.decimal_element(tag, field, largest).map(Some) } else { Ok(None) }
     }
 
     /// Steps over the next element, whatever is in it, and gives its bytes.
@@ -218,7 +212,7 @@ impl<'a> Reader<'a> {
         match framer.scan(rest) {
             Ok(Some(len)) => {
                 let start = self.position;
-                self.position += len;
+                self.advance(len);
                 Ok(self.read_since(start))
             }
             Ok(None) => {
@@ -239,24 +233,43 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn body(&mut self, kind: BlockKind, field: &'static str) -> Result<&'a [u8], DecodeError> {
-        let Some(header) = self.peek()?.filter(|header| header.kind == kind) else {
+        let Some(header) = self.next.filter(|header| header.kind == kind) else {
             // Empty, but still a place in the buffer.
             return Ok(self.read_since(self.position));
         };
-        let rest = self.wire.get(self.position + header.len..).unwrap_or_default();
-        if header.number == 0 {
-            return Err(self.error(field, Rule::BadLength(0)));
-        }
-        match header.body_len().and_then(|len| rest.get(..len)) {
+        let start = self.position + header.len;
+        let end = header.body_len().and_then(|len| start.checked_add(len));
+        match end.and_then(|end| self.wire.get(start..end)) {
+            Some([]) => Err(self.error(field, Rule::BadLength(0))),
             Some(body) => {
-                self.position += header.len + body.len();
+                self.advance(header.len + body.len());
                 Ok(body)
             }
             None => {
-                let missing = header.body_len().unwrap_or(usize::MAX).saturating_sub(rest.len());
+                let missing = end.unwrap_or(usize::MAX).saturating_sub(self.wire.len());
                 Err(self.error(field, Rule::Truncated { missing }))
             }
         }
+    }
+
+    #[inline]
+    fn advance(&mut self, bytes: usize) {
+        self.position += bytes;
+        self.next = self.wire.get(self.position..).and_then(find_header);
+    }
+
+    /// Why the next block is not the one that was asked for.
+    #[cold]
+    fn unexpected(&self, field: &'static str) -> DecodeError {
+        let rest = self.wire.get(self.position..).unwrap_or_default();
+        let rule = match read_header(rest) {
+            Ok(None) => Rule::Truncated { missing: 1 },
+            Ok(Some(Header { kind: BlockKind::Dtag, number, .. })) => Rule::UnexpectedType(number),
+            Ok(Some(Header { kind: BlockKind::Close, .. })) => Rule::Missing,
+            Ok(Some(Header { kind, .. })) => Rule::UnexpectedBlock(kind.as_str()),
+            Err(rule) => rule,
+        };
+        self.error(field, rule)
     }
 
     #[cold]
@@ -278,14 +291,6 @@ fn read_decimal(digits: &[u8], largest: u64) -> Result<u64, Rule> {
         value = value.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
     }
     if value > largest { Err(Rule::BadValue(value)) } else { Ok(value) }
-}
-
-#[cold]
-fn unexpected(header: Header) -> Rule {
-    match header.kind {
-        BlockKind::Dtag => Rule::UnexpectedType(header.number),
-        kind => Rule::UnexpectedBlock(kind.as_str()),
-    }
 }
 
 #[cfg(test)]

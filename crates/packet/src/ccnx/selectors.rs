@@ -157,10 +157,9 @@ impl<'a> PublisherId<'a> {
     /// Reads any of the four elements, if one is next.
     #[inline]
     pub(crate) fn read_optional(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
-        let Some(header) = reader.peek()? else {
-            return Ok(None);
-        };
-        let Some(kind) = PublisherIdKind::ALL.into_iter().find(|kind| header.opens(kind.dtag())) else {
+        let next = reader.peek();
+        let opens = |kind: &PublisherIdKind| next.is_some_and(|header| header.opens(kind.dtag()));
+        let Some(kind) = PublisherIdKind::ALL.into_iter().find(opens) else {
             return Ok(None);
         };
         let digest = reader.blob_element(kind.dtag(), FIELD, Self::DIGEST_BYTES)?;

@@ -185,7 +185,7 @@ impl<'a> SignedInfo<'a> {
 
 impl<'a> KeyLocator<'a> {
     fn read_optional(reader: &mut Reader<'a>) -> Result<Option<Self>, DecodeError> {
-        if !reader.try_open(Dtag::KEY_LOCATOR)? {
+        if !reader.try_open(Dtag::KEY_LOCATOR) {
             return Ok(None);
         }
         let locator = if let Some(key) = reader.optional_blob(Dtag::KEY, "Key", ..)? {

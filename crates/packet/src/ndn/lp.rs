@@ -169,6 +169,13 @@ impl<'a> LpPacketView<'a> {
         }
     }
 
+    /// The network-layer fields that stand on every fragment of a packet, not on the first alone: PitToken and
+    /// CongestionMark. NFD and NDNts read them from the first fragment, ndnd from the one that arrives last, and
+    /// none of them minds the repetition.
+    pub fn repeated_on_fragments(&self) -> Self {
+        LpPacketView { pit_token: self.pit_token, congestion_mark: self.congestion_mark, ..Self::default() }
+    }
+
     /// Bytes of all fields but the Fragment.
     pub fn header_len(&self) -> usize {
         let number = |kind, value: Option<u64>| value.map_or(0, |value| tlv::nni_element_len(kind, value));

@@ -2,16 +2,32 @@
 
 use packet::time::{Duration, Instant};
 
-/// Sequence numbers seen within a span of time, in a ring indexed by the number itself.
+/// Sequence numbers seen within a span of time: one bit each, in blocks of 64 consecutive numbers, in a ring
+/// indexed by the number of the block.
 ///
-/// A peer counts its frames, so the last `n` numbers fall into `n` different places. The ring starts small and
-/// doubles whenever it would have to forget a number too early, up to its limit; from then on newer numbers
-/// overwrite older ones, which is counted.
+/// A peer counts its frames, so the latest numbers fill the ring without gaps. The ring starts small and doubles
+/// whenever it would have to forget a block too early, up to its limit; from then on newer blocks take the places
+/// of older ones.
+///
+/// Time passes in periods of the length of the span. A number is remembered for the rest of the period in which it
+/// was last seen and all of the next one, so for one to two spans.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentSequences {
     /// A power of two of them.
-    places: Vec<Place>,
-    max_places: usize,
+    blocks: Vec<Block>,
+    max_blocks: usize,
+    period: u64,
+    period_start: Instant,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    /// The numbers it stands for, divided by 64.
+    number: u64,
+    /// The period in which one of them was last seen; periods count from 2, so that a fresh block is an old one.
+    period: u64,
+    seen_in_period: u64,
+    seen_in_period_before: u64,
 }
 
 /// What is known about a sequence number that arrives.
@@ -19,66 +35,84 @@ pub(crate) struct RecentSequences {
 pub(crate) enum Arrival {
     /// It has not arrived lately.
     New,
-    /// It has not arrived lately, and an older number was forgotten early for its sake.
+    /// It has not arrived lately, and older numbers were forgotten early for its sake.
     NewAtLimit,
     /// It has arrived a short while ago.
     Repeated,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    sequence: u64,
-    /// The place is free from this instant on.
-    until: Instant,
-}
-
-const FREE: Place = Place { sequence: 0, until: Instant::ZERO };
-const FIRST_PLACES: usize = 64;
+const BLOCK_NUMBERS: usize = 64;
+const FIRST_BLOCKS: usize = 4;
 
 impl RecentSequences {
-    /// Remembers at most about `limit` numbers (rounded up to a power of two).
+    /// Remembers about `limit` consecutive numbers at most.
     pub(crate) fn new(limit: usize) -> Self {
-        RecentSequences { places: Vec::new(), max_places: limit.max(1).next_power_of_two() }
+        RecentSequences {
+            blocks: Vec::new(),
+            max_blocks: limit.div_ceil(BLOCK_NUMBERS).max(1).next_power_of_two(),
+            period: 2,
+            period_start: Instant::ZERO,
+        }
     }
 
-    /// Notes that `sequence` arrives now and shall be remembered for `memory`.
+    /// Notes that `sequence` arrives now. It shall be remembered for `memory` at least.
     pub(crate) fn observe(&mut self, now: Instant, sequence: u64, memory: Duration) -> Arrival {
-        if self.places.is_empty() {
-            self.places = vec![FREE; FIRST_PLACES.min(self.max_places)];
+        self.pass_time(now, memory);
+        if self.blocks.is_empty() {
+            self.blocks = vec![Block::default(); FIRST_BLOCKS.min(self.max_blocks)];
         }
-        while self.must_grow(now, sequence) {
-            self.grow(now);
+        let number = sequence / BLOCK_NUMBERS as u64;
+        while self.displaces(number) && self.blocks.len() < self.max_blocks {
+            self.grow();
         }
-        let Some(place) = place_of(&mut self.places, sequence) else { return Arrival::New };
-        let arrival = match now < place.until {
-            false => Arrival::New,
-            true if place.sequence == sequence => Arrival::Repeated,
-            true => Arrival::NewAtLimit,
-        };
-        *place = Place { sequence, until: now + memory };
-        arrival
+        let at_limit = self.displaces(number);
+        let period = self.period;
+        let Some(block) = place_of(&mut self.blocks, number) else { return Arrival::New };
+        if block.number != number || block.period + 1 < period {
+            *block = Block { number, period, ..Block::default() };
+        } else if block.period < period {
+            block.seen_in_period_before = std::mem::take(&mut block.seen_in_period);
+            block.period = period;
+        }
+        let bit = 1 << (sequence % BLOCK_NUMBERS as u64);
+        let repeated = (block.seen_in_period | block.seen_in_period_before) & bit != 0;
+        block.seen_in_period |= bit;
+        match (repeated, at_limit) {
+            (true, _) => Arrival::Repeated,
+            (false, true) => Arrival::NewAtLimit,
+            (false, false) => Arrival::New,
+        }
     }
 
-    fn must_grow(&mut self, now: Instant, sequence: u64) -> bool {
-        self.places.len() < self.max_places
-            && place_of(&mut self.places, sequence)
-                .is_some_and(|place| now < place.until && place.sequence != sequence)
+    fn pass_time(&mut self, now: Instant, memory: Duration) {
+        let elapsed = now.saturating_since(self.period_start);
+        if elapsed >= memory {
+            self.period += if elapsed >= memory * 2 { 2 } else { 1 };
+            self.period_start = now;
+        }
     }
 
-    fn grow(&mut self, now: Instant) {
-        let larger = vec![FREE; (self.places.len() * 2).min(self.max_places)];
-        let old = std::mem::replace(&mut self.places, larger);
-        for kept in old.into_iter().filter(|place| now < place.until) {
-            if let Some(place) = place_of(&mut self.places, kept.sequence) {
+    /// Whether the place of block `number` is taken by another one that still matters.
+    fn displaces(&mut self, number: u64) -> bool {
+        let period = self.period;
+        place_of(&mut self.blocks, number)
+            .is_some_and(|block| block.number != number && block.period + 1 >= period)
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![Block::default(); self.blocks.len() * 2];
+        let old = std::mem::replace(&mut self.blocks, larger);
+        for kept in old.into_iter().filter(|block| block.period + 1 >= self.period) {
+            if let Some(place) = place_of(&mut self.blocks, kept.number) {
                 *place = kept;
             }
         }
     }
 }
 
-fn place_of(places: &mut [Place], sequence: u64) -> Option<&mut Place> {
-    let mask = (places.len() as u64).wrapping_sub(1);
-    places.get_mut((sequence & mask) as usize)
+fn place_of(blocks: &mut [Block], number: u64) -> Option<&mut Block> {
+    let mask = (blocks.len() as u64).wrapping_sub(1);
+    blocks.get_mut((number & mask) as usize)
 }
 
 #[cfg(test)]
@@ -94,17 +128,28 @@ mod tests {
 
     #[test]
     fn a_number_is_remembered_for_its_time_and_a_repetition_starts_it_anew() {
-        let mut recent = RecentSequences::new(16);
+        let mut recent = RecentSequences::new(1024);
         assert_eq!(recent.observe(Instant::from_millis(0), 7, MEMORY), New);
         assert_eq!(recent.observe(Instant::from_millis(99), 7, MEMORY), Repeated);
         assert_eq!(recent.observe(Instant::from_millis(198), 7, MEMORY), Repeated);
-        assert_eq!(recent.observe(Instant::from_millis(298), 7, MEMORY), New);
+        assert_eq!(recent.observe(Instant::from_millis(398), 7, MEMORY), New);
+    }
+
+    #[test]
+    fn numbers_of_one_block_are_forgotten_each_in_its_time() {
+        let mut recent = RecentSequences::new(1024);
+        for step in 0..64 {
+            assert_eq!(recent.observe(Instant::from_millis(step * 50), step, MEMORY), New);
+        }
+        // A peer that starts over with the same numbers is not mistaken for an echo of itself.
+        assert_eq!(recent.observe(Instant::from_millis(64 * 50), 0, MEMORY), New);
+        assert_eq!(recent.observe(Instant::from_millis(64 * 50), 63, MEMORY), Repeated);
     }
 
     #[test]
     fn counting_numbers_are_all_remembered_up_to_the_limit_even_across_the_wrap() {
-        let mut recent = RecentSequences::new(1000);
-        let first = u64::MAX - 500;
+        let mut recent = RecentSequences::new(1024);
+        let first = u64::MAX - 511;
         for offset in 0..1024 {
             assert_eq!(recent.observe(Instant::ZERO, first.wrapping_add(offset), MEMORY), New);
         }
@@ -115,36 +160,45 @@ mod tests {
                 "{offset}"
             );
         }
-        assert_eq!(recent.places.len(), 1024);
+        assert_eq!(recent.blocks.len(), 16);
         assert_eq!(recent.observe(Instant::ZERO, first.wrapping_add(1024), MEMORY), NewAtLimit);
-        assert_eq!(recent.places.len(), 1024);
+        assert_eq!(recent.blocks.len(), 16);
     }
 
     #[test]
-    fn slow_counting_needs_no_more_places_than_fit_into_the_memory() {
-        let mut recent = RecentSequences::new(1 << 16);
+    fn slow_counting_needs_no_more_room_than_the_memory_asks_for() {
+        let mut recent = RecentSequences::new(1 << 20);
         for number in 0..100_000 {
-            // One number a millisecond: a hundred are alive at a time.
+            // One number a millisecond: at most two hundred are remembered at a time.
             assert_eq!(recent.observe(Instant::from_millis(number), number, MEMORY), New);
         }
-        assert!(recent.places.len() <= 128, "{}", recent.places.len());
+        assert!(recent.blocks.len() <= 8, "{}", recent.blocks.len());
     }
 
     #[test]
-    fn it_agrees_with_a_map_as_long_as_nothing_is_forgotten() {
+    fn it_agrees_with_a_map_of_times() {
         let mut random = Random::from_seed(9);
         let mut recent = RecentSequences::new(1 << 12);
         let mut model: HashMap<u64, Instant> = HashMap::new();
         let mut now = Instant::ZERO;
-        let mut repetitions = 0;
+        let mut counts = [0; 2];
         for step in 0..50_000u64 {
-            now += Duration::from_micros(random.below(200));
+            now += Duration::from_micros(random.below(1000));
             let sequence = step - random.below(step.min(600) + 1);
-            let repeated = model.insert(sequence, now + MEMORY).is_some_and(|until| now < until);
-            let expected = if repeated { Repeated } else { New };
-            assert_eq!(recent.observe(now, sequence, MEMORY), expected, "step {step}");
-            repetitions += u32::from(repeated);
+            let age = model.insert(sequence, now).map(|seen| now.saturating_since(seen));
+            let arrival = recent.observe(now, sequence, MEMORY);
+            match age {
+                Some(age) if age < MEMORY => {
+                    assert_eq!(arrival, Repeated, "step {step}");
+                    counts[0] += 1;
+                }
+                Some(age) if age < MEMORY * 2 => {}
+                _ => {
+                    assert_eq!(arrival, New, "step {step}");
+                    counts[1] += 1;
+                }
+            }
         }
-        assert!((10_000..49_000).contains(&repetitions), "{repetitions}");
+        assert!(counts.iter().all(|&count| count > 5000), "{counts:?}");
     }
 }

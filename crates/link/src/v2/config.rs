@@ -92,7 +92,7 @@ pub struct ReliabilityConfig {
     /// Acks that wait to be sent. From half of them on they wait no longer; at the limit further frames are
     /// dropped for the peer to send again. Default 4096.
     pub max_pending_acks: usize,
-    /// Sequences that are remembered to notice repeated frames (16 bytes each). Default 16 384.
+    /// Consecutive Sequences that are remembered to notice repeated frames, for half a byte each. Default 262 144.
     pub max_recent_sequences: usize,
     /// The first Sequence; `None` to draw it at random, so that a peer cannot take the frames of a service that
     /// was restarted for those of the one before.
@@ -148,7 +148,7 @@ impl Default for ReliabilityConfig {
             max_unacknowledged_frames: 4096,
             max_unacknowledged_bytes: 8 << 20,
             max_pending_acks: 4096,
-            max_recent_sequences: 16_384,
+            max_recent_sequences: 1 << 18,
             first_sequence: None,
             first_tx_sequence: None,
         }

@@ -319,14 +319,9 @@ fn decode_fields<'a>(frame: &'a [u8], mut fields: Reader<'a>) -> Result<LpPacket
     let mut view = LpPacketView::default();
     let mut latest = 0;
     while let Some(field) = fields.element()? {
-        let known = is_known(field.kind);
-        if !known && !is_ignorable(field.kind) {
-            let rule = Rule::UnrecognisedCritical(field.kind.into());
-            return Err(DecodeError::new("LpPacket", field.start, rule));
-        }
         // Fragment has the smallest type and the last place.
         let place = if field.kind == FRAGMENT { u32::MAX } else { field.kind };
-        let repeated = place == latest && known && field.kind != ACK;
+        let repeated = place == latest && field.kind != ACK && is_known(field.kind);
         if place < latest || repeated {
             return Err(DecodeError::new(field_name(field.kind), field.start, Rule::OutOfOrder));
         }
@@ -336,19 +331,19 @@ fn decode_fields<'a>(frame: &'a [u8], mut fields: Reader<'a>) -> Result<LpPacket
     Ok(view)
 }
 
+#[inline]
 fn decode_field<'a>(
     view: &mut LpPacketView<'a>,
     field: Element<'a>,
     frame: &'a [u8],
     reader: &Reader<'a>,
 ) -> Result<(), DecodeError> {
-    let name = field_name(field.kind);
     match field.kind {
         FRAGMENT if field.value.is_empty() => return Err(bad_length(field)),
         FRAGMENT => view.fragment = Some(field.value),
         SEQUENCE => view.sequence = Some(read_fixed(field)?),
-        FRAG_INDEX => view.frag_index = Some(tlv::read_nni(field, name)?),
-        FRAG_COUNT => view.frag_count = Some(tlv::read_nni(field, name)?),
+        FRAG_INDEX => view.frag_index = Some(tlv::read_nni(field, "FragIndex")?),
+        FRAG_COUNT => view.frag_count = Some(tlv::read_nni(field, "FragCount")?),
         TX_SEQUENCE => view.tx_sequence = Some(read_fixed(field)?),
         ACK => {
             read_fixed(field)?;
@@ -358,20 +353,24 @@ fn decode_field<'a>(
             return Err(bad_length(field));
         }
         PIT_TOKEN => view.pit_token = field.value,
-        CONGESTION_MARK => view.congestion_mark = tlv::read_nni(field, name)?,
-        NACK => view.nack = Some(decode_nack(reader.inside(field, name))?),
-        INCOMING_FACE_ID => view.incoming_face = Some(tlv::read_nni(field, name)?),
-        NEXT_HOP_FACE_ID => view.next_hop_face = Some(tlv::read_nni(field, name)?),
-        CACHE_POLICY => view.cache_policy = Some(decode_cache_policy(reader.inside(field, name))?),
+        CONGESTION_MARK => view.congestion_mark = tlv::read_nni(field, "CongestionMark")?,
+        NACK => view.nack = Some(decode_nack(reader.inside(field, "Nack"))?),
+        INCOMING_FACE_ID => view.incoming_face = Some(tlv::read_nni(field, "IncomingFaceId")?),
+        NEXT_HOP_FACE_ID => view.next_hop_face = Some(tlv::read_nni(field, "NextHopFaceId")?),
+        CACHE_POLICY => view.cache_policy = Some(decode_cache_policy(reader.inside(field, "CachePolicy"))?),
         NON_DISCOVERY if !field.value.is_empty() => return Err(bad_length(field)),
         NON_DISCOVERY => view.non_discovery = true,
         PREFIX_ANNOUNCEMENT => {
-            let mut inner = reader.inside(field, name);
-            inner.required(DATA, name)?;
+            let mut inner = reader.inside(field, "PrefixAnnouncement");
+            inner.required(DATA, "PrefixAnnouncement")?;
             inner.finish()?;
             view.prefix_announcement = Some(field.value);
         }
-        _ => {}
+        kind if is_ignorable(kind) => {}
+        kind => {
+            let rule = Rule::UnrecognisedCritical(kind.into());
+            return Err(DecodeError::new("LpPacket", field.start, rule));
+        }
     }
     Ok(())
 }
@@ -395,6 +394,7 @@ fn decode_cache_policy(mut fields: Reader<'_>) -> Result<CachePolicy, DecodeErro
     }
 }
 
+#[inline]
 fn read_fixed(field: Element<'_>) -> Result<u64, DecodeError> {
     <[u8; 8]>::try_from(field.value).map(u64::from_be_bytes).map_err(|_| bad_length(field))
 }

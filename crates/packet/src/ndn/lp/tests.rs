@@ -1,100 +1,65 @@
 //! Golden packets, properties and enumerated boundaries of the LpPacket codec.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use proptest::prelude::*;
+use testkit::vectors::{self, Vector};
 
 use super::*;
 
-struct Vector {
-    file: String,
-    fields: BTreeMap<String, String>,
-    bytes: Vec<u8>,
+fn number(vector: &Vector, key: &str) -> Option<u64> {
+    vector.get(key).map(|text| text.parse().unwrap())
 }
 
-impl Vector {
-    fn field(&self, key: &str) -> Option<&str> {
-        self.fields.get(key).map(String::as_str)
-    }
-
-    fn number(&self, key: &str) -> Option<u64> {
-        self.field(key).map(|text| text.parse().unwrap())
-    }
-}
-
-fn vectors() -> Vec<Vector> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/ndn-lp");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let parse = |file: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(file).unwrap();
-        let mut fields = BTreeMap::new();
-        let mut digits = String::new();
-        for line in text.lines() {
-            if let Some((key, value)) = line.strip_prefix(";; ").and_then(|line| line.split_once(": ")) {
-                fields.insert(key.to_owned(), value.to_owned());
-            } else {
-                let hex = line.split(';').next().unwrap();
-                digits.extend(hex.chars().filter(|c| !c.is_whitespace()));
-            }
-        }
-        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
-        Vector {
-            file: file.file_name().unwrap().to_string_lossy().into_owned(),
-            fields,
-            bytes: (0..digits.len()).step_by(2).map(byte).collect(),
-        }
-    };
-    files.iter().map(parse).collect()
+fn good_vectors() -> Vec<Vector> {
+    vectors::load("ndn-lp").into_iter().filter(|vector| vector.get("error").is_none()).collect()
 }
 
 #[test]
 fn golden_packets_decode_to_the_fields_their_files_tell() {
-    let vectors = vectors();
+    let vectors = vectors::load("ndn-lp");
     assert!(vectors.len() >= 50, "vectors are missing");
     for vector in vectors {
-        let file = &vector.file;
+        let file = &vector.name;
         let decoded = LpPacketView::decode(&vector.bytes);
-        if let Some(expected) = vector.field("error") {
+        if let Some(expected) = vector.get("error") {
             let error = decoded.unwrap_err();
             assert_eq!(format!("{} {}", error.field, error.rule), expected, "{file}");
+            assert_eq!(Some(error.offset as u64), number(&vector, "error-at"), "{file}");
             continue;
         }
         let view = decoded.unwrap_or_else(|error| panic!("{file}: {error}"));
-        assert_eq!(view.sequence, vector.number("sequence"), "{file}");
-        assert_eq!(view.frag_index, vector.number("frag-index"), "{file}");
-        assert_eq!(view.frag_count, vector.number("frag-count"), "{file}");
-        assert_eq!(view.tx_sequence, vector.number("tx-sequence"), "{file}");
-        assert_eq!(view.incoming_face, vector.number("incoming-face"), "{file}");
-        assert_eq!(view.next_hop_face, vector.number("next-hop-face"), "{file}");
-        assert_eq!(view.congestion_mark, vector.number("congestion-mark").unwrap_or(0), "{file}");
-        assert_eq!(view.nack.map(NackReason::as_str), vector.field("nack"), "{file}");
-        assert_eq!(view.cache_policy.map(|_| "no-cache"), vector.field("cache-policy"), "{file}");
-        assert_eq!(view.non_discovery, vector.field("non-discovery").is_some(), "{file}");
+        assert_eq!(view.sequence, number(&vector, "sequence"), "{file}");
+        assert_eq!(view.frag_index, number(&vector, "frag-index"), "{file}");
+        assert_eq!(view.frag_count, number(&vector, "frag-count"), "{file}");
+        assert_eq!(view.tx_sequence, number(&vector, "tx-sequence"), "{file}");
+        assert_eq!(view.incoming_face, number(&vector, "incoming-face"), "{file}");
+        assert_eq!(view.next_hop_face, number(&vector, "next-hop-face"), "{file}");
+        assert_eq!(view.congestion_mark, number(&vector, "congestion-mark").unwrap_or(0), "{file}");
+        assert_eq!(view.nack.map(NackReason::as_str), vector.get("nack"), "{file}");
+        assert_eq!(view.cache_policy.map(|_| "no-cache"), vector.get("cache-policy"), "{file}");
+        assert_eq!(view.non_discovery, vector.get("non-discovery").is_some(), "{file}");
         let token: String = view.pit_token.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(token, vector.field("pit-token").unwrap_or_default(), "{file}");
+        assert_eq!(token, vector.get("pit-token").unwrap_or_default(), "{file}");
         let acks: Vec<String> = view.acks.iter().map(|ack| ack.to_string()).collect();
-        assert_eq!(acks.join(" "), vector.field("acks").unwrap_or_default(), "{file}");
+        assert_eq!(acks.join(" "), vector.get("acks").unwrap_or_default(), "{file}");
         let length = |part: Option<&[u8]>| part.map(|part| part.len() as u64);
-        assert_eq!(length(view.fragment), vector.number("fragment-bytes"), "{file}");
-        assert_eq!(length(view.prefix_announcement), vector.number("prefix-announcement-bytes"), "{file}");
+        assert_eq!(length(view.fragment), number(&vector, "fragment-bytes"), "{file}");
+        assert_eq!(length(view.prefix_announcement), number(&vector, "prefix-announcement-bytes"), "{file}");
     }
 }
 
 #[test]
 fn golden_packets_encode_to_the_same_bytes_where_they_are_canonical() {
     let mut compared = 0;
-    for vector in vectors().iter().filter(|vector| vector.field("error").is_none()) {
+    for vector in good_vectors() {
         let view = LpPacketView::decode(&vector.bytes).unwrap();
         let mut frame = Vec::new();
         view.encode(&mut frame);
-        assert_eq!(frame.len(), view.encoded_len(), "{}", vector.file);
-        if vector.field("canonical") == Some("no") {
-            assert_eq!(LpPacketView::decode(&frame), Ok(view), "{}", vector.file);
-            assert_ne!(frame, vector.bytes, "{} is canonical after all", vector.file);
+        assert_eq!(frame.len(), view.encoded_len(), "{}", vector.name);
+        if vector.get("canonical") == Some("false") {
+            assert_eq!(LpPacketView::decode(&frame), Ok(view), "{}", vector.name);
+            assert_ne!(frame, vector.bytes, "{} is canonical after all", vector.name);
         } else {
-            assert_eq!(frame, vector.bytes, "{}", vector.file);
+            assert_eq!(frame, vector.bytes, "{}", vector.name);
             compared += 1;
         }
     }
@@ -103,11 +68,11 @@ fn golden_packets_encode_to_the_same_bytes_where_they_are_canonical() {
 
 #[test]
 fn a_golden_packet_cut_short_anywhere_is_refused_as_truncated() {
-    for vector in vectors().iter().filter(|vector| vector.field("error").is_none()) {
+    for vector in good_vectors() {
         for len in 0..vector.bytes.len() {
             let error = LpPacketView::decode(&vector.bytes[..len]).unwrap_err();
             let truncated = matches!(error.rule, Rule::Truncated { .. }) || len == 0;
-            assert!(truncated, "{} cut to {len}: {error}", vector.file);
+            assert!(truncated, "{} cut to {len}: {error}", vector.name);
         }
     }
 }
@@ -323,7 +288,7 @@ proptest! {
         choice in any::<prop::sample::Index>(),
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let vectors = vectors();
+        let vectors = vectors::load("ndn-lp");
         let mut bytes = vectors[choice.index(vectors.len())].bytes.clone();
         for (at, value) in changes {
             let at = at.index(bytes.len());

@@ -5,6 +5,7 @@
 //! again, and, when asked to, notices losses and repairs them.
 //!
 //! - [`v2`]: NDNLPv2, for NDN faces.
+//! - [`v1`]: NDNLP version 1, for CCNx faces.
 //! - [`Impairment`] and [`Wire`]: a bad link on purpose, with a seed, for tests, the simulator and the daemon.
 //!
 //! Nothing here owns a socket, a clock or a thread. Every service has the same four kinds of method: getters;
@@ -14,11 +15,12 @@
 //! Integrity is not a matter of the link: a frame that arrives changed is dropped only when it no longer decodes.
 //! What is delivered must be checked by whoever needs to trust it, by the signature it carries.
 
+mod aged_map;
 mod drop_reason;
 mod impairment;
-mod partial_store;
 mod recent_sequences;
 mod tap;
+pub mod v1;
 pub mod v2;
 mod wire;
 

@@ -10,8 +10,8 @@ use packet::{Buffer, LinkHeader, NackReason};
 use super::EndpointId;
 use super::config::ReassemblyConfig;
 use crate::DropReason;
+use crate::aged_map::AgedMap;
 use crate::drop_reason::DropCounters;
-use crate::partial_store::PartialStore;
 
 /// Where a frame stands among the fragments of its packet.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct Assembled {
 pub(crate) struct Reassembler {
     config: ReassemblyConfig,
     max_packet_bytes: usize,
-    store: PartialStore<(EndpointId, u64), Partial>,
+    store: AgedMap<(EndpointId, u64), Partial>,
 }
 
 #[derive(Debug)]
@@ -72,7 +72,7 @@ const PARKED_COST: usize = size_of::<Parked>() + 16;
 
 impl Reassembler {
     pub(crate) fn new(config: ReassemblyConfig, max_packet_bytes: usize) -> Self {
-        Reassembler { config, max_packet_bytes, store: PartialStore::new() }
+        Reassembler { config, max_packet_bytes, store: AgedMap::new() }
     }
 
     /// How many packets are incomplete.

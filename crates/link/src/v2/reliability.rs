@@ -206,6 +206,7 @@ impl Reliability {
         drops: &mut DropCounters,
     ) {
         if self.ack_deadline <= now {
+            self.ack_deadline = Instant::NEVER;
             self.acks_overdue = true;
         }
         let timeout = self.rto.timeout();

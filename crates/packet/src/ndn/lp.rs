@@ -30,10 +30,8 @@ use crate::ndn::tlv::{self, Element, Reader};
 
 /// TLV-TYPE numbers of NDNLPv2 and of the two packets that may stand bare in a frame.
 pub mod types {
-    /// Interest, bare or inside a Fragment.
-    pub const INTEREST: u32 = 5;
-    /// Data, bare or inside a Fragment.
-    pub const DATA: u32 = 6;
+    pub use crate::ndn::types::{DATA, INTEREST};
+
     /// A whole network packet or a slice of one.
     pub const FRAGMENT: u32 = 80;
     /// 64-bit number of this frame; slices of one packet have consecutive ones.

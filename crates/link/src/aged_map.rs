@@ -1,14 +1,14 @@
-//! Packets of which some fragments are still missing: bounded in number, bytes and time.
+//! Things that wait, in the order of their age: incomplete messages, packets that await acknowledgement.
 
 use packet::time::{Duration, Instant};
 
-/// Incomplete packets of type `V` by key, in the order in which their latest fragments arrived.
+/// Entries by key, in the order in which they were last touched, each charged with a number of bytes.
 ///
-/// A lookup tries the entry used last, which is right while fragments come in a row, and otherwise compares the
-/// keys one by one; limits are meant to be tens or hundreds. Whoever is over a limit makes room by removing the
-/// oldest entry.
+/// A lookup tries the entry touched last, which is right while the fragments of one packet come in a row, and
+/// otherwise compares the keys one by one: limits are meant to be tens or hundreds. Limits are kept by the owner,
+/// who makes room by removing the oldest entry.
 #[derive(Debug)]
-pub(crate) struct PartialStore<K, V> {
+pub(crate) struct AgedMap<K, V> {
     keys: Vec<Option<K>>,
     entries: Vec<Option<Entry<V>>>,
     free: Vec<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct PartialStore<K, V> {
 struct Entry<V> {
     value: V,
     bytes: usize,
-    latest_arrival: Instant,
+    touched: Instant,
     older: usize,
     newer: usize,
 }
@@ -29,9 +29,9 @@ struct Entry<V> {
 /// No entry.
 const NONE: usize = usize::MAX;
 
-impl<K: Copy + Eq, V> PartialStore<K, V> {
+impl<K: Copy + Eq, V> AgedMap<K, V> {
     pub(crate) fn new() -> Self {
-        PartialStore {
+        AgedMap {
             keys: Vec::new(),
             entries: Vec::new(),
             free: Vec::new(),
@@ -64,9 +64,9 @@ impl<K: Copy + Eq, V> PartialStore<K, V> {
         self.entries.get_mut(place)?.as_mut().map(|entry| &mut entry.value)
     }
 
-    /// Adds an entry whose first fragment arrives now. The caller knows that `key` is absent.
+    /// Adds an entry, touched now. The caller knows that `key` is absent.
     pub(crate) fn insert(&mut self, now: Instant, key: K, value: V) -> usize {
-        let entry = Entry { value, bytes: 0, latest_arrival: now, older: NONE, newer: NONE };
+        let entry = Entry { value, bytes: 0, touched: now, older: NONE, newer: NONE };
         let place = match self.free.pop() {
             Some(place) => place,
             None => {
@@ -83,14 +83,14 @@ impl<K: Copy + Eq, V> PartialStore<K, V> {
         place
     }
 
-    /// Notes that another fragment of the entry at `place` arrives now.
+    /// Makes the entry at `place` the newest.
     pub(crate) fn touch(&mut self, now: Instant, place: usize) {
         if self.newest != place {
             self.unlink(place);
             self.link_newest(place);
         }
         if let Some(entry) = self.entry_mut(place) {
-            entry.latest_arrival = now;
+            entry.touched = now;
         }
     }
 
@@ -113,22 +113,33 @@ impl<K: Copy + Eq, V> PartialStore<K, V> {
         Some(entry.value)
     }
 
-    /// Removes the entry whose latest fragment arrived longest ago.
+    /// Removes the entry that was touched longest ago.
     pub(crate) fn remove_oldest(&mut self) -> Option<V> {
         self.remove(self.oldest)
     }
 
-    /// When the oldest entry will have waited for `timeout`.
+    /// When the oldest entry will have been left alone for `timeout`; [`Instant::NEVER`] if there is none.
     pub(crate) fn next_expiry(&self, timeout: Duration) -> Instant {
         match self.entries.get(self.oldest) {
-            Some(Some(oldest)) => oldest.latest_arrival + timeout,
+            Some(Some(oldest)) => oldest.touched + timeout,
             _ => Instant::NEVER,
         }
     }
 
-    /// Removes the oldest entry if its latest fragment arrived at least `timeout` ago.
+    /// Removes the oldest entry if it has been left alone for `timeout`.
     pub(crate) fn remove_expired(&mut self, now: Instant, timeout: Duration) -> Option<V> {
         if self.len() > 0 && self.next_expiry(timeout) <= now { self.remove_oldest() } else { None }
+    }
+
+    /// Removes all entries whose keys `gone` picks, and gives their number.
+    pub(crate) fn remove_keys(&mut self, gone: impl Fn(&K) -> bool) -> usize {
+        let before = self.len();
+        for place in 0..self.keys.len() {
+            if self.keys.get(place).is_some_and(|key| key.as_ref().is_some_and(&gone)) {
+                self.remove(place);
+            }
+        }
+        before - self.len()
     }
 
     fn entry_mut(&mut self, place: usize) -> Option<&mut Entry<V>> {
@@ -169,9 +180,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_expires_a_timeout_after_its_latest_fragment() {
+    fn an_entry_expires_a_timeout_after_it_was_last_touched() {
         let timeout = Duration::from_millis(500);
-        let mut store = PartialStore::new();
+        let mut store = AgedMap::new();
         store.insert(Instant::from_millis(0), 1, "first");
         let second = store.insert(Instant::from_millis(100), 2, "second");
         store.insert(Instant::from_millis(200), 3, "third");
@@ -186,11 +197,11 @@ mod tests {
         assert_eq!(store.remove_expired(Instant::NEVER, timeout), None);
     }
 
-    /// The model is a plain list in the order of latest arrival.
+    /// The model is a plain list, oldest first.
     #[test]
     fn random_operations_agree_with_a_plain_list() {
         let mut random = Random::from_seed(4);
-        let mut store: PartialStore<u64, u64> = PartialStore::new();
+        let mut store: AgedMap<u64, u64> = AgedMap::new();
         let mut model: Vec<(u64, u64, usize)> = Vec::new();
         for step in 0..20_000u64 {
             let now = Instant::from_nanos(step);
@@ -205,6 +216,11 @@ mod tests {
                 (1, _) => {
                     let oldest = if model.is_empty() { None } else { Some(model.remove(0).1) };
                     assert_eq!(store.remove_oldest(), oldest);
+                }
+                (3, _) if random.below(20) == 0 => {
+                    let before = model.len();
+                    model.retain(|entry| entry.0 % 3 != 0);
+                    assert_eq!(store.remove_keys(|key| key % 3 == 0), before - model.len());
                 }
                 (2, Some(at)) => {
                     let bytes = random.below(1000) as usize;

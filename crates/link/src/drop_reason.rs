@@ -37,9 +37,9 @@ macro_rules! drop_reasons {
 drop_reasons! {
     /// Received: the frame breaks a rule of its link protocol.
     MalformedFrame = "malformed-frame",
-    /// Received: the frame carries neither an Interest nor a Data.
+    /// Received or to be sent: neither an Interest nor a Data.
     UnknownPacketType = "unknown-packet-type",
-    /// Received: the packet, or the fragments of one, are not exactly the one element they announce.
+    /// Received or to be sent: the packet, or the fragments of one, are not exactly the one element they announce.
     MalformedPacket = "malformed-packet",
     /// Received: the packet is larger than the limit.
     PacketTooLarge = "packet-too-large",
@@ -65,7 +65,7 @@ drop_reasons! {
     PartialEvicted = "partial-evicted",
     /// Received: NextHopFaceId on a link on which local fields are off.
     LocalFieldsDisabled = "local-fields-disabled",
-    /// Received: a field that the kind of packet it came with may not have.
+    /// Received or to be sent: a field that the kind of packet it comes with may not have.
     FieldNotAllowed = "field-not-allowed",
     /// Received or to be sent: a Nack on a link with more than two ends.
     NackOnMultiAccess = "nack-on-multi-access",

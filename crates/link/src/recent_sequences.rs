@@ -7,15 +7,16 @@ use packet::time::{Duration, Instant};
 ///
 /// A peer counts its frames, so the latest numbers fill the ring without gaps. The ring starts small and doubles
 /// whenever it would have to forget a block too early, up to its limit; from then on newer blocks take the places
-/// of older ones.
+/// of older ones. Each place has room for two blocks, so that a single number from far away, as a flipped bit may
+/// produce, does not push out the one in use.
 ///
 /// Time passes in periods of the length of the span. A number is remembered for the rest of the period in which it
 /// was last seen and all of the next one, so for one to two spans.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentSequences {
     /// A power of two of them.
-    blocks: Vec<Block>,
-    max_blocks: usize,
+    places: Vec<[Block; 2]>,
+    max_places: usize,
     period: u64,
     period_start: Instant,
 }
@@ -42,14 +43,14 @@ pub(crate) enum Arrival {
 }
 
 const BLOCK_NUMBERS: usize = 64;
-const FIRST_BLOCKS: usize = 4;
+const FIRST_PLACES: usize = 2;
 
 impl RecentSequences {
     /// Remembers about `limit` consecutive numbers at most.
     pub(crate) fn new(limit: usize) -> Self {
         RecentSequences {
-            blocks: Vec::new(),
-            max_blocks: limit.div_ceil(BLOCK_NUMBERS).max(1).next_power_of_two(),
+            places: Vec::new(),
+            max_places: limit.div_ceil(2 * BLOCK_NUMBERS).max(1).next_power_of_two(),
             period: 2,
             period_start: Instant::ZERO,
         }
@@ -58,17 +59,18 @@ impl RecentSequences {
     /// Notes that `sequence` arrives now. It shall be remembered for `memory` at least.
     pub(crate) fn observe(&mut self, now: Instant, sequence: u64, memory: Duration) -> Arrival {
         self.pass_time(now, memory);
-        if self.blocks.is_empty() {
-            self.blocks = vec![Block::default(); FIRST_BLOCKS.min(self.max_blocks)];
+        if self.places.is_empty() {
+            self.places = vec![Default::default(); FIRST_PLACES.min(self.max_places)];
         }
         let number = sequence / BLOCK_NUMBERS as u64;
-        while self.displaces(number) && self.blocks.len() < self.max_blocks {
+        while self.displaces(number) && self.places.len() < self.max_places {
             self.grow();
         }
         let at_limit = self.displaces(number);
         let period = self.period;
-        let Some(block) = place_of(&mut self.blocks, number) else { return Arrival::New };
-        if block.number != number || block.period + 1 < period {
+        let Some(place) = place_of(&mut self.places, number) else { return Arrival::New };
+        let block = block_for(place, number);
+        if block.number != number || !block.matters(period) {
             *block = Block { number, period, ..Block::default() };
         } else if block.period < period {
             block.seen_in_period_before = std::mem::take(&mut block.seen_in_period);
@@ -92,27 +94,42 @@ impl RecentSequences {
         }
     }
 
-    /// Whether the place of block `number` is taken by another one that still matters.
+    /// Whether the place of block `number` is taken by others that still matter.
     fn displaces(&mut self, number: u64) -> bool {
         let period = self.period;
-        place_of(&mut self.blocks, number)
-            .is_some_and(|block| block.number != number && block.period + 1 >= period)
+        place_of(&mut self.places, number)
+            .is_some_and(|place| place.iter().all(|block| block.number != number && block.matters(period)))
     }
 
     fn grow(&mut self) {
-        let larger = vec![Block::default(); self.blocks.len() * 2];
-        let old = std::mem::replace(&mut self.blocks, larger);
-        for kept in old.into_iter().filter(|block| block.period + 1 >= self.period) {
-            if let Some(place) = place_of(&mut self.blocks, kept.number) {
-                *place = kept;
+        let larger = vec![Default::default(); self.places.len() * 2];
+        let old = std::mem::replace(&mut self.places, larger);
+        for kept in old.into_iter().flatten().filter(|block| block.matters(self.period)) {
+            if let Some(place) = place_of(&mut self.places, kept.number) {
+                *block_for(place, kept.number) = kept;
             }
         }
     }
 }
 
-fn place_of(blocks: &mut [Block], number: u64) -> Option<&mut Block> {
-    let mask = (blocks.len() as u64).wrapping_sub(1);
-    blocks.get_mut((number & mask) as usize)
+impl Block {
+    fn matters(&self, period: u64) -> bool {
+        self.period + 1 >= period
+    }
+}
+
+fn place_of(places: &mut [[Block; 2]], number: u64) -> Option<&mut [Block; 2]> {
+    let mask = (places.len() as u64).wrapping_sub(1);
+    places.get_mut((number & mask) as usize)
+}
+
+/// The block with `number`, or the one to be used for it: the one that was not seen for longer.
+fn block_for([first, second]: &mut [Block; 2], number: u64) -> &mut Block {
+    if first.number == number || (second.number != number && first.period <= second.period) {
+        first
+    } else {
+        second
+    }
 }
 
 #[cfg(test)]
@@ -160,9 +177,25 @@ mod tests {
                 "{offset}"
             );
         }
-        assert_eq!(recent.blocks.len(), 16);
+        assert_eq!(recent.places.len(), 8);
         assert_eq!(recent.observe(Instant::ZERO, first.wrapping_add(1024), MEMORY), NewAtLimit);
-        assert_eq!(recent.blocks.len(), 16);
+        assert_eq!(recent.places.len(), 8);
+    }
+
+    #[test]
+    fn a_number_with_a_flipped_bit_neither_makes_the_ring_grow_nor_anything_be_forgotten() {
+        for bit in 0..64 {
+            let mut recent = RecentSequences::new(1 << 18);
+            for number in 0..100 {
+                assert_eq!(recent.observe(Instant::ZERO, number, MEMORY), New);
+            }
+            let places = recent.places.len();
+            recent.observe(Instant::ZERO, 100 ^ (1 << bit), MEMORY);
+            for number in 0..100 {
+                assert_eq!(recent.observe(Instant::ZERO, number, MEMORY), Repeated, "bit {bit}");
+            }
+            assert_eq!(recent.places.len(), places, "bit {bit}");
+        }
     }
 
     #[test]
@@ -172,7 +205,7 @@ mod tests {
             // One number a millisecond: at most two hundred are remembered at a time.
             assert_eq!(recent.observe(Instant::from_millis(number), number, MEMORY), New);
         }
-        assert!(recent.blocks.len() <= 8, "{}", recent.blocks.len());
+        assert!(recent.places.len() <= 4, "{}", recent.places.len());
     }
 
     #[test]

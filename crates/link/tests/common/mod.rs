@@ -15,6 +15,12 @@ pub trait End {
     fn poll_deliver(&mut self) -> Option<Buffer>;
     fn next_deadline(&self) -> Instant;
     fn drops(&self) -> &DropCounters;
+    /// Takes all events.
+    fn drain_events(&mut self) -> usize;
+    /// Packets, frames and notes about them that are held; zero when nothing is under way.
+    fn held(&self) -> usize;
+    /// Network packets delivered so far, by the service's own count.
+    fn delivered(&self) -> u64;
 }
 
 impl End for v2::LinkService {
@@ -39,6 +45,22 @@ impl End for v2::LinkService {
     fn drops(&self) -> &DropCounters {
         self.drops()
     }
+    fn drain_events(&mut self) -> usize {
+        std::iter::from_fn(|| self.poll_event()).count()
+    }
+    fn held(&self) -> usize {
+        let usage = self.usage();
+        assert_eq!(usage.partial_packets == 0, usage.partial_bytes == 0, "{usage:?}");
+        assert_eq!(usage.outgoing_packets == 0, usage.outgoing_bytes == 0, "{usage:?}");
+        usage.partial_packets
+            + usage.outgoing_packets
+            + usage.unacknowledged_frames
+            + usage.pending_acks
+            + usage.deliveries
+    }
+    fn delivered(&self) -> u64 {
+        self.counters().packets_in
+    }
 }
 
 impl End for v1::LinkService {
@@ -62,6 +84,21 @@ impl End for v1::LinkService {
     }
     fn drops(&self) -> &DropCounters {
         self.drops()
+    }
+    fn drain_events(&mut self) -> usize {
+        std::iter::from_fn(|| self.poll_event()).count()
+    }
+    fn held(&self) -> usize {
+        let usage = self.usage();
+        assert_eq!(usage.partial_messages == 0, usage.partial_bytes == 0, "{usage:?}");
+        usage.partial_messages
+            + usage.outgoing_messages
+            + usage.sent_packets
+            + usage.pending_acks
+            + usage.deliveries
+    }
+    fn delivered(&self) -> u64 {
+        self.counters().messages_in
     }
 }
 

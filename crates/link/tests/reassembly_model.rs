@@ -75,9 +75,10 @@ fn receive(service: &mut LinkService, now: Instant, fragment: &Fragment) -> Opti
 /// Cuts a packet at random places.
 fn cut(random: &mut Random, from: u64, base: u64, packet: &[u8]) -> Vec<Fragment> {
     let count = 2 + random.below(7);
-    // The first slice holds type and length, as any real one does.
-    let mut cuts: Vec<usize> =
-        (1..count).map(|_| 4 + random.below(packet.len() as u64 - 5) as usize).collect();
+    // Some begin with slices so short that they do not even hold the packet's type and length.
+    let shortest = if random.chance(0.3) { 1 } else { 4 };
+    let range = if random.chance(0.3) { 8 } else { packet.len() as u64 - 5 };
+    let mut cuts: Vec<usize> = (1..count).map(|_| shortest + random.below(range) as usize).collect();
     cuts.sort_unstable();
     cuts.dedup();
     let ends = cuts.iter().copied().chain([packet.len()]);

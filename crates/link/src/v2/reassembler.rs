@@ -5,7 +5,7 @@ use std::sync::Arc;
 use packet::ndn::lp::LpPacketView;
 use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, LinkHeader, NackReason};
+use packet::{Buffer, LinkHeader, NackReason, Rule};
 
 use super::EndpointId;
 use super::config::ReassemblyConfig;
@@ -47,7 +47,8 @@ struct Partial {
     count: u64,
     /// The first fragment that is neither in place nor known to be missing; all before it are in place.
     next: u64,
-    /// The packet, as long as it will be; `None` until fragment 0 comes.
+    /// The packet, as long as it will be; `None` until the fragment that says so has come, which is the first
+    /// unless it is tiny.
     packet: Option<Arc<[u8]>>,
     /// Bytes of it that are in place.
     filled: usize,
@@ -203,20 +204,46 @@ impl Partial {
         if index == 0 {
             self.header = fields.link_header();
             self.nack = fields.nack;
-            let len = announced_len(fragment)?;
-            if len > max_packet_bytes as u64 {
-                return Err(DropReason::PacketTooLarge);
-            }
-            if self.count > len {
-                return Err(DropReason::MalformedPacket);
-            }
-            self.packet = Some(zeroed(len as usize));
+            self.start(fragment, max_packet_bytes)?;
         }
-        if index != self.next {
-            return self.park(index, fragment, max_packet_bytes);
+        if index == self.next && self.packet.is_some() {
+            self.append(fragment)?;
+        } else {
+            self.park(index, fragment, max_packet_bytes)?;
+            self.start_from_parked(max_packet_bytes)?;
         }
-        self.append(fragment)?;
-        while self.parked.last().is_some_and(|parked| parked.index == self.next) {
+        self.append_parked()
+    }
+
+    /// Makes room for the packet that begins with `bytes`, if they say how long it is.
+    fn start(&mut self, bytes: &[u8], max_packet_bytes: usize) -> Result<(), DropReason> {
+        let Some(len) = announced_len(bytes)? else { return Ok(()) };
+        if len > max_packet_bytes as u64 {
+            return Err(DropReason::PacketTooLarge);
+        }
+        if self.count > len {
+            return Err(DropReason::MalformedPacket);
+        }
+        self.packet = Some(zeroed(len as usize));
+        Ok(())
+    }
+
+    /// The same when the first fragments are so short that the length of the packet is spread over them.
+    #[cold]
+    fn start_from_parked(&mut self, max_packet_bytes: usize) -> Result<(), DropReason> {
+        if self.packet.is_some() {
+            return Ok(());
+        }
+        let in_a_row = self.parked.iter().rev().zip(0..).take_while(|(parked, index)| parked.index == *index);
+        let first_bytes: Vec<u8> =
+            in_a_row.flat_map(|(parked, _)| parked.bytes.iter().copied()).take(MAX_HEADER_BYTES).collect();
+        self.start(&first_bytes, max_packet_bytes)?;
+        let hopeless = self.packet.is_none() && self.parked.len() as u64 == self.count;
+        if hopeless { Err(DropReason::MalformedPacket) } else { Ok(()) }
+    }
+
+    fn append_parked(&mut self) -> Result<(), DropReason> {
+        while self.packet.is_some() && self.parked.last().is_some_and(|parked| parked.index == self.next) {
             let Some(parked) = self.parked.pop() else { break };
             self.parked_bytes -= parked.bytes.len();
             self.append(&parked.bytes)?;
@@ -258,12 +285,19 @@ impl Partial {
     }
 }
 
-/// Length of the element that starts in `fragment`, type and length included.
-fn announced_len(fragment: &[u8]) -> Result<u64, DropReason> {
-    let number = |at| tlv::read_number(fragment, at).map_err(|_| DropReason::MalformedPacket);
-    let (_, length_start) = number(0)?;
-    let (length, value_start) = number(length_start)?;
-    Ok(length.saturating_add(value_start as u64))
+/// The longest type and length.
+const MAX_HEADER_BYTES: usize = 18;
+
+/// Length of the element that starts with `bytes`, type and length included; `None` if they do not suffice to tell.
+fn announced_len(bytes: &[u8]) -> Result<Option<u64>, DropReason> {
+    let number = |at| match tlv::read_number(bytes, at) {
+        Ok(number) => Ok(Some(number)),
+        Err(Rule::Truncated { .. }) => Ok(None),
+        Err(_) => Err(DropReason::MalformedPacket),
+    };
+    let Some((_, length_start)) = number(0)? else { return Ok(None) };
+    let Some((length, value_start)) = number(length_start)? else { return Ok(None) };
+    Ok(Some(length.saturating_add(value_start as u64)))
 }
 
 fn zeroed(len: usize) -> Arc<[u8]> {

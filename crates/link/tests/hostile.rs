@@ -88,6 +88,27 @@ fn a_packet_whose_fragments_exceed_what_it_may_have_is_dropped_whole() {
 }
 
 #[test]
+fn fragments_that_fall_short_of_what_the_first_announced_or_exceed_it_deliver_nothing() {
+    let packet = data(1, 1000);
+    for len in [400, 499, 501, 600] {
+        for last_first in [false, true] {
+            let mut service = common::v2(&Config::default(), 1);
+            let second = vec![0; len];
+            let mut fragments = [fragment(7, 0, 2, &packet[..500]), fragment(8, 1, 2, &second)];
+            if last_first {
+                fragments.reverse();
+            }
+            for fragment in &fragments {
+                receive(&mut service, Instant::ZERO, 0, fragment);
+            }
+            assert_eq!(service.poll_deliver(), None, "{len}");
+            assert_eq!(service.usage(), Default::default());
+            assert_eq!(service.drops().get(DropReason::MalformedPacket), 1);
+        }
+    }
+}
+
+#[test]
 fn a_peer_that_never_acknowledges_costs_bounded_memory() {
     let limits = ReliabilityConfig {
         max_unacknowledged_frames: 100,

@@ -433,6 +433,44 @@ fn with_one_fragment_the_whole_packet_is_given_up() {
     assert_eq!((near.usage(), near.next_deadline()), (Default::default(), Instant::NEVER));
 }
 
+/// A packet with two fragments under way, of which the first has used up its only retry and the second has not.
+fn almost_given_up() -> LinkService {
+    let limits =
+        ReliabilityConfig { max_retries: 1, first_tx_sequence: Some(0), ..ReliabilityConfig::default() };
+    let mut near = service(&Config { transport_mtu_bytes: Some(500), reliability: Some(limits), ..plain() });
+    for number in 0..3 {
+        send(&mut near, at(0), number);
+    }
+    near.send(at(999), LinkHeader::default(), None, data(3, 800).into()).unwrap();
+    assert!(near.poll_transmit(at(999), &mut Vec::new()).is_some());
+    // Lost frames go first, so the fragments get the TxSequences 3 and 7.
+    near.handle_timeout(at(1000));
+    assert_eq!(frames(&mut near, at(1000)).len(), 4);
+    near.receive(at(1010), PEER, &ack(&[4, 5, 6])).unwrap();
+    assert_eq!(frames(&mut near, at(1010)).len(), 1);
+    near
+}
+
+#[test]
+fn a_lost_fragment_is_not_sent_again_once_its_packet_is_given_up() {
+    let mut near = almost_given_up();
+    let before = near.counters().retransmissions;
+    near.handle_timeout(at(2010));
+    assert!(near.poll_event().is_some());
+    assert!(frames(&mut near, at(2010)).is_empty());
+    assert_eq!((near.counters().retransmissions, near.usage()), (before, Default::default()));
+}
+
+#[test]
+fn a_fragment_under_way_is_not_waited_for_once_its_packet_is_given_up() {
+    let mut near = almost_given_up();
+    near.handle_timeout(at(2000));
+    assert_eq!(frames(&mut near, at(2000)).len(), 1);
+    near.handle_timeout(at(2010));
+    assert!(near.poll_event().is_some());
+    assert_eq!((near.next_deadline(), near.usage()), (Instant::NEVER, Default::default()));
+}
+
 #[test]
 fn a_frame_sent_again_is_acknowledged_again_and_not_delivered_again() {
     let (mut near, mut far) = reliable_pair();

@@ -1,7 +1,8 @@
-//! The NDN dialect: packet format v0.3.
+//! The NDN dialect: packet format v0.3, and the NDNLPv2 link protocol that carries it.
 
 mod data;
 mod interest;
+pub mod lp;
 mod signature;
 pub mod tlv;
 pub mod types;

@@ -1,0 +1,32 @@
+//! The one seam for whatever wants to watch or change the frames of a link.
+
+use packet::time::{Duration, Instant};
+
+/// Which way a frame goes, as seen by the face it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the peer.
+    In,
+    /// To the peer.
+    Out,
+}
+
+/// What shall happen to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on at once.
+    Pass,
+    /// It goes no further.
+    Drop,
+    /// It goes on after a while.
+    Delay(Duration),
+    /// It goes on twice, each time after a while of its own.
+    Duplicate(Duration, Duration),
+}
+
+/// Something on the way of every frame: capture, trace, impairment, fuzzing. The daemon and the simulator ask it
+/// in the same way.
+pub trait FrameTap {
+    /// Sees a frame, may change its bytes, and decides its fate.
+    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> Fate;
+}

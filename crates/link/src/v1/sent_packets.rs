@@ -1,0 +1,113 @@
+//! The sent packet store: recently sent packets that may have to be sent again (NDN-0006, section 2.3.1).
+
+use std::collections::VecDeque;
+
+use packet::ccnx::ndnlp::{AckBlock, Sequence};
+use packet::time::{Duration, Instant};
+
+use super::outgoing::OutgoingPacket;
+use crate::DropReason;
+use crate::aged_map::AgedMap;
+use crate::drop_reason::DropCounters;
+
+/// Packets that await acknowledgement, by sequence number. A packet is sent again, unchanged, whenever the
+/// retransmit time has passed since it was last sent, until its retries are used up or its acknowledgement comes.
+#[derive(Debug)]
+pub(crate) struct SentPackets {
+    capacity: usize,
+    retry_count: u32,
+    retransmit_time: Duration,
+    packets: AgedMap<u64, Sent>,
+    /// Packets to be sent again now.
+    due: VecDeque<Sequence>,
+    given_up: VecDeque<OutgoingPacket>,
+}
+
+#[derive(Debug)]
+struct Sent {
+    packet: OutgoingPacket,
+    retries: u32,
+}
+
+impl SentPackets {
+    pub(crate) fn new(capacity: usize, retry_count: u32, retransmit_time: Duration) -> Self {
+        SentPackets {
+            capacity,
+            retry_count,
+            retransmit_time,
+            packets: AgedMap::new(),
+            due: VecDeque::new(),
+            given_up: VecDeque::new(),
+        }
+    }
+
+    /// How many packets await acknowledgement.
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.packets.next_expiry(self.retransmit_time)
+    }
+
+    /// Keeps a packet that is sent for the first time now.
+    pub(crate) fn insert(&mut self, now: Instant, packet: OutgoingPacket, drops: &mut DropCounters) {
+        if self.capacity == 0 {
+            return;
+        }
+        while self.packets.len() >= self.capacity {
+            self.packets.remove_oldest();
+            drops.count(DropReason::SentStoreFull);
+        }
+        self.packets.insert(now, packet.sequence().get(), Sent { packet, retries: 0 });
+    }
+
+    /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the packets, not
+    /// through the bits, of which a peer may send any number.
+    pub(crate) fn acknowledge(&mut self, block: AckBlock<'_>) -> usize {
+        self.packets.remove_keys(|&sequence| {
+            let offset = Sequence::new(sequence).since(block.base);
+            let byte = usize::try_from(offset / 8).ok().and_then(|at| block.bitmap.get(at));
+            byte.is_some_and(|byte| byte & 0x80 >> (offset % 8) != 0)
+        })
+    }
+
+    /// Looks for packets whose retransmit time has passed.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, drops: &mut DropCounters) {
+        while let Some(Sent { packet, retries }) = self.packets.remove_expired(now, self.retransmit_time) {
+            if retries < self.retry_count {
+                let sequence = packet.sequence();
+                self.packets.insert(now, sequence.get(), Sent { packet, retries: retries + 1 });
+                self.due.push_back(sequence);
+            } else {
+                drops.count(DropReason::RetriesExhausted);
+                self.forget_message(&packet);
+                self.given_up.push_back(packet);
+            }
+        }
+    }
+
+    /// The next packet to be sent again.
+    pub(crate) fn poll_due(&mut self, now: Instant) -> Option<&OutgoingPacket> {
+        while let Some(sequence) = self.due.pop_front() {
+            // Its acknowledgement may have come in the meantime.
+            if let Some(place) = self.packets.find(&sequence.get()) {
+                self.packets.touch(now, place);
+                return self.packets.get_mut(place).map(|sent| &sent.packet);
+            }
+        }
+        None
+    }
+
+    /// The next packet that was given up.
+    pub(crate) fn poll_given_up(&mut self) -> Option<OutgoingPacket> {
+        self.given_up.pop_front()
+    }
+
+    /// Forgets the other packets of a message that can no longer be completed.
+    fn forget_message(&mut self, lost: &OutgoingPacket) {
+        let (id, count) = (lost.message_id(), u64::from(lost.fragment.count));
+        self.packets.remove_keys(|&sequence| Sequence::new(sequence).since(id) < count);
+    }
+}

@@ -1,0 +1,321 @@
+//! One end of an NDNLP v1 link connection.
+
+use std::collections::VecDeque;
+
+use packet::Buffer;
+use packet::ccnx::ndnlp::{Data, Flags, Packet, Sequence};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use super::acknowledgements::AcknowledgementQueue;
+use super::config::{Config, ConfigError};
+use super::outgoing::OutgoingMessage;
+use super::partial_messages::PartialMessages;
+use super::sent_packets::SentPackets;
+use crate::DropReason;
+use crate::drop_reason::DropCounters;
+use crate::recent_sequences::{Arrival, RecentSequences};
+
+/// Something the owner may want to act upon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A packet of this message was not acknowledged after all retries.
+    LostMessage {
+        /// The message.
+        message: Buffer,
+    },
+}
+
+/// What a link service has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets received, good or bad.
+    pub packets_in: u64,
+    /// Packets handed to the transport.
+    pub packets_out: u64,
+    /// Messages delivered.
+    pub messages_in: u64,
+    /// Messages accepted for sending.
+    pub messages_out: u64,
+    /// Messages put together from several packets.
+    pub reassembled: u64,
+    /// Packets that the peer acknowledged while they waited for it.
+    pub acks_in: u64,
+    /// Packets acknowledged to the peer.
+    pub acks_out: u64,
+    /// Acknowledgement packets received.
+    pub ack_packets_in: u64,
+    /// Acknowledgement packets sent.
+    pub ack_packets_out: u64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// Messages given up after all retries of one of their packets.
+    pub messages_given_up: u64,
+}
+
+/// What a link service holds at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Messages of which fragments are missing.
+    pub partial_messages: usize,
+    /// Bytes of memory charged for them.
+    pub partial_bytes: usize,
+    /// Messages to be sent.
+    pub outgoing_messages: usize,
+    /// Packets that await acknowledgement.
+    pub sent_packets: usize,
+    /// Acknowledgements to be sent.
+    pub pending_acks: usize,
+    /// Messages the owner has not taken.
+    pub deliveries: usize,
+}
+
+/// One end of an NDNLP v1 link connection, without the socket.
+///
+/// **Calling order.** `now` never goes back. After every [`send`](Self::send), [`receive`](Self::receive) and
+/// [`handle_timeout`](Self::handle_timeout), in whatever batches suit the owner:
+///
+/// 1. take packets with [`poll_transmit`](Self::poll_transmit), messages with
+///    [`poll_deliver`](Self::poll_deliver) and events with [`poll_event`](Self::poll_event), each until there are
+///    none;
+/// 2. call [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has come.
+///
+/// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a limit
+/// stands there, and [`drops`](Self::drops) counts it.
+#[derive(Debug)]
+pub struct LinkService {
+    config: Config,
+    next_sequence: Sequence,
+    outgoing: VecDeque<OutgoingMessage>,
+    sent: SentPackets,
+    acknowledgements: AcknowledgementQueue,
+    partial: PartialMessages,
+    received: RecentSequences,
+    deliveries: VecDeque<Buffer>,
+    events: VecDeque<Event>,
+    counters: Counters,
+    drops: DropCounters,
+}
+
+impl LinkService {
+    /// A service for one link connection. `random` gives the first sequence number and nothing else.
+    ///
+    /// # Errors
+    /// When the parameters make no sense.
+    pub fn new(config: Config, mut random: Random) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(LinkService {
+            next_sequence: Sequence::new(config.first_sequence.unwrap_or_else(|| random.next_u64())),
+            outgoing: VecDeque::new(),
+            sent: SentPackets::new(config.sent_packets_capacity, config.retry_count, config.retransmit_time),
+            acknowledgements: AcknowledgementQueue::new(config.max_pending_acks, config.acknowledge_time),
+            partial: PartialMessages::new(&config),
+            received: RecentSequences::new(config.max_recent_sequences),
+            deliveries: VecDeque::new(),
+            events: VecDeque::new(),
+            counters: Counters::default(),
+            drops: DropCounters::default(),
+            config,
+        })
+    }
+
+    /// The parameters in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What has been dropped so far, and why.
+    pub fn drops(&self) -> &DropCounters {
+        &self.drops
+    }
+
+    /// What is held at present.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            partial_messages: self.partial.len(),
+            partial_bytes: self.partial.bytes(),
+            outgoing_messages: self.outgoing.len(),
+            sent_packets: self.sent.len(),
+            pending_acks: self.acknowledgements.len(),
+            deliveries: self.deliveries.len(),
+        }
+    }
+
+    /// Accepts a message for sending.
+    ///
+    /// # Errors
+    /// Why the message was dropped.
+    pub fn send(&mut self, _now: Instant, message: Buffer) -> Result<(), DropReason> {
+        let outcome = self.try_send(message);
+        self.count_drop(outcome)
+    }
+
+    /// Takes in what came from the layer below: one packet, perhaps padded. Whatever comes of it is handed out by
+    /// the `poll_*` methods.
+    ///
+    /// # Errors
+    /// Why the packet, or the message it completed, was dropped. It may have been acknowledged all the same.
+    pub fn receive(&mut self, now: Instant, packet: &[u8]) -> Result<(), DropReason> {
+        self.counters.packets_in += 1;
+        let outcome = self.try_receive(now, packet);
+        self.count_drop(outcome)
+    }
+
+    /// Lets time pass: discards incomplete messages, finds packets to be sent again, lets acknowledgements go.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.partial.handle_timeout(now, &mut self.drops);
+        self.acknowledgements.handle_timeout(now);
+        self.sent.handle_timeout(now, &mut self.drops);
+        while let Some(lost) = self.sent.poll_given_up() {
+            self.counters.messages_given_up += 1;
+            if self.events.len() < self.config.max_deliveries {
+                self.events.push_back(Event::LostMessage { message: lost.message });
+            } else {
+                self.drops.count(DropReason::EventQueueFull);
+            }
+        }
+    }
+
+    /// Appends the next packet to `packets` and gives its length, if there is one to send.
+    pub fn poll_transmit(&mut self, now: Instant, packets: &mut Vec<u8>) -> Option<usize> {
+        let before = packets.len();
+        let _ = self.transmit_due(now, packets)
+            || self.transmit_new(now, packets)
+            || self.transmit_acknowledgements(packets);
+        let len = packets.len() - before;
+        if len == 0 {
+            return None;
+        }
+        self.counters.packets_out += 1;
+        Some(len)
+    }
+
+    /// The next message that arrived.
+    pub fn poll_deliver(&mut self) -> Option<Buffer> {
+        self.deliveries.pop_front()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing waits.
+    pub fn next_deadline(&self) -> Instant {
+        self.partial.next_deadline().min(self.acknowledgements.deadline()).min(self.sent.next_deadline())
+    }
+
+    fn count_drop(&mut self, outcome: Result<(), DropReason>) -> Result<(), DropReason> {
+        outcome.map_err(|reason| self.drops.count(reason))
+    }
+
+    fn try_send(&mut self, message: Buffer) -> Result<(), DropReason> {
+        if self.outgoing.len() >= self.config.max_outgoing_messages {
+            return Err(DropReason::OutgoingQueueFull);
+        }
+        let flags = if self.config.request_acks { Flags::ACK_REQUESTED } else { Flags::NONE };
+        let message =
+            OutgoingMessage::new(message, self.next_sequence, flags, self.config.max_payload_bytes())?;
+        self.next_sequence = self.next_sequence.plus(message.count().into());
+        self.outgoing.push_back(message);
+        self.counters.messages_out += 1;
+        Ok(())
+    }
+
+    fn transmit_due(&mut self, now: Instant, packets: &mut Vec<u8>) -> bool {
+        let Some(packet) = self.sent.poll_due(now) else { return false };
+        packet.data().encode_into(packets);
+        self.counters.retransmissions += 1;
+        true
+    }
+
+    fn transmit_new(&mut self, now: Instant, packets: &mut Vec<u8>) -> bool {
+        while let Some(message) = self.outgoing.front_mut() {
+            let Some(packet) = message.next_packet() else {
+                self.outgoing.pop_front();
+                continue;
+            };
+            packet.data().encode_into(packets);
+            if packet.fragment.is_last() {
+                self.outgoing.pop_front();
+            }
+            if packet.requests_ack() {
+                self.sent.insert(now, packet, &mut self.drops);
+            }
+            return true;
+        }
+        false
+    }
+
+    fn transmit_acknowledgements(&mut self, packets: &mut Vec<u8>) -> bool {
+        let mtu_bytes = self.config.mtu_bytes.unwrap_or(STREAM_ACK_BYTES);
+        let Some(count) = self.acknowledgements.transmit(mtu_bytes, packets) else { return false };
+        self.counters.acks_out += count as u64;
+        self.counters.ack_packets_out += 1;
+        true
+    }
+
+    fn try_receive(&mut self, now: Instant, packet: &[u8]) -> Result<(), DropReason> {
+        match Packet::decode(packet).map_err(|_| DropReason::MalformedFrame)? {
+            Packet::Data(data) => self.receive_data(now, &data),
+            Packet::Ack(ack) => {
+                self.counters.ack_packets_in += 1;
+                let news: usize = ack.blocks().map(|block| self.sent.acknowledge(block)).sum();
+                self.counters.acks_in += news as u64;
+                Ok(())
+            }
+        }
+    }
+
+    fn receive_data(&mut self, now: Instant, data: &Data<'_>) -> Result<(), DropReason> {
+        // Before anything else, for the sender wants to know that the packet came, not that it was of use.
+        if data.flags.ack_requested() && !self.acknowledgements.push(now, data.sequence) {
+            return Err(DropReason::AckQueueFull);
+        }
+        match self.received.observe(now, data.sequence.get(), self.patience()) {
+            Arrival::New => {}
+            Arrival::NewAtLimit => {
+                self.drops.count(DropReason::RecentSequencesFull);
+            }
+            Arrival::Repeated => return Err(DropReason::DuplicateFrame),
+        }
+        if data.fragment.count == 1 && data.fragment.is_possible() {
+            return self.deliver(Buffer::copy_from(data.payload));
+        }
+        match self.partial.receive(now, data, &mut self.drops)? {
+            None => Ok(()),
+            Some(message) => {
+                self.counters.reassembled += 1;
+                self.deliver(message)
+            }
+        }
+    }
+
+    /// How long the peer may go on sending a packet again, judged by this end's parameters.
+    fn patience(&self) -> Duration {
+        self.config.retransmit_time * (u64::from(self.config.retry_count) + 1)
+    }
+
+    fn deliver(&mut self, message: Buffer) -> Result<(), DropReason> {
+        if message.is_empty() {
+            return Err(DropReason::MalformedPacket);
+        }
+        if message.len() > self.config.max_message_bytes {
+            return Err(DropReason::PacketTooLarge);
+        }
+        if self.deliveries.len() >= self.config.max_deliveries {
+            return Err(DropReason::DeliveryQueueFull);
+        }
+        self.counters.messages_in += 1;
+        self.deliveries.push_back(message);
+        Ok(())
+    }
+}
+
+/// The longest acknowledgement packet on a stream.
+const STREAM_ACK_BYTES: usize = 8800;

@@ -1,0 +1,314 @@
+//! Noticing losses and repairing them (NDNLPv2 digest, section 5).
+//!
+//! Every transmission of a frame gets a TxSequence of its own; the peer sends it back as an Ack. A transmission is
+//! lost when three later ones have been acknowledged, or when the retransmission timeout has passed since it
+//! left. Transmissions stand in a window indexed by TxSequence, so the first one is always the oldest.
+
+use std::collections::VecDeque;
+
+use packet::time::{Duration, Instant};
+
+use super::config::ReliabilityConfig;
+use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
+use super::rto::RtoEstimator;
+use crate::DropReason;
+use crate::drop_reason::DropCounters;
+use crate::recent_sequences::{Arrival, RecentSequences};
+
+/// One frame of a packet on its way out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameRef {
+    pub(crate) key: OutgoingKey,
+    pub(crate) fragment: u32,
+    /// How often it has been sent again.
+    pub(crate) retries: u32,
+}
+
+/// A transmission that waits for its Ack.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    frame: FrameRef,
+    sent_at: Instant,
+    /// How many later transmissions have been acknowledged.
+    later_acks: u32,
+}
+
+/// What reliability needs to remember about a link.
+///
+/// NFD runs a timer for every transmission, with the timeout of the moment it was sent. Here the oldest
+/// transmission is measured against the current timeout, as RFC 6298 has it; so there is one timer.
+#[derive(Debug)]
+pub(crate) struct Reliability {
+    config: ReliabilityConfig,
+    rto: RtoEstimator,
+    /// Transmissions from TxSequence `first` on; `None` where the Ack has come. The first one always waits.
+    window: VecDeque<Option<Transmission>>,
+    first: u64,
+    losses: Losses,
+    pending_acks: PendingAcks,
+    /// When pending acks leave without a packet to travel with.
+    ack_deadline: Instant,
+    acks_overdue: bool,
+    received: RecentSequences,
+}
+
+impl Reliability {
+    pub(crate) fn new(config: ReliabilityConfig, first_tx_sequence: u64) -> Self {
+        Reliability {
+            rto: RtoEstimator::new(config.rto.clone()),
+            window: VecDeque::new(),
+            first: first_tx_sequence,
+            losses: Losses {
+                max_retries: config.max_retries,
+                again: VecDeque::new(),
+                given_up: VecDeque::new(),
+            },
+            pending_acks: PendingAcks::default(),
+            ack_deadline: Instant::NEVER,
+            acks_overdue: false,
+            received: RecentSequences::new(config.max_recent_sequences),
+            config,
+        }
+    }
+
+    /// How long the peer may go on sending a frame again, judged by this end's parameters.
+    pub(crate) fn patience(&self) -> Duration {
+        self.rto.timeout().max(self.config.rto.initial) * (u64::from(self.config.max_retries) + 1)
+    }
+
+    pub(crate) fn rto(&self) -> &RtoEstimator {
+        &self.rto
+    }
+
+    /// Transmissions in the window, the acknowledged ones between them included.
+    pub(crate) fn window_len(&self) -> usize {
+        self.window.len()
+    }
+
+    pub(crate) fn pending_ack_count(&self) -> usize {
+        self.pending_acks.numbers().len()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        let oldest = match self.window.front() {
+            Some(Some(oldest)) => oldest.sent_at + self.rto.timeout(),
+            _ => Instant::NEVER,
+        };
+        oldest.min(self.ack_deadline)
+    }
+
+    // The receiving side.
+
+    /// Takes in the TxSequence of a frame that carries a packet, and its Sequence. An error means that the frame
+    /// goes no further.
+    pub(crate) fn handle_frame(
+        &mut self,
+        now: Instant,
+        tx_sequence: u64,
+        sequence: Option<u64>,
+        drops: &mut DropCounters,
+    ) -> Result<(), DropReason> {
+        if self.pending_acks.numbers().len() >= self.config.max_pending_acks {
+            return Err(DropReason::AckQueueFull);
+        }
+        if self.pending_acks.numbers().is_empty() {
+            self.ack_deadline = now + self.config.idle_ack_delay;
+        }
+        self.pending_acks.push(tx_sequence);
+        if self.pending_acks.numbers().len() >= self.config.max_pending_acks.div_ceil(2) {
+            self.acks_overdue = true;
+        }
+        let memory = self.patience();
+        let Some(sequence) = sequence else { return Ok(()) };
+        match self.received.observe(now, sequence, memory) {
+            Arrival::New => {}
+            Arrival::NewAtLimit => {
+                drops.count(DropReason::RecentSequencesFull);
+            }
+            Arrival::Repeated => return Err(DropReason::DuplicateFrame),
+        }
+        Ok(())
+    }
+
+    /// Acks that may travel with the next frame.
+    pub(crate) fn pending_acks(&self) -> &[u64] {
+        self.pending_acks.numbers()
+    }
+
+    /// True when acks must leave, packet or not.
+    pub(crate) fn acks_overdue(&self) -> bool {
+        self.acks_overdue
+    }
+
+    /// Notes that the first `count` pending acks have left.
+    pub(crate) fn take_acks(&mut self, count: usize) {
+        self.pending_acks.take(count);
+        if self.pending_acks.numbers().is_empty() {
+            self.ack_deadline = Instant::NEVER;
+            self.acks_overdue = false;
+        }
+    }
+
+    // The sending side.
+
+    /// Notes that a frame leaves now and gives the transmission its number. If the window is full, the oldest
+    /// transmission is forgotten.
+    pub(crate) fn note_sent(
+        &mut self,
+        now: Instant,
+        frame: FrameRef,
+        outgoing: &mut OutgoingStore,
+        drops: &mut DropCounters,
+    ) -> u64 {
+        while self.window.len() >= self.config.max_unacknowledged_frames
+            || (outgoing.bytes() > self.config.max_unacknowledged_bytes && !self.window.is_empty())
+        {
+            self.forget_oldest(outgoing, drops);
+        }
+        self.window.push_back(Some(Transmission { frame, sent_at: now, later_acks: 0 }));
+        self.first.wrapping_add(self.window.len() as u64 - 1)
+    }
+
+    /// Takes in an Ack. True if it was news.
+    pub(crate) fn handle_ack(
+        &mut self,
+        now: Instant,
+        tx_sequence: u64,
+        outgoing: &mut OutgoingStore,
+        drops: &mut DropCounters,
+    ) -> bool {
+        let Ok(position) = usize::try_from(tx_sequence.wrapping_sub(self.first)) else { return false };
+        let Some(acknowledged) = self.window.get_mut(position).and_then(Option::take) else { return false };
+        if acknowledged.frame.retries == 0 {
+            self.rto.add_sample(now.saturating_since(acknowledged.sent_at));
+        }
+        outgoing.settle_frame(acknowledged.frame.key);
+        // Each transmission is passed over at most `loss_threshold` times before it counts as lost, so this
+        // costs a constant per transmission, however far behind the Ack the window begins.
+        for place in self.window.iter_mut().take(position) {
+            let Some(earlier) = place else { continue };
+            earlier.later_acks += 1;
+            if earlier.later_acks >= self.config.loss_threshold {
+                self.losses.add(earlier.frame, outgoing, drops);
+                *place = None;
+            }
+        }
+        self.trim(outgoing);
+        true
+    }
+
+    /// Looks for transmissions whose timeout has passed, and for acks that have waited long enough.
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        outgoing: &mut OutgoingStore,
+        drops: &mut DropCounters,
+    ) {
+        if self.ack_deadline <= now {
+            self.ack_deadline = Instant::NEVER;
+            self.acks_overdue = true;
+        }
+        let timeout = self.rto.timeout();
+        while let Some(Some(oldest)) = self.window.front()
+            && oldest.sent_at + timeout <= now
+        {
+            self.losses.add(oldest.frame, outgoing, drops);
+            self.pop_oldest();
+            self.trim(outgoing);
+        }
+    }
+
+    /// The next frame to be sent again, counted as another retry.
+    pub(crate) fn poll_lost(&mut self, outgoing: &OutgoingStore) -> Option<FrameRef> {
+        while let Some(frame) = self.losses.again.pop_front() {
+            // Its packet may have been given up because of another frame.
+            if outgoing.get(frame.key).is_some() {
+                return Some(FrameRef { retries: frame.retries + 1, ..frame });
+            }
+        }
+        None
+    }
+
+    /// The next packet that was given up.
+    pub(crate) fn poll_given_up(&mut self) -> Option<OutgoingPacket> {
+        self.losses.given_up.pop_front()
+    }
+
+    fn forget_oldest(&mut self, outgoing: &mut OutgoingStore, drops: &mut DropCounters) {
+        if let Some(Some(oldest)) = self.pop_oldest() {
+            if outgoing.get(oldest.frame.key).is_some() {
+                drops.count(DropReason::SentStoreFull);
+            }
+            outgoing.settle_frame(oldest.frame.key);
+        }
+        self.trim(outgoing);
+    }
+
+    fn pop_oldest(&mut self) -> Option<Option<Transmission>> {
+        let oldest = self.window.pop_front()?;
+        self.first = self.first.wrapping_add(1);
+        Some(oldest)
+    }
+
+    /// Makes the window begin with a transmission that still waits, of a packet that still matters.
+    fn trim(&mut self, outgoing: &OutgoingStore) {
+        while let Some(oldest) = self.window.front() {
+            if oldest.is_some_and(|oldest| outgoing.get(oldest.frame.key).is_some()) {
+                return;
+            }
+            self.pop_oldest();
+        }
+    }
+}
+
+/// What becomes of lost frames.
+#[derive(Debug)]
+struct Losses {
+    max_retries: u32,
+    /// Frames to be sent again.
+    again: VecDeque<FrameRef>,
+    /// Packets one of whose frames has no retry left.
+    given_up: VecDeque<OutgoingPacket>,
+}
+
+impl Losses {
+    fn add(&mut self, frame: FrameRef, outgoing: &mut OutgoingStore, drops: &mut DropCounters) {
+        if frame.retries < self.max_retries {
+            self.again.push_back(frame);
+        } else if let Some(packet) = outgoing.remove(frame.key) {
+            drops.count(DropReason::RetriesExhausted);
+            self.given_up.push_back(packet);
+        }
+    }
+}
+
+/// TxSequence numbers to be acknowledged, oldest first, in one piece for the encoder.
+#[derive(Debug, Default)]
+struct PendingAcks {
+    numbers: Vec<u64>,
+    taken: usize,
+}
+
+impl PendingAcks {
+    fn numbers(&self) -> &[u64] {
+        self.numbers.get(self.taken..).unwrap_or_default()
+    }
+
+    fn push(&mut self, number: u64) {
+        // Those that have left give their room back when they are the greater part.
+        if self.numbers.len() == self.numbers.capacity() && self.taken > self.numbers.len() / 2 {
+            self.numbers.drain(..self.taken);
+            self.taken = 0;
+        }
+        self.numbers.push(number);
+    }
+
+    fn take(&mut self, count: usize) {
+        self.taken = self.numbers.len().min(self.taken + count);
+        if self.taken == self.numbers.len() {
+            self.numbers.clear();
+            self.taken = 0;
+        }
+    }
+}

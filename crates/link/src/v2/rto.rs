@@ -1,0 +1,105 @@
+//! How long to wait for an acknowledgement: RFC 6298 with the constants NFD uses.
+
+use packet::time::Duration;
+
+/// Bounds of the retransmission timeout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Timeout before the first round-trip time has been measured. Default 1 s.
+    pub initial: Duration,
+    /// Smallest timeout. Default 200 ms.
+    pub min: Duration,
+    /// Largest timeout. Default 60 s.
+    pub max: Duration,
+}
+
+impl Default for RtoConfig {
+    fn default() -> Self {
+        RtoConfig {
+            initial: Duration::from_secs(1),
+            min: Duration::from_millis(200),
+            max: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Estimates the retransmission timeout from round-trip times: smoothed with α = 1/8, varied with β = 1/4, and
+/// four times the variation on top. There is no exponential backoff (NDNLPv2 digest, section 5).
+#[derive(Clone, Debug)]
+pub(crate) struct RtoEstimator {
+    config: RtoConfig,
+    smoothed: Option<Smoothed>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Smoothed {
+    round_trip: Duration,
+    variation: Duration,
+}
+
+impl RtoEstimator {
+    pub(crate) fn new(config: RtoConfig) -> Self {
+        RtoEstimator { config, smoothed: None }
+    }
+
+    /// Takes in the round-trip time of a frame that was sent once and acknowledged.
+    pub(crate) fn add_sample(&mut self, sample: Duration) {
+        self.smoothed = Some(match self.smoothed {
+            None => Smoothed { round_trip: sample, variation: sample / 2 },
+            Some(Smoothed { round_trip, variation }) => {
+                let error = round_trip.saturating_sub(sample).max(sample.saturating_sub(round_trip));
+                Smoothed { round_trip: (round_trip * 7 + sample) / 8, variation: (variation * 3 + error) / 4 }
+            }
+        });
+    }
+
+    /// The smoothed round-trip time, once there is one.
+    pub(crate) fn smoothed_round_trip(&self) -> Option<Duration> {
+        self.smoothed.map(|smoothed| smoothed.round_trip)
+    }
+
+    /// The current timeout.
+    pub(crate) fn timeout(&self) -> Duration {
+        let timeout = match self.smoothed {
+            None => self.config.initial,
+            Some(Smoothed { round_trip, variation }) => round_trip + variation * 4,
+        };
+        timeout.max(self.config.min).min(self.config.max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn the_timeout_follows_rfc_6298_on_a_worked_sequence() {
+        let bounds = RtoConfig { min: Duration::ZERO, ..RtoConfig::default() };
+        let mut rto = RtoEstimator::new(bounds);
+        assert_eq!(rto.timeout(), millis(1000));
+        rto.add_sample(millis(400)); // 400 + 4 * 200
+        assert_eq!(rto.timeout(), millis(1200));
+        rto.add_sample(millis(480)); // rttvar (3*200 + 80) / 4 = 170, srtt (7*400 + 480) / 8 = 410
+        assert_eq!(rto.smoothed_round_trip(), Some(millis(410)));
+        assert_eq!(rto.timeout(), millis(1090));
+        rto.add_sample(millis(330)); // rttvar (3*170 + 80) / 4 = 147.5, srtt (7*410 + 330) / 8 = 400
+        assert_eq!(rto.timeout(), millis(990));
+    }
+
+    #[test]
+    fn the_timeout_stays_within_its_bounds() {
+        let mut rto = RtoEstimator::new(RtoConfig::default());
+        for _ in 0..100 {
+            rto.add_sample(Duration::from_micros(50));
+        }
+        assert_eq!(rto.timeout(), millis(200));
+        rto.add_sample(Duration::from_secs(3600));
+        assert_eq!(rto.timeout(), Duration::from_secs(60));
+        rto.add_sample(Duration::MAX);
+        assert_eq!(rto.timeout(), Duration::from_secs(60));
+    }
+}

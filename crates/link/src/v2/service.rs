@@ -1,0 +1,565 @@
+//! One end of an NDNLPv2 link.
+
+use std::collections::VecDeque;
+
+use packet::ndn::lp::{ACK_BYTES, Acks, LpPacketView};
+use packet::ndn::tlv::MAX_PACKET_BYTES;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Buffer, LinkHeader, NackReason};
+
+use super::config::{Config, ConfigError, LinkType};
+use super::congestion::CongestionMarker;
+use super::fields::{self, PacketKind};
+use super::fragmenter::{self, FragmentPlan, Room};
+use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
+use super::reassembler::{Position, Reassembler};
+use super::reliability::{FrameRef, Reliability};
+use crate::DropReason;
+use crate::drop_reason::DropCounters;
+
+/// Who sent a frame, on a link with many ends: whatever number the owner gives each address. On a link with two
+/// ends it is always the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointId(pub u64);
+
+/// A network packet that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The packet: one Interest or Data element, not looked into any further.
+    pub packet: Buffer,
+    /// The fields that came with it.
+    pub header: LinkHeader,
+    /// Present if the packet is an Interest that comes back.
+    pub nack: Option<NackReason>,
+    /// Who sent it.
+    pub from: EndpointId,
+}
+
+/// Something the owner may want to act upon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A frame of this packet was not acknowledged after all retries. If it is an Interest, the strategy should
+    /// hear of it.
+    LostPacket {
+        /// What kind of packet it is.
+        kind: PacketKind,
+        /// The packet.
+        packet: Buffer,
+    },
+}
+
+/// What a link service has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames received, good or bad.
+    pub frames_in: u64,
+    /// Frames handed to the transport.
+    pub frames_out: u64,
+    /// Network packets delivered.
+    pub packets_in: u64,
+    /// Network packets accepted for sending.
+    pub packets_out: u64,
+    /// Fragments among the frames received.
+    pub fragments_in: u64,
+    /// Fragments among the frames sent for the first time.
+    pub fragments_out: u64,
+    /// Packets put together from fragments.
+    pub reassembled: u64,
+    /// Frames received that carried no packet.
+    pub idle_in: u64,
+    /// Frames sent that carried no packet.
+    pub idle_out: u64,
+    /// Acks received for transmissions that waited for one.
+    pub acks_in: u64,
+    /// Acks sent.
+    pub acks_out: u64,
+    /// Frames sent again.
+    pub retransmissions: u64,
+    /// Packets marked because the send queue was too long.
+    pub congestion_marks_out: u64,
+    /// Packets given up after all retries.
+    pub packets_given_up: u64,
+}
+
+/// What a link service holds at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Packets of which fragments are missing.
+    pub partial_packets: usize,
+    /// Bytes of memory charged for them.
+    pub partial_bytes: usize,
+    /// Packets to be sent or acknowledged.
+    pub outgoing_packets: usize,
+    /// Bytes of them.
+    pub outgoing_bytes: usize,
+    /// Transmissions from the oldest that waits for an Ack to the latest.
+    pub unacknowledged_frames: usize,
+    /// Acks to be sent.
+    pub pending_acks: usize,
+    /// Deliveries the owner has not taken.
+    pub deliveries: usize,
+}
+
+/// One end of an NDNLPv2 link, without the socket.
+///
+/// **Calling order.** `now` never goes back. After every [`send`](Self::send), [`receive`](Self::receive) and
+/// [`handle_timeout`](Self::handle_timeout), in whatever batches suit the owner:
+///
+/// 1. take frames with [`poll_transmit`](Self::poll_transmit), packets with [`poll_deliver`](Self::poll_deliver)
+///    and events with [`poll_event`](Self::poll_event), each until there are none;
+/// 2. call [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has come.
+///
+/// [`handle_send_queue`](Self::handle_send_queue) tells how much the transport has still to send; without it
+/// there are no congestion marks.
+///
+/// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a limit
+/// stands there, and [`drops`](Self::drops) counts it.
+#[derive(Debug)]
+pub struct LinkService {
+    config: Config,
+    random: Random,
+    /// The Sequence of the next frame that gets one.
+    next_sequence: u64,
+    outgoing: OutgoingStore,
+    /// Packets with frames that have never been sent.
+    unsent: VecDeque<OutgoingKey>,
+    reliability: Option<Reliability>,
+    reassembler: Option<Reassembler>,
+    marker: Option<CongestionMarker>,
+    /// Bytes in the transport's send queue, if it can tell.
+    queued_bytes: Option<u64>,
+    deliveries: VecDeque<Delivery>,
+    events: VecDeque<Event>,
+    counters: Counters,
+    drops: DropCounters,
+}
+
+impl LinkService {
+    /// A service for one link. `random` gives the first sequence numbers and nothing else.
+    ///
+    /// # Errors
+    /// When the parameters make no sense.
+    pub fn new(config: Config, random: Random) -> Result<Self, ConfigError> {
+        config.check()?;
+        let mut service = LinkService {
+            next_sequence: 0,
+            outgoing: OutgoingStore::default(),
+            unsent: VecDeque::new(),
+            reliability: None,
+            reassembler: None,
+            marker: None,
+            queued_bytes: None,
+            deliveries: VecDeque::new(),
+            events: VecDeque::new(),
+            counters: Counters::default(),
+            drops: DropCounters::default(),
+            config,
+            random,
+        };
+        service.next_sequence = service.random.next_u64();
+        service.start_reliability();
+        service.start_reassembly();
+        service.start_marking();
+        Ok(service)
+    }
+
+    /// The parameters in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What has been dropped so far, and why.
+    pub fn drops(&self) -> &DropCounters {
+        &self.drops
+    }
+
+    /// What is held at present.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            partial_packets: self.reassembler.as_ref().map_or(0, Reassembler::len),
+            partial_bytes: self.reassembler.as_ref().map_or(0, Reassembler::bytes),
+            outgoing_packets: self.outgoing.len(),
+            outgoing_bytes: self.outgoing.bytes(),
+            unacknowledged_frames: self.reliability.as_ref().map_or(0, Reliability::window_len),
+            pending_acks: self.reliability.as_ref().map_or(0, Reliability::pending_ack_count),
+            deliveries: self.deliveries.len(),
+        }
+    }
+
+    /// The retransmission timeout, with reliability on.
+    pub fn retransmission_timeout(&self) -> Option<Duration> {
+        self.reliability.as_ref().map(|reliability| reliability.rto().timeout())
+    }
+
+    /// The smoothed round-trip time of frames and their acks, once one has been measured.
+    pub fn smoothed_round_trip(&self) -> Option<Duration> {
+        self.reliability.as_ref().and_then(|reliability| reliability.rto().smoothed_round_trip())
+    }
+
+    /// Changes the parameters while the link is in use, as management does. Parts whose own parameters change
+    /// start anew and forget what they held: reliability the packets to be sent or acknowledged, reassembly the
+    /// incomplete ones.
+    ///
+    /// # Errors
+    /// When the new parameters make no sense; the old ones then stay in force.
+    pub fn set_config(&mut self, config: Config) -> Result<(), ConfigError> {
+        config.check()?;
+        let old = std::mem::replace(&mut self.config, config);
+        if self.config.reliability != old.reliability {
+            self.drops.add(DropReason::Reconfigured, self.outgoing.len() as u64);
+            self.outgoing = OutgoingStore::default();
+            self.unsent.clear();
+            self.start_reliability();
+        }
+        if self.config.reassembly != old.reassembly || self.config.max_packet_bytes != old.max_packet_bytes {
+            let incomplete = self.reassembler.as_ref().map_or(0, Reassembler::len);
+            self.drops.add(DropReason::Reconfigured, incomplete as u64);
+            self.start_reassembly();
+        }
+        if self.config.congestion_marking != old.congestion_marking {
+            self.start_marking();
+        }
+        Ok(())
+    }
+
+    /// Accepts a network packet for sending.
+    ///
+    /// # Errors
+    /// Why the packet was dropped.
+    pub fn send(
+        &mut self,
+        now: Instant,
+        header: LinkHeader,
+        nack: Option<NackReason>,
+        packet: Buffer,
+    ) -> Result<(), DropReason> {
+        let outcome = self.try_send(now, header, nack, packet);
+        self.count_drop(outcome)
+    }
+
+    /// Takes in a frame. Whatever comes of it is handed out by the `poll_*` methods.
+    ///
+    /// # Errors
+    /// Why the frame, or the packet it completed, was dropped. Its acks have been heeded if it decoded.
+    pub fn receive(&mut self, now: Instant, from: EndpointId, frame: &[u8]) -> Result<(), DropReason> {
+        self.counters.frames_in += 1;
+        let outcome = self.try_receive(now, from, frame);
+        self.count_drop(outcome)
+    }
+
+    /// Lets time pass: discards incomplete packets, finds losses, lets acks go.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let patience = self.patience();
+        if let Some(reassembler) = &mut self.reassembler {
+            reassembler.handle_timeout(now, patience, &mut self.drops);
+        }
+        if let Some(reliability) = &mut self.reliability {
+            reliability.handle_timeout(now, &mut self.outgoing, &mut self.drops);
+        }
+        self.report_given_up();
+    }
+
+    /// Learns how many bytes the transport has still to send, or that it cannot tell.
+    pub fn handle_send_queue(&mut self, queued_bytes: Option<u64>) {
+        self.queued_bytes = queued_bytes;
+    }
+
+    /// Appends the next frame to `frames` and gives its length, if there is one to send. Several calls with the
+    /// same buffer put frames one behind the other, as segmentation offload wants them.
+    pub fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize> {
+        let before = frames.len();
+        let _ = self.transmit_lost(now, frames)
+            || self.transmit_unsent(now, frames)
+            || self.transmit_idle(frames);
+        let len = frames.len() - before;
+        if len == 0 {
+            return None;
+        }
+        self.counters.frames_out += 1;
+        Some(len)
+    }
+
+    /// The next network packet that arrived.
+    pub fn poll_deliver(&mut self) -> Option<Delivery> {
+        self.deliveries.pop_front()
+    }
+
+    /// The next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing waits.
+    pub fn next_deadline(&self) -> Instant {
+        let reassembly =
+            self.reassembler.as_ref().map_or(Instant::NEVER, |part| part.next_deadline(self.patience()));
+        let reliability = self.reliability.as_ref().map_or(Instant::NEVER, Reliability::next_deadline);
+        reassembly.min(reliability)
+    }
+
+    fn start_reliability(&mut self) {
+        self.reliability = self.config.reliability.clone().map(|parameters| {
+            self.next_sequence = parameters.first_sequence.unwrap_or(self.next_sequence);
+            let first_tx_sequence = parameters.first_tx_sequence.unwrap_or_else(|| self.random.next_u64());
+            Reliability::new(parameters, first_tx_sequence)
+        });
+    }
+
+    fn start_reassembly(&mut self) {
+        let max_packet_bytes = self.config.max_packet_bytes;
+        self.reassembler =
+            self.config.reassembly.clone().map(|parameters| Reassembler::new(parameters, max_packet_bytes));
+    }
+
+    fn start_marking(&mut self) {
+        self.marker = self.config.congestion_marking.clone().map(CongestionMarker::new);
+    }
+
+    /// How long the peer may take to send a lost frame again.
+    fn patience(&self) -> Duration {
+        self.reliability.as_ref().map_or(Duration::ZERO, Reliability::patience)
+    }
+
+    fn count_drop(&mut self, outcome: Result<(), DropReason>) -> Result<(), DropReason> {
+        outcome.map_err(|reason| self.drops.count(reason))
+    }
+
+    fn try_send(
+        &mut self,
+        now: Instant,
+        mut header: LinkHeader,
+        nack: Option<NackReason>,
+        packet: Buffer,
+    ) -> Result<(), DropReason> {
+        let kind = PacketKind::of(&packet, nack)?;
+        if kind == PacketKind::Nack && self.config.link_type == LinkType::MultiAccess {
+            return Err(DropReason::NackOnMultiAccess);
+        }
+        if self.unsent.len() >= self.config.max_outgoing_packets {
+            return Err(DropReason::OutgoingQueueFull);
+        }
+        fields::strip(&mut header, &self.config);
+        if let (Some(marker), Some(queued_bytes)) = (&mut self.marker, self.queued_bytes)
+            && marker.shall_mark(now, queued_bytes)
+        {
+            header.congestion_mark = 1;
+            self.counters.congestion_marks_out += 1;
+        }
+        let plan = self.plan(&header, nack, packet.len())?;
+        let numbered = plan.count > 1 || self.reliability.is_some();
+        let first_sequence = numbered.then_some(self.next_sequence);
+        if numbered {
+            self.next_sequence = self.next_sequence.wrapping_add(plan.count.into());
+        }
+        let outgoing = OutgoingPacket {
+            packet,
+            header,
+            nack,
+            kind,
+            plan,
+            first_sequence,
+            next_fragment: 0,
+            outstanding: plan.count,
+        };
+        self.unsent.push_back(self.outgoing.insert(outgoing));
+        self.counters.packets_out += 1;
+        Ok(())
+    }
+
+    fn plan(
+        &self,
+        header: &LinkHeader,
+        nack: Option<NackReason>,
+        packet_len: usize,
+    ) -> Result<FragmentPlan, DropReason> {
+        let Some(mtu_bytes) = self.config.effective_mtu_bytes() else {
+            return Ok(FragmentPlan::whole(packet_len));
+        };
+        let fields = LpPacketView { nack, ..LpPacketView::with_header(header) };
+        let room = Room {
+            mtu_bytes,
+            first_header_len: fields.header_len(),
+            other_header_len: fields.repeated_on_fragments().header_len(),
+            reliable: self.reliability.is_some(),
+            max_fragments: self.config.fragmentation.as_ref().map(|parameters| parameters.max_fragments),
+        };
+        fragmenter::plan(packet_len, &room)
+    }
+
+    /// Sends a lost frame again, with the same Sequence and a new TxSequence.
+    fn transmit_lost(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
+        let lost = self.reliability.as_mut().and_then(|reliability| reliability.poll_lost(&self.outgoing));
+        let Some(frame) = lost else { return false };
+        self.counters.retransmissions += 1;
+        self.transmit_frame(now, frame, frames);
+        true
+    }
+
+    fn transmit_unsent(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
+        while let Some(&key) = self.unsent.front() {
+            // The packet may have been given up after some of its frames.
+            let Some(packet) = self.outgoing.get_mut(key) else {
+                self.unsent.pop_front();
+                continue;
+            };
+            let fragment = packet.next_fragment;
+            packet.next_fragment += 1;
+            let last = packet.next_fragment >= packet.plan.count;
+            if packet.plan.count > 1 {
+                self.counters.fragments_out += 1;
+            }
+            if last {
+                self.unsent.pop_front();
+            }
+            self.transmit_frame(now, FrameRef { key, fragment, retries: 0 }, frames);
+            if last && self.reliability.is_none() {
+                self.outgoing.remove(key);
+            }
+            return true;
+        }
+        false
+    }
+
+    /// Sends acks that have waited long enough for a packet to travel with.
+    fn transmit_idle(&mut self, frames: &mut Vec<u8>) -> bool {
+        let Some(reliability) = self.reliability.as_mut().filter(|reliability| reliability.acks_overdue())
+        else {
+            return false;
+        };
+        let acks = fitting_acks(reliability.pending_acks(), 0, self.config.effective_mtu_bytes());
+        if acks.is_empty() {
+            return false;
+        }
+        LpPacketView { acks: Acks::of(acks), ..LpPacketView::default() }.encode(frames);
+        let count = acks.len();
+        reliability.take_acks(count);
+        self.counters.acks_out += count as u64;
+        self.counters.idle_out += 1;
+        true
+    }
+
+    fn transmit_frame(&mut self, now: Instant, frame: FrameRef, frames: &mut Vec<u8>) {
+        let Some(reliability) = &mut self.reliability else {
+            if let Some(packet) = self.outgoing.get(frame.key) {
+                packet.frame(frame.fragment, None).encode(frames);
+            }
+            return;
+        };
+        let tx_sequence = reliability.note_sent(now, frame, &mut self.outgoing, &mut self.drops);
+        let Some(packet) = self.outgoing.get(frame.key) else { return };
+        let mut fields = packet.frame(frame.fragment, Some(tx_sequence));
+        let mut count = 0;
+        if !reliability.pending_acks().is_empty() {
+            let mtu_bytes = self.config.effective_mtu_bytes();
+            let acks = fitting_acks(reliability.pending_acks(), fields.encoded_len(), mtu_bytes);
+            count = acks.len();
+            fields.acks = Acks::of(acks);
+        }
+        fields.encode(frames);
+        reliability.take_acks(count);
+        self.counters.acks_out += count as u64;
+    }
+
+    fn try_receive(&mut self, now: Instant, from: EndpointId, frame: &[u8]) -> Result<(), DropReason> {
+        let decoded = if self.config.padded_frames {
+            LpPacketView::decode_first(frame).map(|(view, _)| view)
+        } else {
+            LpPacketView::decode(frame)
+        };
+        let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
+        self.heed_reliability(now, &view)?;
+        let Some(fragment) = view.fragment else {
+            self.counters.idle_in += 1;
+            return Ok(());
+        };
+        let (index, count) = (view.frag_index.unwrap_or(0), view.frag_count.unwrap_or(1));
+        let fragmented = view.frag_index.is_some() || view.frag_count.is_some();
+        if fragmented && self.reassembler.is_none() {
+            return Err(DropReason::ReassemblyDisabled);
+        }
+        if index >= count {
+            return Err(DropReason::FragIndexOutOfRange);
+        }
+        if count == 1 {
+            return self.deliver(from, Buffer::copy_from(fragment), view.link_header(), view.nack);
+        }
+        self.counters.fragments_in += 1;
+        let sequence = view.sequence.ok_or(DropReason::MissingSequence)?;
+        let position = Position { from, sequence, index, count };
+        let Some(reassembler) = &mut self.reassembler else { return Err(DropReason::ReassemblyDisabled) };
+        match reassembler.receive(now, position, &view, fragment, &mut self.drops)? {
+            None => Ok(()),
+            Some(assembled) => {
+                self.counters.reassembled += 1;
+                self.deliver(from, assembled.packet, assembled.header, assembled.nack)
+            }
+        }
+    }
+
+    fn heed_reliability(&mut self, now: Instant, view: &LpPacketView<'_>) -> Result<(), DropReason> {
+        let Some(reliability) = &mut self.reliability else { return Ok(()) };
+        if !view.acks.is_empty() {
+            for ack in view.acks.iter() {
+                if reliability.handle_ack(now, ack, &mut self.outgoing, &mut self.drops) {
+                    self.counters.acks_in += 1;
+                }
+            }
+            self.report_given_up();
+        }
+        match (&mut self.reliability, view.tx_sequence, view.fragment) {
+            (Some(reliability), Some(tx_sequence), Some(_)) => {
+                reliability.handle_frame(now, tx_sequence, view.sequence, &mut self.drops)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn deliver(
+        &mut self,
+        from: EndpointId,
+        packet: Buffer,
+        mut header: LinkHeader,
+        nack: Option<NackReason>,
+    ) -> Result<(), DropReason> {
+        if packet.len() > self.config.max_packet_bytes {
+            return Err(DropReason::PacketTooLarge);
+        }
+        let kind = PacketKind::of(&packet, nack)?;
+        fields::admit(kind, &mut header, &self.config)?;
+        if self.deliveries.len() >= self.config.max_deliveries {
+            return Err(DropReason::DeliveryQueueFull);
+        }
+        self.counters.packets_in += 1;
+        self.deliveries.push_back(Delivery { packet, header, nack, from });
+        Ok(())
+    }
+
+    fn report_given_up(&mut self) {
+        let Some(reliability) = &mut self.reliability else { return };
+        while let Some(lost) = reliability.poll_given_up() {
+            self.counters.packets_given_up += 1;
+            if self.events.len() < self.config.max_deliveries {
+                self.events.push_back(Event::LostPacket { kind: lost.kind, packet: lost.packet });
+            } else {
+                self.drops.count(DropReason::EventQueueFull);
+            }
+        }
+    }
+}
+
+/// As many of `pending` as fit behind `frame_len` bytes: up to the MTU, or to the largest packet on transports
+/// without one. Two bytes are kept for the length of the LpPacket, which may grow.
+fn fitting_acks(pending: &[u64], frame_len: usize, mtu_bytes: Option<usize>) -> &[u64] {
+    let frame_len = if frame_len == 0 { IDLE_OVERHEAD } else { frame_len };
+    let room = mtu_bytes.unwrap_or(MAX_PACKET_BYTES).saturating_sub(frame_len + 2);
+    pending.get(..pending.len().min(room / ACK_BYTES)).unwrap_or_default()
+}
+
+/// Type and length of an LpPacket that holds nothing but acks; the length may take two bytes more.
+const IDLE_OVERHEAD: usize = 2;

@@ -1,0 +1,284 @@
+//! What an NDNLP v1 service says and heeds, with the examples of the paper (NDN-0006).
+
+mod common;
+
+use common::{data, frames};
+use link::DropReason;
+use link::v1::{Config, Event, LinkService};
+use packet::Buffer;
+use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
+use packet::time::Instant;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn service(config: &Config) -> LinkService {
+    common::v1(config, 1)
+}
+
+/// A service that asks for acknowledgements and counts from `first`.
+fn asking(first: u64) -> LinkService {
+    service(&Config { request_acks: true, first_sequence: Some(first), ..Config::default() })
+}
+
+fn decode(frame: &[u8]) -> Data<'_> {
+    match Packet::decode(frame) {
+        Ok(Packet::Data(data)) => data,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn acknowledged(frame: &[u8]) -> Vec<u64> {
+    match Packet::decode(frame) {
+        Ok(Packet::Ack(ack)) => ack.sequences().map(Sequence::get).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ack(base: u64, bitmap: &[u8]) -> Vec<u8> {
+    let mut frame = Vec::new();
+    Ack::encode_into(&[AckBlock { base: Sequence::new(base), bitmap }], &mut frame);
+    frame
+}
+
+/// A maximum payload of 1000 octets: 40 + 4 + 3 + 2 octets around it.
+const MPL_1000: usize = 1048;
+
+#[test]
+fn the_papers_2500_octets_travel_as_its_table_says_and_arrive_to_the_byte() {
+    let config = Config { mtu_bytes: Some(MPL_1000), first_sequence: Some(600), ..Config::default() };
+    assert_eq!(config.max_payload_bytes(), Some(1000));
+    let message: Vec<u8> = (0..2500u32).map(|octet| (octet * 31 % 251) as u8).collect();
+    let mut near = service(&config);
+    near.send(at(0), message.clone().into()).unwrap();
+    let sent = frames(&mut near, at(0));
+    let rows: Vec<_> = sent
+        .iter()
+        .map(|frame| {
+            let Data { sequence, fragment, payload, flags } = decode(frame);
+            assert_eq!(flags, Flags::NONE);
+            (sequence.get(), fragment.index, fragment.count, payload.to_vec())
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (600, 0, 3, message[..1000].to_vec()),
+            (601, 1, 3, message[1000..2000].to_vec()),
+            (602, 2, 3, message[2000..].to_vec()),
+        ]
+    );
+
+    // Section 2.2.2: in the order 601, 600, 601, 602.
+    let mut far = service(&config);
+    assert_eq!(far.receive(at(0), &sent[1]), Ok(()));
+    assert_eq!(far.receive(at(1), &sent[0]), Ok(()));
+    assert!(far.receive(at(2), &sent[1]).is_err());
+    assert_eq!(far.poll_deliver(), None);
+    assert_eq!(far.usage().partial_messages, 1);
+    assert_eq!(far.receive(at(3), &sent[2]), Ok(()));
+    assert_eq!(far.poll_deliver().as_deref(), Some(&message[..]));
+    assert_eq!(far.poll_deliver(), None);
+    assert_eq!((far.usage().partial_messages, far.usage().partial_bytes), (0, 0));
+}
+
+/// Figure 4: 6994 octets in five packets, four of which fill a frame of 1514 octets with the Ethernet header, the
+/// last one of 1248; one acknowledgement, in a frame of 43.
+#[test]
+fn the_capture_of_figure_4_is_reproduced_frame_by_frame() {
+    const ETHERNET_HEADER_BYTES: usize = 14;
+    let mut near = asking(0x8a48_10d0_f08b);
+    let message = data(1, 6994);
+    near.send(at(24), message.clone().into()).unwrap();
+    let sent = frames(&mut near, at(24));
+    let sizes: Vec<usize> = sent.iter().map(|frame| frame.len() + ETHERNET_HEADER_BYTES).collect();
+    assert_eq!(sizes, [1514, 1514, 1514, 1514, 1248]);
+    assert_eq!(decode(&sent[4]).sequence.to_string(), "8a4810d0f08f");
+
+    let mut far = service(&Config::default());
+    for frame in &sent {
+        assert!(decode(frame).flags.ack_requested());
+        far.receive(at(25), frame).unwrap();
+    }
+    assert_eq!(far.poll_deliver().as_deref(), Some(&message[..]));
+    assert!(frames(&mut far, at(25)).is_empty());
+    assert_eq!(far.next_deadline(), at(325));
+    far.handle_timeout(at(325));
+    let acks = frames(&mut far, at(325));
+    assert_eq!(acks.len(), 1);
+    assert_eq!(acks[0].len() + ETHERNET_HEADER_BYTES, 43);
+    assert_eq!(acknowledged(&acks[0]), (0..5).map(|offset| 0x8a48_10d0_f08b + offset).collect::<Vec<_>>());
+
+    near.receive(at(326), &acks[0]).unwrap();
+    assert_eq!((near.usage().sent_packets, near.counters().acks_in), (0, 5));
+    assert_eq!(near.next_deadline(), Instant::NEVER);
+}
+
+/// Figure 5: the third of five packets is lost, sent again after about 1000 ms, and acknowledged by itself.
+#[test]
+fn the_repair_of_figure_5_happens_at_its_times() {
+    let mut near = asking(0xaaaf_95d9_067e);
+    let mut far = service(&Config::default());
+    near.send(at(345), data(1, 6994).into()).unwrap();
+    for (index, frame) in frames(&mut near, at(345)).iter().enumerate() {
+        if index != 2 {
+            far.receive(at(345), frame).unwrap();
+        }
+    }
+    far.handle_timeout(at(645));
+    let first_ack = frames(&mut far, at(645)).remove(0);
+    let base = 0xaaaf_95d9_067e;
+    assert_eq!(acknowledged(&first_ack), [base, base + 1, base + 3, base + 4]);
+    near.receive(at(646), &first_ack).unwrap();
+    assert_eq!((near.usage().sent_packets, near.next_deadline()), (1, at(1345)));
+    assert!(frames(&mut near, at(1344)).is_empty());
+
+    near.handle_timeout(at(1345));
+    let again = frames(&mut near, at(1345));
+    assert_eq!(again.len(), 1);
+    assert_eq!(decode(&again[0]).sequence.to_string(), "aaaf95d90680");
+    far.receive(at(1346), &again[0]).unwrap();
+    assert_eq!(far.poll_deliver().map(|message| message.len()), Some(6994));
+    far.handle_timeout(at(1646));
+    let second_ack = frames(&mut far, at(1646)).remove(0);
+    assert_eq!(acknowledged(&second_ack), [0xaaaf_95d9_0680]);
+    near.receive(at(1647), &second_ack).unwrap();
+    assert_eq!(near.usage().sent_packets, 0);
+}
+
+#[test]
+fn a_message_of_one_packet_never_touches_the_partial_message_store() {
+    let limits = Config { max_partial_messages: 1, max_partial_bytes: 1, ..Config::default() };
+    let mut far = service(&limits);
+    let mut near = service(&Config::default());
+    for number in 0..10 {
+        near.send(at(0), data(number, 1452).into()).unwrap();
+        for frame in frames(&mut near, at(0)) {
+            far.receive(at(0), &frame).unwrap();
+            assert_eq!(far.next_deadline(), Instant::NEVER);
+        }
+        assert_eq!(far.poll_deliver().as_deref(), Some(&data(number, 1452)[..]));
+    }
+}
+
+#[test]
+fn a_packet_is_sent_again_unchanged_five_times_and_then_reported_as_lost() {
+    let mut near = asking(7);
+    let message = Buffer::from(data(1, 2000));
+    near.send(at(0), message.clone()).unwrap();
+    let sent = frames(&mut near, at(0));
+    assert_eq!(sent.len(), 2);
+    near.receive(at(100), &ack(8, &[0x80])).unwrap();
+    for seconds in 1..=5 {
+        assert_eq!(near.next_deadline(), Instant::from_secs(seconds));
+        near.handle_timeout(Instant::from_secs(seconds));
+        assert_eq!(frames(&mut near, Instant::from_secs(seconds)), [sent[0].clone()]);
+        assert_eq!(near.poll_event(), None);
+    }
+    near.handle_timeout(Instant::from_secs(6));
+    assert!(frames(&mut near, Instant::from_secs(6)).is_empty());
+    assert_eq!(near.poll_event(), Some(Event::LostMessage { message }));
+    assert_eq!((near.poll_event(), near.next_deadline()), (None, Instant::NEVER));
+    assert_eq!(near.counters().retransmissions, 5);
+}
+
+#[test]
+fn a_message_is_reported_as_lost_once_and_its_other_packets_are_forgotten() {
+    let mut near = asking(u64::MAX - 1);
+    let messages = [Buffer::from(data(1, 6000)), Buffer::from(data(2, 100))];
+    for message in &messages {
+        near.send(at(0), message.clone()).unwrap();
+    }
+    assert_eq!(frames(&mut near, at(0)).len(), 6);
+    for seconds in 1..=5 {
+        near.handle_timeout(Instant::from_secs(seconds));
+        assert_eq!(frames(&mut near, Instant::from_secs(seconds)).len(), 6);
+    }
+    near.handle_timeout(Instant::from_secs(6));
+    for message in messages {
+        assert_eq!(near.poll_event(), Some(Event::LostMessage { message }));
+    }
+    assert_eq!(near.poll_event(), None);
+    assert_eq!(near.counters().messages_given_up, 2);
+}
+
+#[test]
+fn capacity_limits_the_sent_packet_store_and_zero_switches_retransmission_off() {
+    let with_capacity = |sent_packets_capacity| {
+        let config = Config { request_acks: true, sent_packets_capacity, ..Config::default() };
+        let mut near = service(&config);
+        for number in 0..150 {
+            near.send(at(number), data(number, 100).into()).unwrap();
+            assert_eq!(frames(&mut near, at(number)).len(), 1);
+        }
+        near.handle_timeout(at(5000));
+        (frames(&mut near, at(5000)).len(), near.drops().get(DropReason::SentStoreFull))
+    };
+    assert_eq!(with_capacity(100), (100, 50));
+    assert_eq!(with_capacity(1000), (150, 0));
+    assert_eq!(with_capacity(0), (0, 0));
+}
+
+#[test]
+fn what_is_not_asked_for_is_neither_acknowledged_nor_sent_again() {
+    let mut near = service(&Config::default());
+    let mut far = service(&Config::default());
+    near.send(at(0), data(1, 3000).into()).unwrap();
+    for frame in frames(&mut near, at(0)) {
+        far.receive(at(0), &frame).unwrap();
+    }
+    assert!(far.poll_deliver().is_some());
+    assert_eq!((near.next_deadline(), far.next_deadline()), (Instant::NEVER, Instant::NEVER));
+    assert_eq!((near.usage().sent_packets, far.usage().pending_acks), (0, 0));
+}
+
+#[test]
+fn a_repeated_packet_is_acknowledged_again_and_delivered_once() {
+    let mut near = asking(5);
+    let mut far = service(&Config::default());
+    near.send(at(0), data(1, 100).into()).unwrap();
+    let frame = frames(&mut near, at(0)).remove(0);
+    for millis in [0, 400, 1000, 5000] {
+        let outcome = far.receive(at(millis), &frame);
+        assert_eq!(outcome.is_ok(), millis == 0);
+        far.handle_timeout(at(millis + 300));
+        assert_eq!(acknowledged(&frames(&mut far, at(millis + 300))[0]), [5]);
+    }
+    assert!(far.poll_deliver().is_some());
+    assert_eq!(far.poll_deliver(), None);
+    assert_eq!(far.drops().get(DropReason::DuplicateFrame), 3);
+}
+
+#[test]
+fn even_a_packet_that_is_of_no_use_is_acknowledged() {
+    let mut far = service(&Config::default());
+    let fragment = Fragment { index: 3, count: 3 };
+    let useless = Data { sequence: Sequence::new(9), flags: Flags::ACK_REQUESTED, fragment, payload: b"x" };
+    assert_eq!(far.receive(at(0), &useless.encode()), Err(DropReason::FragIndexOutOfRange));
+    far.handle_timeout(at(300));
+    assert_eq!(acknowledged(&frames(&mut far, at(300))[0]), [9]);
+}
+
+#[test]
+fn padding_of_the_layer_below_is_ignored() {
+    let mut near = asking(1);
+    let mut far = service(&Config::default());
+    near.send(at(0), Buffer::from(vec![1; 5])).unwrap();
+    let mut frame = frames(&mut near, at(0)).remove(0);
+    frame.resize(60, 0);
+    far.receive(at(0), &frame).unwrap();
+    assert_eq!(far.poll_deliver().as_deref(), Some(&[1; 5][..]));
+}
+
+#[test]
+fn on_a_stream_every_message_travels_whole() {
+    let config = Config { mtu_bytes: None, max_message_bytes: 1 << 20, ..Config::default() };
+    let mut near = service(&config);
+    let mut far = service(&config);
+    near.send(at(0), data(1, 500_000).into()).unwrap();
+    let sent = frames(&mut near, at(0));
+    assert_eq!(sent.len(), 1);
+    far.receive(at(0), &sent[0]).unwrap();
+    assert_eq!(far.poll_deliver().map(|message| message.len()), Some(500_000));
+}

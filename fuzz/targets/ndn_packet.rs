@@ -6,7 +6,7 @@
 use packet::ndn::{
     DataBuilder, DataView, InterestBuilder, InterestView, SignatureInfo, SignatureInfoBuilder,
 };
-use packet::ndn::{KeyLocator, SignatureType};
+use packet::ndn::{KeyLocator, SignatureType, tlv};
 use packet::{Buffer, Data, Dialect, Interest, NameHasher, NameRef, Nonce, PrefixHashes};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -53,6 +53,8 @@ fn check_forwarders_changes(interest: &Interest) {
         assert_eq!(changed.ndn().parameters_digest_is_valid(), before.parameters_digest_is_valid());
     } else {
         assert!(before.nonce().is_none(), "a Nonce that is there can always be replaced");
+        let grown_bytes = before.wire().len() + 6 + 2;
+        assert!(grown_bytes > tlv::MAX_PACKET_BYTES, "only a full packet has no room for a Nonce");
     }
     let mut changed = interest.clone();
     changed.set_hop_limit(9);

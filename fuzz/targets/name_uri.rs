@@ -1,16 +1,17 @@
-//! Names as text. Whatever parses prints as a text that parses to the same name, in both forms; so does every name
-//! that comes from the wire.
+//! Names as text, in the URIs of both dialects. Whatever parses prints as a text that parses to the same name, in
+//! every form; so does every name that comes from the wire.
 
 #![no_main]
 
-use packet::{Name, NameRef};
+use packet::ccnx::uri::{self, Escaping};
+use packet::{ComponentKind, Name, NameRef};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && let Ok(name) = text.parse::<Name>()
-    {
-        NameRef::decode(name.canonical()).expect("a parsed name is in canonical form");
-        check_text(&name);
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        for name in [text.parse::<Name>().ok(), uri::parse(text).ok()].into_iter().flatten() {
+            NameRef::decode(name.canonical()).expect("a parsed name is in canonical form");
+            check_text(&name);
+        }
     }
     if let Ok(name) = NameRef::decode(bytes) {
         assert_eq!(name.components().count(), name.component_count());
@@ -22,6 +23,16 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 fn check_text(name: &Name) {
     for text in [format!("{name}"), format!("{name:#}")] {
         match text.parse::<Name>() {
+            Ok(again) => assert_eq!(&again, name, "{text}"),
+            Err(error) => panic!("{text}: {error}"),
+        }
+    }
+    if name.components().any(|component| component.kind != ComponentKind::GENERIC) {
+        return;
+    }
+    for escaping in [Escaping::Percent, Escaping::Mixed] {
+        let text = uri::format(name.components().map(|component| component.value), escaping);
+        match uri::parse(&text) {
             Ok(again) => assert_eq!(&again, name, "{text}"),
             Err(error) => panic!("{text}: {error}"),
         }

@@ -6,7 +6,7 @@
 use packet::ndn::{
     DataBuilder, DataView, InterestBuilder, InterestView, SignatureInfo, SignatureInfoBuilder,
 };
-use packet::ndn::{KeyLocator, SignatureType};
+use packet::ndn::{KeyLocator, SignatureType, tlv};
 use packet::{Buffer, Data, Dialect, Interest, NameHasher, NameRef, Nonce, PrefixHashes};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -38,21 +38,26 @@ fn check_interest(interest: InterestView<'_>) {
     let _ = (interest.parameters_digest_is_valid(), interest.signature_value(), interest.lifetime());
 
     let owned = Interest::decode_ndn(Buffer::copy_from(interest.wire())).expect("it decodes once more");
-    check_same_interest(owned.ndn(), interest);
+    check_same_interest(owned.ndn().expect("it is an NDN Interest"), interest);
     check_forwarders_changes(&owned);
     rebuild_interest(interest);
 }
 
 /// A forwarder changes the Nonce and the HopLimit, and nothing else with them.
 fn check_forwarders_changes(interest: &Interest) {
-    let before = interest.ndn();
+    let digest_is_valid =
+        |interest: &Interest| interest.ndn().and_then(|view| view.parameters_digest_is_valid());
+    let before = interest;
     let mut changed = interest.clone();
     if changed.set_nonce(Nonce(7)).is_ok() {
         assert_eq!(changed.nonce(), Some(Nonce(7)));
         assert_eq!(changed.hop_limit(), before.hop_limit());
-        assert_eq!(changed.ndn().parameters_digest_is_valid(), before.parameters_digest_is_valid());
+        assert_eq!(changed.distinguishing_bytes(), before.distinguishing_bytes());
+        assert_eq!(digest_is_valid(&changed), digest_is_valid(before));
     } else {
         assert!(before.nonce().is_none(), "a Nonce that is there can always be replaced");
+        let grown_bytes = before.wire().len() + 6 + 2;
+        assert!(grown_bytes > tlv::MAX_PACKET_BYTES, "only a full packet has no room for a Nonce");
     }
     let mut changed = interest.clone();
     changed.set_hop_limit(9);
@@ -80,7 +85,7 @@ fn rebuild_interest(interest: InterestView<'_>) {
     }
     // The lifetime is written out, so the packet may have grown beyond the limit.
     if let Ok(again) = builder.build() {
-        check_same_interest(again.ndn(), interest);
+        check_same_interest(again.ndn().expect("it is an NDN Interest"), interest);
     }
 }
 
@@ -106,7 +111,7 @@ fn check_data(data: DataView<'_>) {
     assert!(data.signed_portion().len() + data.signature_value().len() < data.wire().len());
     let owned = Data::decode_ndn(Buffer::copy_from(data.wire())).expect("it decodes once more");
     assert_eq!(owned.implicit_digest(), data.implicit_digest());
-    check_same_data(owned.ndn(), data);
+    check_same_data(owned.ndn().expect("it is an NDN Data"), data);
     rebuild_data(data, info);
 }
 
@@ -121,7 +126,7 @@ fn rebuild_data(data: DataView<'_>, info: SignatureInfo<'_>) {
     let signature = data.signature_value();
     // Every field is written out, so the packet may have grown beyond the limit.
     if let Ok(again) = builder.build_signed(&rebuild_signature_info(info), |_| signature.to_vec()) {
-        check_same_data(again.ndn(), data);
+        check_same_data(again.ndn().expect("it is an NDN Data"), data);
     }
 }
 

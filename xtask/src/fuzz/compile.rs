@@ -19,20 +19,24 @@ const COVERAGE: &[&str] = &[
     "-Dwarnings",
 ];
 
+/// Given to cargo, so that the binaries are here whatever the environment says.
+const TARGET_FOLDER: &str = "fuzz/target";
+
 /// Builds every target.
 pub(super) fn all(root: &Path) -> Result<(), String> {
     ensure_cxx_compiler(root)?;
     let host = host(root)?;
     let flags = COVERAGE.join(" ");
     // With an explicit target the flags do not reach build scripts, which must stay as they are.
-    let arguments =
-        ["build", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--release", "--target", &host, "--bins"];
+    let target = ["--target", &host, "--target-dir", TARGET_FOLDER];
+    let arguments = ["build", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--release", "--bins"];
+    let arguments = [&arguments[..], &target[..]].concat();
     process::run("cargo", &arguments, root, &[("RUSTFLAGS", &flags)])
 }
 
 /// Where the binary of a target is.
 pub(super) fn binary(root: &Path, target: &str) -> Result<PathBuf, String> {
-    Ok(root.join("fuzz/target").join(host(root)?).join("release").join(target))
+    Ok(root.join(TARGET_FOLDER).join(host(root)?).join("release").join(target))
 }
 
 fn host(root: &Path) -> Result<String, String> {

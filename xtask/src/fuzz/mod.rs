@@ -19,7 +19,7 @@ use run::{Campaign, Verdict};
 pub(crate) struct Target {
     name: &'static str,
     about: &'static str,
-    /// Kinds of golden vectors whose bytes are good inputs to start from.
+    /// What the kinds of golden vectors begin with whose bytes are good inputs to start from.
     seed_kinds: &'static [&'static str],
 }
 
@@ -28,19 +28,25 @@ const CANARY: Target = Target { name: "canary", about: "a planted bug that must 
 
 const TARGETS: &[Target] = &[
     Target {
-        name: "ndn_packet",
-        about: "Interest and Data: decode, every accessor, encode again",
-        seed_kinds: &["ndn-interest", "ndn-data"],
+        name: "ccnb_messages",
+        about: "CCNx messages: decode, every accessor, encode again",
+        seed_kinds: &["ccnx-"],
     },
     Target {
         name: "name_uri",
-        about: "names as text: parse, print, parse; decode, print, parse",
+        about: "names as text in both dialects: parse, print, parse",
         seed_kinds: &["ndn-name"],
     },
     Target {
+        name: "ndn_packet",
+        about: "Interest and Data of NDN: decode, every accessor, encode again",
+        seed_kinds: &["ndn-interest", "ndn-data"],
+    },
+    Target { name: "ndnlp_v1", about: "NDNLP v1 packets: decode, encode again", seed_kinds: &["ndnlp1-"] },
+    Target {
         name: "tlv_reader",
         about: "elements tile their input and are in shortest form",
-        seed_kinds: &["ndn-interest", "ndn-data", "ndn-name", "ndn-lp"],
+        seed_kinds: &["ndn-"],
     },
 ];
 

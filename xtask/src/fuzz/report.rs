@@ -59,11 +59,12 @@ fn number_after(line: &str, words: &str) -> Option<u64> {
 
 pub(super) fn render(reports: &[Report]) -> String {
     let row = |report: &Report| {
-        let numbers =
-            [report.executions, report.per_second, report.coverage, report.corpus, report.seeds as u64];
-        let mut cells = vec![report.target.to_owned()];
-        cells.extend(numbers.iter().map(u64::to_string));
-        cells
+        let Report { target, seeds, coverage, corpus, executions, per_second, .. } = report;
+        // libFuzzer counts whole seconds: a target that ended within the first has no rate.
+        let rate = if *per_second == 0 { "-".to_owned() } else { per_second.to_string() };
+        let cells =
+            [executions.to_string(), rate, coverage.to_string(), corpus.to_string(), seeds.to_string()];
+        std::iter::once((*target).to_owned()).chain(cells).collect()
     };
     let header = ["target", "executions", "exec/s", "edges reached", "corpus", "seeds"];
     table::render(&header, &reports.iter().map(row).collect::<Vec<_>>())

@@ -13,7 +13,7 @@ pub(super) fn write(root: &Path, target: &Target) -> Result<usize, String> {
     let mut seeds = 0;
     for (path, text) in tree.iter().filter(|(path, _)| path.starts_with("vectors/") && path.ends_with(".txt"))
     {
-        if !kind(text).is_some_and(|kind| target.seed_kinds.contains(&kind)) {
+        if !kind(text).is_some_and(|kind| target.seed_kinds.iter().any(|seed| kind.starts_with(seed))) {
             continue;
         }
         let bytes = bytes(text).ok_or_else(|| format!("{path}: the bytes are not hexadecimal"))?;

@@ -1,0 +1,329 @@
+//! What an exchange, a cache hit and a pending Interest cost in tables of a million entries, each beside a plain hash table
+//! that is given the same names in the same run.
+//!
+//! `cargo bench -p cairn-engine` prints the table. `… -- exchange`, `hit`, `memory` run one part; `--entries N` makes the
+//! tables smaller; `… -- instructions N` does nothing but `N` exchanges, for counting instructions under valgrind by the
+//! difference between two values of `N`.
+
+use std::alloc::System;
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::time::Instant as Clock;
+
+use engine::{
+    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming,
+};
+use packet::ndn::tlv;
+use packet::time::{Duration, Instant};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameHasher, Nonce, PrefixHashes};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const CONSUMER: FaceId = FaceId(256);
+const PRODUCER: FaceId = FaceId(257);
+const ROUTES: u64 = 100_000;
+/// Packets that are read, worked on and sent together, as a node does.
+const BATCH: u64 = 32;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let value = |after: &str, default: u64| {
+        let place = arguments.iter().position(|argument| argument == after);
+        place.and_then(|place| arguments.get(place + 1)?.parse().ok()).unwrap_or(default)
+    };
+    let entries = value("--entries", 1_000_000);
+    if arguments.iter().any(|argument| argument == "instructions") {
+        instructions(value("instructions", 10_000));
+        return;
+    }
+    let all = !arguments.iter().any(|a| matches!(a.as_str(), "exchange" | "hit" | "memory"));
+    let chosen = |part: &str| all || arguments.iter().any(|argument| argument == part);
+    println!("{entries} entries, {ROUTES} routes, names of 40 bytes in 5 components, batches of {BATCH}");
+    let baseline = baseline(entries);
+    println!("{:44} {:>9} {:>12} {:>9}", "", "ns", "per second", "baseline");
+    row("baseline: hash table insert + lookup + remove", baseline, baseline);
+    if chosen("memory") {
+        memory(entries);
+    }
+    if chosen("exchange") {
+        for policy in EvictionPolicy::ALL {
+            exchange(entries, baseline, policy);
+        }
+    }
+    if chosen("hit") {
+        hit(entries, baseline);
+    }
+}
+
+fn row(what: &str, nanos: f64, baseline: f64) {
+    println!("{what:44} {nanos:9.1} {:>12.0} {:8.2}x", 1e9 / nanos, nanos / baseline);
+}
+
+/// The same names through the standard library's hash table, which is keyed too: the least that tables of this size cost.
+fn baseline(entries: u64) -> f64 {
+    let mut table: HashMap<Box<[u8]>, u64> = HashMap::new();
+    for number in 0..entries {
+        table.insert(name(number).into(), number);
+    }
+    let mut nanos = 0;
+    let rounds = entries / BATCH;
+    for round in 0..rounds {
+        let numbers = entries + round * BATCH..entries + (round + 1) * BATCH;
+        let added: Vec<Box<[u8]>> = numbers.clone().map(|number| name(number).into()).collect();
+        let removed: Vec<Vec<u8>> = numbers.map(|number| name(number - entries)).collect();
+        let start = Clock::now();
+        for (number, name) in added.into_iter().enumerate() {
+            table.insert(name, number as u64);
+        }
+        for name in &removed {
+            black_box(table.get(&name[..]));
+        }
+        for name in &removed {
+            black_box(table.remove(&name[..]));
+        }
+        nanos += start.elapsed().as_nanos();
+    }
+    nanos as f64 / (rounds * BATCH) as f64
+}
+
+/// Interest in and forwarded, Data in, returned and kept; a million of each waiting and kept all the while.
+fn exchange(entries: u64, baseline: f64, policy: EvictionPolicy) {
+    let mut world = World::new(entries, policy);
+    for number in 0..entries {
+        world.interests(number..number + 1);
+        world.data(number..number + 1);
+    }
+    for number in entries..2 * entries {
+        world.interests(number..number + 1);
+    }
+    assert_eq!(world.engine.table_sizes().pending as u64, entries);
+    assert_eq!(world.engine.table_sizes().cached as u64, entries);
+    let (mut interest_nanos, mut data_nanos, mut rounds) = (0, 0, 0);
+    let region = Region::new(ALLOCATOR);
+    let mut made_by_bench = 0;
+    while rounds < entries / BATCH {
+        let next = 2 * entries + rounds * BATCH;
+        // Made and decoded outside of what is measured: the packets are as hot as they are when a node has just decoded them.
+        let before = region.change();
+        let batch = world.make_interests(next..next + BATCH);
+        made_by_bench += region.change().allocations - before.allocations;
+        let start = Clock::now();
+        world.receive_interests(batch);
+        interest_nanos += start.elapsed().as_nanos();
+        let before = region.change();
+        let batch = world.make_data(next - entries..next - entries + BATCH);
+        made_by_bench += region.change().allocations - before.allocations;
+        let start = Clock::now();
+        world.receive_data(&batch);
+        data_nanos += start.elapsed().as_nanos();
+        rounds += 1;
+    }
+    let exchanges = (rounds * BATCH) as f64;
+    let allocations = (region.change().allocations - made_by_bench) as f64 / exchanges;
+    let counters = world.engine.counters();
+    assert_eq!(counters.satisfied, entries + rounds * BATCH, "every Data answers an Interest");
+    let word = policy.as_str();
+    row(&format!("exchange ({word})"), (interest_nanos + data_nanos) as f64 / exchanges, baseline);
+    row(&format!("  of which the Interest ({word})"), interest_nanos as f64 / exchanges, baseline);
+    row(&format!("  of which the Data ({word})"), data_nanos as f64 / exchanges, baseline);
+    println!("  allocations by the engine for each exchange: {allocations:.4}");
+}
+
+/// Interests for names that are all in the content store, in random order.
+fn hit(entries: u64, baseline: f64) {
+    let mut world = World::new(entries, EvictionPolicy::default());
+    for number in 0..entries {
+        world.interests(number..number + 1);
+        world.data(number..number + 1);
+    }
+    let (mut nanos, rounds) = (0, entries / BATCH);
+    let mut random = packet::random::Random::from_seed(3);
+    for round in 0..rounds {
+        let batch: Vec<Decoded<Interest>> = (0..BATCH)
+            .map(|place| {
+                world.make_interest(random.below(entries), (round * BATCH + place) as u32 ^ 0x8000_0000)
+            })
+            .collect();
+        let start = Clock::now();
+        world.receive_interests(batch);
+        nanos += start.elapsed().as_nanos();
+    }
+    assert_eq!(world.engine.counters().cache_hits, rounds * BATCH);
+    row("cache hit, uniform", nanos as f64 / (rounds * BATCH) as f64, baseline);
+}
+
+/// What the process allocates for each Interest that waits.
+fn memory(entries: u64) {
+    let mut world = World::new(entries, EvictionPolicy::default());
+    world.interests(0..1);
+    let region = Region::new(ALLOCATOR);
+    let resident = resident_bytes();
+    for number in 1..entries + 1 {
+        world.interests(number..number + 1);
+    }
+    let change = region.change();
+    let held =
+        change.bytes_allocated as i64 - change.bytes_deallocated as i64 + change.bytes_reallocated as i64;
+    println!(
+        "memory for each pending Interest: {} bytes allocated, {} resident",
+        held / entries as i64,
+        (resident_bytes() - resident) / entries as i64
+    );
+}
+
+/// Resident memory of this process; zero where the system does not tell.
+fn resident_bytes() -> i64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<i64>().ok()).unwrap_or(0) * 4096
+}
+
+/// A fixed number of exchanges in small tables, for an instruction counter.
+fn instructions(exchanges: u64) {
+    let mut world = World::new(10_000, EvictionPolicy::default());
+    for number in 0..exchanges / BATCH {
+        let range = number * BATCH..(number + 1) * BATCH;
+        let batch = world.make_interests(range.clone());
+        world.receive_interests(batch);
+        let batch = world.make_data(range);
+        world.receive_data(&batch);
+    }
+    println!("{} exchanges", world.engine.counters().satisfied);
+}
+
+/// A decoded packet and the hashes of its name.
+struct Decoded<T> {
+    packet: T,
+    hashes: PrefixHashes,
+}
+
+/// A node with two faces and many routes.
+struct World {
+    engine: Engine,
+    hasher: NameHasher,
+    header: LinkHeader,
+    now: Instant,
+}
+
+impl World {
+    fn new(entries: u64, eviction: EvictionPolicy) -> Self {
+        let mut config = EngineConfig::seeded(1).expect("the default strategy exists");
+        config.max_pending = 2 * entries as u32 + 64;
+        config.content_store = ContentStoreConfig {
+            max_bytes: u64::MAX,
+            max_entries: entries as u32,
+            eviction,
+            ..Default::default()
+        };
+        let mut engine = Engine::new(config).expect("the default strategy exists");
+        let now = Instant::from_secs(1);
+        engine.add_face(now, CONSUMER, FaceConfig::remote()).expect("a new face");
+        engine.add_face(now, PRODUCER, FaceConfig::remote()).expect("a new face");
+        for route in 0..ROUTES {
+            let prefix = Name::from_canonical(Buffer::from(route_prefix(route))).expect("a legal name");
+            let hop = NextHop { face: PRODUCER, cost: 1 };
+            engine.add_route(now, Dialect::Ndn, prefix.as_ref(), hop).expect("room for the route");
+        }
+        let hasher = engine.hasher().clone();
+        World { engine, hasher, header: LinkHeader::default(), now }
+    }
+
+    fn make_interest(&self, number: u64, nonce: u32) -> Decoded<Interest> {
+        let name = name(number);
+        let mut wire = Vec::with_capacity(64);
+        let lifetime = 4_000_000u32.to_be_bytes();
+        tlv::write_header(&mut wire, 5, 2 + name.len() + 6 + 6);
+        tlv::write_element(&mut wire, 7, &name);
+        tlv::write_element(&mut wire, 10, &Nonce(nonce).0.to_be_bytes());
+        tlv::write_element(&mut wire, 12, &lifetime);
+        let mut hashes = PrefixHashes::default();
+        let packet = Interest::decode_ndn_hashed(Buffer::copy_from(&wire), &self.hasher, &mut hashes);
+        Decoded { packet: packet.expect("a legal Interest"), hashes }
+    }
+
+    fn make_interests(&self, numbers: std::ops::Range<u64>) -> Vec<Decoded<Interest>> {
+        numbers.map(|number| self.make_interest(number, number as u32)).collect()
+    }
+
+    fn make_data(&self, numbers: std::ops::Range<u64>) -> Vec<Decoded<Data>> {
+        numbers
+            .map(|number| {
+                let name = name(number);
+                let mut wire = Vec::with_capacity(1100);
+                tlv::write_header(&mut wire, 6, 2 + name.len() + 1004 + 5 + 34);
+                tlv::write_element(&mut wire, 7, &name);
+                tlv::write_element(&mut wire, 21, &[7; 1000]);
+                tlv::write_element(&mut wire, 22, &[27, 1, 0]);
+                tlv::write_element(&mut wire, 23, &[9; 32]);
+                let mut hashes = PrefixHashes::default();
+                let packet = Data::decode_ndn_hashed(Buffer::copy_from(&wire), &self.hasher, &mut hashes);
+                Decoded { packet: packet.expect("a legal Data"), hashes }
+            })
+            .collect()
+    }
+
+    fn receive_interests(&mut self, batch: Vec<Decoded<Interest>>) {
+        self.now += Duration::from_nanos(100);
+        let upcoming = |decoded: &'_ Decoded<Interest>| decoded.packet.nonce();
+        let hints: smallvec::SmallVec<[Upcoming<'_>; 32]> = batch
+            .iter()
+            .map(|decoded| Upcoming {
+                dialect: Dialect::Ndn,
+                hashes: &decoded.hashes,
+                nonce: upcoming(decoded),
+            })
+            .collect();
+        self.engine.prepare(&hints);
+        drop(hints);
+        for Decoded { packet, hashes } in batch {
+            self.engine.receive_interest(self.now, CONSUMER, packet, &hashes, &self.header);
+        }
+        while let Some(transmit) = self.engine.poll_transmit() {
+            black_box(transmit);
+        }
+    }
+
+    fn receive_data(&mut self, batch: &[Decoded<Data>]) {
+        self.now += Duration::from_nanos(100);
+        let hints: smallvec::SmallVec<[Upcoming<'_>; 32]> = batch
+            .iter()
+            .map(|decoded| Upcoming { dialect: Dialect::Ndn, hashes: &decoded.hashes, nonce: None })
+            .collect();
+        self.engine.prepare(&hints);
+        for decoded in batch {
+            self.engine.receive_data(self.now, PRODUCER, &decoded.packet, &decoded.hashes, &self.header);
+        }
+        while let Some(transmit) = self.engine.poll_transmit() {
+            black_box(transmit);
+        }
+    }
+
+    fn interests(&mut self, numbers: std::ops::Range<u64>) {
+        let batch = self.make_interests(numbers);
+        self.receive_interests(batch);
+    }
+
+    fn data(&mut self, numbers: std::ops::Range<u64>) {
+        let batch = self.make_data(numbers);
+        self.receive_data(&batch);
+    }
+}
+
+/// Name number `number`, canonical, 40 bytes: the numbers of neighbours differ in all components, so nothing that is
+/// asked for in a row lies together in any table.
+fn name(number: u64) -> Vec<u8> {
+    let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+    let mut name = route_prefix(scattered % ROUTES);
+    tlv::write_element(&mut name, 8, format!("{number:08x}").as_bytes());
+    tlv::write_element(&mut name, 54, &[1]);
+    tlv::write_element(&mut name, 50, &(scattered as u16).to_be_bytes());
+    name
+}
+
+fn route_prefix(route: u64) -> Vec<u8> {
+    let mut prefix = Vec::with_capacity(40);
+    tlv::write_element(&mut prefix, 8, format!("net{:03}", route / 317).as_bytes());
+    tlv::write_element(&mut prefix, 8, format!("site-{:04}", route % 317).as_bytes());
+    prefix
+}

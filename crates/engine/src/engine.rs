@@ -409,8 +409,12 @@ impl Engine {
                 self.fibs[packet.dialect as usize].prefetch(packet.hashes);
             }
         }
-        self.store.prefetch_victim();
+        let data = batch.iter().filter(|packet| packet.nonce.is_none()).count();
+        self.store.prefetch_victims(&self.index, data);
         for packet in batch {
+            if packet.nonce.is_some() {
+                self.fibs[packet.dialect as usize].prefetch_match(packet.hashes);
+            }
             for id in self.index.candidates(packet.hashes.whole()) {
                 match EntryId::from_raw(id) {
                     EntryId::Pending(id) => self.pending.prefetch(id),

@@ -5,7 +5,7 @@ use crate::buffer::Buffer;
 use crate::ccnx;
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{ComponentKind, Name, NameRef};
+use crate::name::{Name, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -189,12 +189,12 @@ impl Interest {
     /// of that Data. In CCNx any last component of 32 bytes may be a digest.
     #[inline]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
-        let last = self.name().last()?;
-        let is_digest = match self.dialect() {
-            Dialect::Ndn => last.kind == ComponentKind::IMPLICIT_DIGEST,
-            Dialect::Ccnx => last.value.len() == 32,
+        let may_be_digest = match &self.parts {
+            Parts::Ndn(layout) => layout.ends_in_implicit_digest(),
+            Parts::Ccnx(_) => true,
         };
-        is_digest.then_some(last.value)
+        let last = if may_be_digest { self.name().last()? } else { return None };
+        (last.value.len() == 32).then_some(last.value)
     }
 
     /// Writes the hop limit if the Interest has one. Copies the packet only if somebody else holds it too.

@@ -4,12 +4,11 @@ use packet::time::Instant;
 use packet::{CachePolicy, Data, LinkHeader, PitToken, PrefixHashes};
 use smallvec::SmallVec;
 
-use super::strategy_calls::Occasion;
+use super::strategy_calls::{Occasion, Outcome};
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::{FaceId, LinkType};
 use crate::scope;
-use crate::strategy::Trigger;
 use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{InRecord, Matches, PendingId};
@@ -114,23 +113,9 @@ impl Engine {
         id: PendingId,
     ) {
         self.mark_satisfied(now, from, data, id);
-        // The strategy of the Interest's name; for one that was answered by a longer name that may be another than the Data's.
-        let occasion = Occasion {
-            trigger: Trigger::Other,
-            announcement: header.prefix_announcement.as_ref(),
-            ..Occasion::OTHER
-        };
-        let own_hashes;
-        let hashes = match self.pending.get(id) {
-            Some(entry) if entry.hash() != hashes.whole() => {
-                own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
-                &own_hashes
-            }
-            _ => hashes,
-        };
-        let outcome = self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
-            strategy.after_data(situation, from, data);
-        });
+        let watched = self.pending.get(id).is_some_and(|entry| entry.watches_data);
+        let outcome =
+            if watched { self.show_data(now, from, data, hashes, header, id) } else { Outcome::default() };
         if outcome.finished {
             return;
         }
@@ -158,6 +143,30 @@ impl Engine {
         if keep { self.pending.schedule(id) } else { self.finish(now, id) }
     }
 
+    /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's.
+    fn show_data(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        data: &Data,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        id: PendingId,
+    ) -> Outcome {
+        let occasion = Occasion { announcement: header.prefix_announcement.as_ref(), ..Occasion::OTHER };
+        let own_hashes;
+        let hashes = match self.pending.get(id) {
+            Some(entry) if entry.hash() != hashes.whole() => {
+                own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
+                &own_hashes
+            }
+            _ => hashes,
+        };
+        self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
+            strategy.after_data(situation, from, data);
+        })
+    }
+
     /// Answers several pending Interests at once: whoever waits for more than one of them gets the Data once.
     fn satisfy_several(
         &mut self,
@@ -171,9 +180,11 @@ impl Engine {
         let mut waiting: SmallVec<[(FaceId, PitToken); 8]> = SmallVec::new();
         for &id in several {
             self.mark_satisfied(now, from, data, id);
-            self.call_strategy(now, id, hashes, Occasion::OTHER, |strategy, situation| {
-                strategy.after_data(situation, from, data);
-            });
+            if self.pending.get(id).is_some_and(|entry| entry.watches_data)
+                && self.show_data(now, from, data, hashes, header, id).finished
+            {
+                continue;
+            }
             for record in self.take_in_records(id) {
                 let known = waiting.iter().any(|(face, _)| *face == record.face);
                 if record.expires > now && !known && self.may_return(from, record.face) {

@@ -124,6 +124,7 @@ impl Engine {
             stored_announcement: fib.announcement(node),
         };
         if let Some(instance) = self.strategies.get_mut(fib.strategy(node).0) {
+            situation.entry.watches_data = instance.strategy.watches_data();
             call(&mut *instance.strategy, &mut situation);
         }
         let outcome = self.carry_out(now, id, interest, occasion.ingress, &mut actions);

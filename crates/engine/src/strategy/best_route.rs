@@ -19,6 +19,10 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
 }
 
 impl Strategy for BestRoute {
+    fn watches_data(&self) -> bool {
+        false
+    }
+
     fn after_interest(&mut self, situation: &mut Situation<'_>) {
         match self.suppression.decide(situation) {
             Verdict::Suppress => situation.drop_arrival(DropReason::RetransmissionSuppressed),

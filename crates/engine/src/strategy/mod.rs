@@ -36,6 +36,11 @@ pub trait Strategy: fmt::Debug + Send {
     /// An Interest arrived, new or again, and no cache answered it.
     fn after_interest(&mut self, situation: &mut Situation<'_>);
 
+    /// Whether [`Strategy::after_data`] does anything. Where it does not, Data passes without being shown to the strategy.
+    fn watches_data(&self) -> bool {
+        true
+    }
+
     /// Data arrived by `from` and will now be sent to all who wait.
     fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, data: &Data) {
         let _ = (situation, from, data);

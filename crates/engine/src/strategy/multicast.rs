@@ -31,6 +31,10 @@ impl Multicast {
 }
 
 impl Strategy for Multicast {
+    fn watches_data(&self) -> bool {
+        false
+    }
+
     fn after_interest(&mut self, situation: &mut Situation<'_>) {
         let mut sent = false;
         for place in 0..situation.next_hops().len() {

@@ -14,6 +14,10 @@ pub(super) fn start(_: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterEr
 }
 
 impl Strategy for RandomHop {
+    fn watches_data(&self) -> bool {
+        false
+    }
+
     fn after_interest(&mut self, situation: &mut Situation<'_>) {
         let count = situation.eligible_next_hops().count() as u64;
         let drawn = situation.random().below(count) as usize;

@@ -67,6 +67,10 @@ impl StatefulForwarding {
 }
 
 impl Strategy for StatefulForwarding {
+    fn watches_data(&self) -> bool {
+        false
+    }
+
     fn after_interest(&mut self, situation: &mut Situation<'_>) {
         if self.suppression.decide(situation) == Verdict::Suppress {
             return situation.drop_arrival(DropReason::RetransmissionSuppressed);

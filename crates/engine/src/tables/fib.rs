@@ -110,18 +110,30 @@ impl Fib {
     /// The node of the longest stored prefix of `name`.
     #[inline]
     pub(crate) fn longest_match(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
+        // By hashes alone, so that only the last node is looked at; if its name is not the right one, two names share
+        // hash bits, and every step is checked.
+        let last = self.bisect(hashes, |hash, _| self.index.candidates(hash).next());
+        match self.nodes.get(last) {
+            Some(node) if node.name.as_ref().is_prefix_of(name) && last_known(hashes, node) => FibNode(last),
+            _ => FibNode(self.bisect(hashes, |hash, count| self.find(hash, name, count))),
+        }
+    }
+
+    /// The longest prefix that `find` finds, given that it finds all shorter ones too.
+    #[inline]
+    fn bisect(&self, hashes: &PrefixHashes, find: impl Fn(NameHash, usize) -> Option<u32>) -> u32 {
         let mut found = ROOT;
         // Invariant: a node exists for the prefix of `low` components, none for that of `high`.
         let mut low = 0;
         let mut high = hashes.longest_known_prefix().min(self.deepest) + 1;
         while high - low > 1 {
             let middle = (low + high) / 2;
-            match hashes.prefix(middle).and_then(|hash| self.find(hash, name, middle)) {
+            match hashes.prefix(middle).and_then(|hash| find(hash, middle)) {
                 Some(node) => (found, low) = (node, middle),
                 None => high = middle,
             }
         }
-        FibNode(found)
+        found
     }
 
     /// The longest match with next hops, starting from `node` and going to its ancestors; empty if there are none.
@@ -259,13 +271,21 @@ impl Fib {
     /// Hints that the prefixes of a name will be looked up soon: the ones that bisection tries first.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &PrefixHashes) {
+        for hash in self.first_probes(hashes) {
+            self.index.prefetch(hash);
+        }
+    }
+
+    /// Hints that the longest match, whose probes were hinted at before, will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_match(&self, hashes: &PrefixHashes) {
+        self.nodes.prefetch(self.bisect(hashes, |hash, _| self.index.candidates(hash).next()));
+    }
+
+    fn first_probes(&self, hashes: &PrefixHashes) -> impl Iterator<Item = NameHash> {
         let high = hashes.longest_known_prefix().min(self.deepest) + 1;
         let middle = high / 2;
-        for probe in [middle, (middle + high) / 2, middle / 2] {
-            if let Some(hash) = hashes.prefix(probe) {
-                self.index.prefetch(hash);
-            }
-        }
+        [middle, (middle + high) / 2, middle / 2].into_iter().filter_map(|length| hashes.prefix(length))
     }
 
     /// Bytes of memory held, names not counted.
@@ -353,6 +373,11 @@ impl Fib {
             number = node.parent;
         }
     }
+}
+
+/// Whether the node stands for the prefix of its length, not for one whose hash only shares the bits the index knows.
+fn last_known(hashes: &PrefixHashes, node: &Node) -> bool {
+    hashes.prefix(node.component_count.into()) == Some(node.hash)
 }
 
 #[cfg(test)]

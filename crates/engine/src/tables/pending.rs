@@ -78,6 +78,8 @@ pub(crate) struct Pending {
     /// When the strategy wants to be called; `NEVER` if it does not.
     pub(crate) strategy_timer: Instant,
     pub(crate) satisfied: bool,
+    /// Whether the strategy is to be shown the Data.
+    pub(crate) watches_data: bool,
     /// For a satisfied entry: how fresh the Data was.
     pub(crate) data_freshness: Duration,
 }
@@ -200,6 +202,7 @@ impl PendingTable {
             expires: Instant::ZERO,
             strategy_timer: Instant::NEVER,
             satisfied: false,
+            watches_data: false,
             data_freshness: Duration::ZERO,
         });
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
@@ -325,7 +328,7 @@ impl PendingTable {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: PendingId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::prefetch::prefetch::<[u8]>(entry.interest.wire());
+            crate::prefetch::prefetch_start(entry.interest.wire());
         }
     }
 

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::signature::{SignatureInfo, SignatureInfoBuilder, SignatureType};
 use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
-use super::{decode_name, outer_element, types};
+use super::{DecodedName, decode_name, outer_element, types};
 use crate::buffer::Buffer;
 use crate::data::{ContentType, Data};
 use crate::error::{DecodeError, EncodeError, Rule};
@@ -65,7 +65,7 @@ impl<'a> DataView<'a> {
     fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
         let (mut reader, signed_start) = outer_element(wire, types::DATA, "Data")?;
         let name = reader.required(types::NAME, "Name")?;
-        let component_count = decode_name(&reader, name, visit)?;
+        let DecodedName { component_count, .. } = decode_name(&reader, name, visit)?;
         let mut layout = Layout {
             freshness: Duration::ZERO,
             content_type: ContentType::BLOB,

@@ -46,6 +46,7 @@ pub(crate) struct Layout {
     hop_limit: Span,
     can_be_prefix: bool,
     must_be_fresh: bool,
+    ends_in_implicit_digest: bool,
 }
 
 impl<'a> InterestView<'a> {
@@ -77,15 +78,16 @@ impl<'a> InterestView<'a> {
     fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
         let (mut reader, _) = outer_element(wire, types::INTEREST, "Interest")?;
         let name = reader.required(types::NAME, "Name")?;
-        let component_count = decode_name(&reader, name, visit)?;
-        if component_count == 0 {
+        let decoded = decode_name(&reader, name, visit)?;
+        if decoded.component_count == 0 {
             return Err(DecodeError::new("Name", name.start, Rule::BadLength(0)));
         }
         let mut layout = Layout {
             lifetime: DEFAULT_LIFETIME,
             nonce: None,
             name: Span::new(name.value_start, name.end()),
-            component_count,
+            component_count: decoded.component_count,
+            ends_in_implicit_digest: decoded.ends_in_implicit_digest,
             forwarding_hint: Span::ABSENT,
             parameters: Span::ABSENT,
             signature_info: Span::ABSENT,
@@ -120,6 +122,11 @@ impl<'a> InterestView<'a> {
     /// Number of components of the name, at least one.
     pub fn component_count(&self) -> usize {
         self.layout.component_count.into()
+    }
+
+    /// Whether the name ends in an ImplicitSha256DigestComponent.
+    pub fn ends_in_implicit_digest(&self) -> bool {
+        self.layout.ends_in_implicit_digest
     }
 
     /// Whether Data with a longer name may answer.
@@ -212,6 +219,10 @@ impl<'a> InterestView<'a> {
 }
 
 impl Layout {
+    pub(crate) fn ends_in_implicit_digest(&self) -> bool {
+        self.ends_in_implicit_digest
+    }
+
     #[inline]
     fn read_field(
         &mut self,

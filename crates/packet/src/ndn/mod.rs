@@ -34,15 +34,21 @@ fn outer_element<'a>(
     Ok((reader.inside(outer, field), outer.value_start))
 }
 
+/// What decoding a Name finds out.
+struct DecodedName {
+    component_count: u16,
+    ends_in_implicit_digest: bool,
+}
+
 /// Checks the Name in `element`, shows each component to `visit`, and counts them.
 #[inline(always)]
 fn decode_name<'a>(
     reader: &Reader<'a>,
     element: Element<'a>,
     mut visit: impl FnMut(Component<'a>),
-) -> Result<u16, DecodeError> {
+) -> Result<DecodedName, DecodeError> {
     let mut inside = reader.inside(element, "Name");
-    let mut count = 0;
+    let mut name = DecodedName { component_count: 0, ends_in_implicit_digest: false };
     let mut has_parameters_digest = false;
     while let Some(inner) = inside.element()? {
         let component = Component::from_element(inner)?;
@@ -55,7 +61,8 @@ fn decode_name<'a>(
         }
         visit(component);
         // A packet of 8,800 bytes holds at most 4,400 components.
-        count += 1;
+        name.component_count += 1;
+        name.ends_in_implicit_digest = component.kind == ComponentKind::IMPLICIT_DIGEST;
     }
-    Ok(count)
+    Ok(name)
 }

@@ -9,6 +9,8 @@ mod prefix_tree;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
 
+use smallvec::SmallVec;
+
 use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
@@ -277,17 +279,28 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: CachedId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::prefetch::prefetch::<[u8]>(entry.data.wire());
+            crate::prefetch::prefetch_start(entry.data.wire());
         }
     }
 
-    /// Hints that the entry that would have to leave next will be read soon.
+    /// Hints that the entries that would have to leave for `count` new ones will be read soon.
     #[inline]
-    pub(crate) fn prefetch_victim(&self) {
-        if self.entries.len() >= self.config.max_entries
-            && let Some(victim) = self.eviction.likely_victim()
-        {
-            self.entries.prefetch(victim);
+    pub(crate) fn prefetch_victims(&self, index: &HashIndex, count: usize) {
+        let room = self.config.max_entries.saturating_sub(self.entries.len()) as usize;
+        if count <= room {
+            return;
+        }
+        let mut victims: SmallVec<[u32; 64]> = SmallVec::new();
+        self.eviction.likely_victims(count.min(64), &mut |id| victims.push(id));
+        for &id in &victims {
+            self.entries.prefetch(id);
+        }
+        for &id in &victims {
+            if let Some(entry) = self.entries.get(id) {
+                index.prefetch(entry.hash);
+                // Where the reference count is, just before the bytes.
+                crate::prefetch::prefetch_start(entry.data.wire());
+            }
         }
     }
 

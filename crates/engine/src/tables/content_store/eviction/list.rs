@@ -48,6 +48,16 @@ impl List {
         self.len += 1;
     }
 
+    /// The entry that has been on the list for longest.
+    pub(super) fn oldest(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// All entries from the oldest on.
+    pub(super) fn walk_from_oldest<'n>(&self, nodes: &'n Nodes) -> impl Iterator<Item = u32> + use<'n> {
+        nodes.walk_newer(self.oldest)
+    }
+
     /// Takes `id` off; it must be on this list.
     pub(super) fn unlink(&mut self, nodes: &mut Nodes, id: u32) {
         let Node { newer, older, list, .. } = nodes.nodes[id];
@@ -68,6 +78,16 @@ impl List {
 impl Nodes {
     pub(super) fn newer(&self, id: u32) -> u32 {
         self.nodes[id].newer
+    }
+
+    /// `id`, unless it is `NONE`, and all that are newer on its list.
+    pub(super) fn walk_newer(&self, id: u32) -> impl Iterator<Item = u32> + use<'_> {
+        let mut next = id;
+        std::iter::from_fn(move || {
+            let id = next;
+            next = self.nodes.get(id)?.newer;
+            Some(id)
+        })
     }
 
     /// The number of the list that `id` is on, if any.

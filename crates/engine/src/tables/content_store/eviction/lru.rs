@@ -1,7 +1,7 @@
 //! The least recently used leaves.
 
 use super::Eviction;
-use super::list::{List, NONE, Nodes};
+use super::list::{List, Nodes};
 
 /// One list in order of last use.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Eviction for Lru {
     }
 
     fn evict(&mut self) -> Option<u32> {
-        let oldest = self.likely_victim()?;
+        let oldest = self.list.oldest()?;
         self.list.unlink(&mut self.nodes, oldest);
         Some(oldest)
     }
@@ -44,8 +44,8 @@ impl Eviction for Lru {
         self.list.len
     }
 
-    fn likely_victim(&self) -> Option<u32> {
-        (self.list.oldest != NONE).then_some(self.list.oldest)
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+        self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
     fn footprint_bytes(&self) -> usize {

@@ -37,8 +37,8 @@ pub trait Eviction: fmt::Debug + Send {
         self.len() == 0
     }
 
-    /// Hints that the next victims will be asked for soon: gives the likely next one without deciding.
-    fn likely_victim(&self) -> Option<u32>;
+    /// Shows `see` up to `count` entries that are likely to leave next, without deciding.
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32));
 
     /// Bytes of memory held.
     fn footprint_bytes(&self) -> usize;

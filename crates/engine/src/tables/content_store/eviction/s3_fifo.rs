@@ -95,11 +95,10 @@ impl Eviction for S3Fifo {
         self.small.len + self.main.len
     }
 
-    fn likely_victim(&self) -> Option<u32> {
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         let small_is_due = self.small.len * SMALL_SHARE >= self.len();
-        [if small_is_due { self.small.oldest } else { self.main.oldest }, self.small.oldest]
-            .into_iter()
-            .find(|&id| id != NONE)
+        let list = if small_is_due || self.main.len == 0 { &self.small } else { &self.main };
+        list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
     fn footprint_bytes(&self) -> usize {

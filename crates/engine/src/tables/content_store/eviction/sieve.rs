@@ -39,7 +39,10 @@ impl Eviction for Sieve {
     }
 
     fn evict(&mut self) -> Option<u32> {
-        let mut candidate = self.likely_victim()?;
+        let mut candidate = match self.hand {
+            NONE => self.list.oldest()?,
+            hand => hand,
+        };
         // Ends after one round at most, for the walk clears every mark it passes.
         while self.nodes.mark(candidate) != 0 {
             self.nodes.set_mark(candidate, 0);
@@ -57,12 +60,10 @@ impl Eviction for Sieve {
         self.list.len
     }
 
-    fn likely_victim(&self) -> Option<u32> {
-        match (self.hand, self.list.oldest) {
-            (NONE, NONE) => None,
-            (NONE, oldest) => Some(oldest),
-            (hand, _) => Some(hand),
-        }
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+        let from_hand = self.nodes.walk_newer(self.hand);
+        let from_oldest = self.list.walk_from_oldest(&self.nodes);
+        from_hand.chain(from_oldest).take(count.min(self.list.len)).for_each(see);
     }
 
     fn footprint_bytes(&self) -> usize {

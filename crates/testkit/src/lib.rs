@@ -6,4 +6,5 @@
 //! assert!(interests.count() > 20);
 //! ```
 
+pub mod counting_allocator;
 pub mod vectors;

@@ -115,13 +115,14 @@ impl Engine {
             entry,
             ingress: occasion.ingress,
             next_hops: fib.next_hops(route),
-            route: fib.route_of(route).map(|node| fib.prefix_hash(node)).unwrap_or_default(),
+            fib,
+            route,
+            node,
             faces: &self.faces,
             random: &mut self.random,
             actions: &mut actions,
             non_discovery: occasion.non_discovery,
             incoming_announcement: occasion.announcement,
-            stored_announcement: fib.announcement(node),
         };
         if let Some(instance) = self.strategies.get_mut(fib.strategy(node).0) {
             situation.entry.watches_data = instance.strategy.watches_data();
@@ -305,10 +306,10 @@ fn hinted_route(
     longest_match: impl Fn(NameRef<'_>) -> FibNode,
     has_next_hops: impl Fn(FibNode) -> bool,
 ) -> Option<FibNode> {
-    let hint = interest.ndn()?.forwarding_hint();
     if interest.distinguishing_bytes().is_empty() {
         return None;
     }
+    let hint = interest.ndn()?.forwarding_hint();
     let arrived =
         |delegation: NameRef<'_>| regions.iter().any(|region| delegation.is_prefix_of(region.as_ref()));
     if hint.clone().any(arrived) {

@@ -7,7 +7,7 @@ use packet::{Buffer, Interest, NackReason, NameHash, NameRef, Nonce};
 use crate::drop_reason::DropReason;
 use crate::face::{FaceId, FaceTable, LinkType};
 use crate::scope;
-use crate::tables::fib::NextHop;
+use crate::tables::fib::{Fib, FibNode, NextHop};
 use crate::tables::pending::{InRecord, OutRecord, Pending, StrategyNotes};
 use crate::transmit::Event;
 
@@ -31,13 +31,16 @@ pub struct Situation<'a> {
     pub(crate) entry: &'a mut Pending,
     pub(crate) ingress: Option<FaceId>,
     pub(crate) next_hops: &'a [NextHop],
-    pub(crate) route: NameHash,
+    pub(crate) fib: &'a Fib,
+    /// Where the routes of the name are, or of the hint that leads to it.
+    pub(crate) route: FibNode,
+    /// Where the name itself is.
+    pub(crate) node: FibNode,
     pub(crate) faces: &'a FaceTable,
     pub(crate) random: &'a mut Random,
     pub(crate) actions: &'a mut Vec<Action>,
     pub(crate) non_discovery: bool,
     pub(crate) incoming_announcement: Option<&'a Buffer>,
-    pub(crate) stored_announcement: Option<&'a Buffer>,
 }
 
 /// A command, to be carried out when the strategy is done.
@@ -84,7 +87,7 @@ impl Situation<'_> {
 
     /// Identifies the route that the next hops belong to.
     pub fn route(&self) -> NameHash {
-        self.route
+        self.fib.route_of(self.route).map(|node| self.fib.prefix_hash(node)).unwrap_or_default()
     }
 
     /// Who waits.
@@ -160,7 +163,7 @@ impl Situation<'_> {
 
     /// The announcement of the route at or above the name, if it was learned by one.
     pub fn stored_announcement(&self) -> Option<&Buffer> {
-        self.stored_announcement
+        self.fib.announcement(self.node)
     }
 
     /// Sends the Interest to `face`.

@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p cairn-link`. Throughput counts bytes of network packets.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark may panic")]
+
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};

@@ -1,9 +1,13 @@
 //! Every reason for a drop can be provoked, and is then the only one counted.
 
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "scenarios read better so")]
+
 mod common;
 
 use common::{End, data, frames};
-use link::v2::{Config, EndpointId, LinkService, LinkType, ReassemblyConfig, ReliabilityConfig};
+use link::v2::{
+    Config, EndpointId, FragmentationConfig, LinkService, LinkType, ReassemblyConfig, ReliabilityConfig,
+};
 use link::{DropCounters, DropReason, v1};
 use packet::ccnx::ndnlp;
 use packet::ndn::lp::LpPacketView;
@@ -150,7 +154,10 @@ fn provoke(reason: DropReason) -> DropCounters {
                 LinkHeader { prefix_announcement: Some(Buffer::from(data(1, 100))), ..LinkHeader::default() };
             Scenario::new(small_mtu()).send_with(announcement, None, &data(1, 100))
         }
-        DropReason::FragmentLimit => Scenario::new(small_mtu()).send(400 * 42 + 1),
+        DropReason::FragmentLimit => {
+            let few = Some(FragmentationConfig { max_fragments: 2 });
+            Scenario::new(Config { fragmentation: few, ..small_mtu() }).send(200)
+        }
         DropReason::OutgoingQueueFull => {
             Scenario::new(Config { max_outgoing_packets: 1, ..Config::default() }).send(100).send(100)
         }

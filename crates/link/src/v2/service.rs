@@ -338,6 +338,9 @@ impl LinkService {
         packet: Buffer,
     ) -> Result<(), DropReason> {
         let kind = PacketKind::of(&packet, nack)?;
+        if packet.len() > self.config.max_packet_bytes {
+            return Err(DropReason::PacketTooLarge);
+        }
         if kind == PacketKind::Nack && self.config.link_type == LinkType::MultiAccess {
             return Err(DropReason::NackOnMultiAccess);
         }

@@ -2,8 +2,11 @@
 //!
 //! `cargo bench -p cairn-link`. Throughput counts bytes of network packets.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark may panic")]
+
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
+use link::v1;
 use link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
 use packet::ndn::tlv;
 use packet::random::Random;
@@ -99,6 +102,33 @@ fn interest_100b(bencher: Bencher, reliable: bool) {
     bencher.counter(ItemsCount::new(PACKETS)).bench_local(|| {
         for _ in 0..PACKETS {
             black_box(pair.carry(&packet));
+        }
+    });
+}
+
+/// The same with NDNLP v1 over Ethernet, with acknowledgements.
+#[divan::bench]
+fn version_1_8kb(bencher: Bencher) {
+    let config = v1::Config { request_acks: true, ..v1::Config::default() };
+    let mut near = v1::LinkService::new(config.clone(), Random::from_seed(1)).unwrap();
+    let mut far = v1::LinkService::new(config, Random::from_seed(2)).unwrap();
+    let packet = data(PACKET_BYTES);
+    let mut frame = Vec::with_capacity(9000);
+    let mut now = Instant::ZERO;
+    bencher.counter(BytesCount::new(PACKETS * PACKET_BYTES)).bench_local(|| {
+        for _ in 0..PACKETS {
+            now += Duration::from_micros(10);
+            near.send(now, packet.clone()).unwrap();
+            while near.poll_transmit(now, &mut frame).is_some() {
+                far.receive(now, &frame).unwrap();
+                frame.clear();
+            }
+            far.handle_timeout(now);
+            while far.poll_transmit(now, &mut frame).is_some() {
+                near.receive(now, &frame).unwrap();
+                frame.clear();
+            }
+            black_box(far.poll_deliver().unwrap());
         }
     });
 }

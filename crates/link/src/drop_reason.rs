@@ -41,7 +41,7 @@ drop_reasons! {
     UnknownPacketType = "unknown-packet-type",
     /// Received or to be sent: the packet, or the fragments of one, are not exactly the one element they announce.
     MalformedPacket = "malformed-packet",
-    /// Received: the packet is larger than the limit.
+    /// Received or to be sent: the packet is larger than the limit.
     PacketTooLarge = "packet-too-large",
     /// Received: a fragment, on a link on which reassembly is off.
     ReassemblyDisabled = "reassembly-disabled",

@@ -12,6 +12,44 @@
 //! `receive` and `handle_*`, with which the world tells it something; `send`, the one command; and `poll_*` with
 //! `next_deadline`, which hand out its effects.
 //!
+//! ```
+//! use link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
+//! use link::{Impairment, ImpairmentConfig, Wire};
+//! use packet::random::Random;
+//! use packet::time::Instant;
+//! use packet::{Buffer, LinkHeader};
+//!
+//! // A link that loses every third frame, and two ends that notice.
+//! let config = Config { reliability: Some(ReliabilityConfig::default()), ..Config::default() };
+//! let mut near = LinkService::new(config.clone(), Random::from_seed(1))?;
+//! let mut far = LinkService::new(config, Random::from_seed(2))?;
+//! let lossy = ImpairmentConfig { loss: 0.33, ..ImpairmentConfig::default() };
+//! let mut wire = Wire::new(Impairment::new(lossy, 4), 100);
+//!
+//! let interest = Buffer::from(vec![0x05, 0x05, 0x07, 0x03, 0x08, 0x01, b'A']);
+//! let mut now = Instant::ZERO;
+//! near.send(now, LinkHeader::default(), None, interest.clone())?;
+//! let delivery = loop {
+//!     let mut frame = Vec::new();
+//!     while near.poll_transmit(now, &mut frame).is_some() {
+//!         wire.send(now, std::mem::take(&mut frame));
+//!     }
+//!     while let Some(frame) = wire.poll_deliver(now) {
+//!         far.receive(now, EndpointId(0), &frame)?;
+//!     }
+//!     if let Some(delivery) = far.poll_deliver() {
+//!         break delivery;
+//!     }
+//!     // Nothing came through: wait until the sender tries again.
+//!     now = near.next_deadline();
+//!     assert!(now < Instant::NEVER, "given up after three retries");
+//!     near.handle_timeout(now);
+//! };
+//! assert_eq!(delivery.packet, interest);
+//! assert_eq!(now, Instant::from_secs(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Integrity is not a matter of the link: a frame that arrives changed is dropped only when it no longer decodes.
 //! What is delivered must be checked by whoever needs to trust it, by the signature it carries.
 

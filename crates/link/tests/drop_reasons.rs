@@ -1,9 +1,13 @@
 //! Every reason for a drop can be provoked, and is then the only one counted.
 
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "scenarios read better so")]
+
 mod common;
 
 use common::{End, data, frames};
-use link::v2::{Config, EndpointId, LinkService, LinkType, ReassemblyConfig, ReliabilityConfig};
+use link::v2::{
+    Config, EndpointId, FragmentationConfig, LinkService, LinkType, ReassemblyConfig, ReliabilityConfig,
+};
 use link::{DropCounters, DropReason, v1};
 use packet::ccnx::ndnlp;
 use packet::ndn::lp::LpPacketView;
@@ -87,10 +91,10 @@ fn small_mtu() -> Config {
     Config { transport_mtu_bytes: Some(64), congestion_marking: None, ..Config::default() }
 }
 
-/// Drops that a scenario made for `reason` leads to.
-fn provoke(reason: DropReason) -> DropCounters {
+/// Scenarios of frames that are received.
+fn receive_frame(reason: DropReason) -> Option<Scenario> {
     let plain = || Scenario::new(Config::default());
-    let scenario = match reason {
+    Some(match reason {
         DropReason::MalformedFrame => {
             let mut scenario = plain();
             let _ = scenario.service.receive(scenario.now, EndpointId(0), &[0x64, 1]);
@@ -98,33 +102,8 @@ fn provoke(reason: DropReason) -> DropCounters {
         }
         DropReason::UnknownPacketType => plain().receive(packet(&[0x80, 0])),
         DropReason::MalformedPacket => plain().receive(packet(&[5, 9, 0])),
-        DropReason::PacketTooLarge => plain().receive_fragment(7, 0, 100, 8801),
-        DropReason::ReassemblyDisabled => {
-            Scenario::new(Config { reassembly: None, ..Config::default() }).receive_fragment(7, 0, 2, 200)
-        }
-        DropReason::FragIndexOutOfRange => plain().receive_fragment(7, 2, 2, 200),
-        DropReason::TooManyFragments => plain().receive_fragment(7, 0, 401, 8800),
-        DropReason::MissingSequence => plain().receive(LpPacketView {
-            frag_index: Some(0),
-            frag_count: Some(2),
-            ..packet(INTEREST) //
-        }),
-        DropReason::FragCountMismatch => {
-            plain().receive_fragment(7, 0, 3, 300).receive_fragment(8, 1, 4, 300)
-        }
-        DropReason::FragmentSizeMismatch => return provoke_v1(),
-        DropReason::DuplicateFragment => {
-            plain().receive_fragment(7, 0, 3, 300).receive_fragment(7, 0, 3, 300)
-        }
         DropReason::DuplicateFrame => {
             Scenario::new(reliable(ReliabilityConfig::default())).receive_reliable(5).receive_reliable(5)
-        }
-        DropReason::PartialExpired => plain().receive_fragment(7, 0, 2, 200).wait_secs(1),
-        DropReason::PartialEvicted => {
-            let limits = ReassemblyConfig { max_partial_packets: 1, ..ReassemblyConfig::default() };
-            Scenario::new(Config { reassembly: Some(limits), ..Config::default() })
-                .receive_fragment(7, 0, 2, 200)
-                .receive_fragment(17, 0, 2, 200)
         }
         DropReason::LocalFieldsDisabled => {
             plain().receive(LpPacketView { next_hop_face: Some(300), ..packet(INTEREST) })
@@ -144,13 +123,60 @@ fn provoke(reason: DropReason) -> DropCounters {
             let limits = ReliabilityConfig { max_pending_acks: 1, ..ReliabilityConfig::default() };
             Scenario::new(reliable(limits)).receive_reliable(5).receive_reliable(6)
         }
+        DropReason::RecentSequencesFull => {
+            let limits = ReliabilityConfig { max_recent_sequences: 1, ..ReliabilityConfig::default() };
+            let scenario = Scenario::new(reliable(limits));
+            scenario.receive_reliable(0).receive_reliable(64).receive_reliable(128)
+        }
+        _ => return None,
+    })
+}
+
+/// Scenarios of fragments that are received.
+fn receive_fragments(reason: DropReason) -> Option<Scenario> {
+    let plain = || Scenario::new(Config::default());
+    Some(match reason {
+        DropReason::PacketTooLarge => plain().receive_fragment(7, 0, 100, 8801),
+        DropReason::ReassemblyDisabled => {
+            Scenario::new(Config { reassembly: None, ..Config::default() }).receive_fragment(7, 0, 2, 200)
+        }
+        DropReason::FragIndexOutOfRange => plain().receive_fragment(7, 2, 2, 200),
+        DropReason::TooManyFragments => plain().receive_fragment(7, 0, 401, 8800),
+        DropReason::MissingSequence => plain().receive(LpPacketView {
+            frag_index: Some(0),
+            frag_count: Some(2),
+            ..packet(INTEREST) //
+        }),
+        DropReason::FragCountMismatch => {
+            plain().receive_fragment(7, 0, 3, 300).receive_fragment(8, 1, 4, 300)
+        }
+        DropReason::DuplicateFragment => {
+            plain().receive_fragment(7, 0, 3, 300).receive_fragment(7, 0, 3, 300)
+        }
+        DropReason::PartialExpired => plain().receive_fragment(7, 0, 2, 200).wait_secs(1),
+        DropReason::PartialEvicted => {
+            let limits = ReassemblyConfig { max_partial_packets: 1, ..ReassemblyConfig::default() };
+            Scenario::new(Config { reassembly: Some(limits), ..Config::default() })
+                .receive_fragment(7, 0, 2, 200)
+                .receive_fragment(17, 0, 2, 200)
+        }
+        _ => return None,
+    })
+}
+
+/// Scenarios of packets that are sent.
+fn send_packet(reason: DropReason) -> Option<Scenario> {
+    Some(match reason {
         DropReason::OverMtu => Scenario::new(Config { fragmentation: None, ..small_mtu() }).send(65),
         DropReason::NoRoomInMtu => {
             let announcement =
                 LinkHeader { prefix_announcement: Some(Buffer::from(data(1, 100))), ..LinkHeader::default() };
             Scenario::new(small_mtu()).send_with(announcement, None, &data(1, 100))
         }
-        DropReason::FragmentLimit => Scenario::new(small_mtu()).send(400 * 42 + 1),
+        DropReason::FragmentLimit => {
+            let few = Some(FragmentationConfig { max_fragments: 2 });
+            Scenario::new(Config { fragmentation: few, ..small_mtu() }).send(200)
+        }
         DropReason::OutgoingQueueFull => {
             Scenario::new(Config { max_outgoing_packets: 1, ..Config::default() }).send(100).send(100)
         }
@@ -162,11 +188,6 @@ fn provoke(reason: DropReason) -> DropCounters {
             let limits = ReliabilityConfig { max_unacknowledged_frames: 1, ..ReliabilityConfig::default() };
             Scenario::new(reliable(limits)).send(100).send(100).take_frames()
         }
-        DropReason::RecentSequencesFull => {
-            let limits = ReliabilityConfig { max_recent_sequences: 1, ..ReliabilityConfig::default() };
-            let scenario = Scenario::new(reliable(limits));
-            scenario.receive_reliable(0).receive_reliable(64).receive_reliable(128)
-        }
         DropReason::Reconfigured => Scenario::new(reliable(ReliabilityConfig::default()))
             .send(100)
             .take_frames()
@@ -176,8 +197,18 @@ fn provoke(reason: DropReason) -> DropCounters {
             let config = Config { max_deliveries: 1, ..reliable(limits) };
             Scenario::new(config).send(100).send(100).take_frames().wait_secs(2)
         }
-        other => panic!("no scenario for {other}"),
-    };
+        _ => return None,
+    })
+}
+
+/// Drops that the scenario made for `reason` leads to.
+fn provoke(reason: DropReason) -> DropCounters {
+    if reason == DropReason::FragmentSizeMismatch {
+        return provoke_v1();
+    }
+    let scenario =
+        receive_frame(reason).or_else(|| receive_fragments(reason)).or_else(|| send_packet(reason));
+    let scenario = scenario.unwrap_or_else(|| panic!("no scenario for {reason}"));
     scenario.service.drops().clone()
 }
 

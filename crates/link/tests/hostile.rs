@@ -1,5 +1,7 @@
 //! Whatever a peer sends, memory stays within the limits and nothing panics.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{data, frames};

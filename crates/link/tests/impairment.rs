@@ -1,5 +1,7 @@
 //! Each fault of a bad link occurs, at its rate, and alike whenever the seed is the same.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 use link::{Direction, Fate, Fault, FrameTap, Impairment, ImpairmentConfig, Wire};
 use packet::time::{Duration, Instant};
 

@@ -1,5 +1,7 @@
 //! Reassembly against a model: maps from packet to fragments, without any of the cleverness.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use std::collections::BTreeMap;
@@ -27,30 +29,35 @@ struct Fragment {
 /// for the timeout.
 #[derive(Default)]
 struct Model {
-    partial: BTreeMap<(u64, u64), (u64, Instant, BTreeMap<u64, Vec<u8>>)>,
+    partial: BTreeMap<(u64, u64), Partial>,
+}
+
+struct Partial {
+    count: u64,
+    latest: Instant,
+    pieces: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Model {
     const TIMEOUT: Duration = Duration::from_millis(500);
 
     fn receive(&mut self, now: Instant, fragment: &Fragment) -> Option<Vec<u8>> {
-        self.partial.retain(|_, (_, latest, _)| *latest + Self::TIMEOUT > now);
+        self.partial.retain(|_, partial| partial.latest + Self::TIMEOUT > now);
         if fragment.index >= fragment.count {
             return None;
         }
         let key = (fragment.from, fragment.base);
-        let (count, latest, pieces) =
-            self.partial.entry(key).or_insert_with(|| (fragment.count, now, BTreeMap::new()));
-        if *count != fragment.count || pieces.contains_key(&fragment.index) {
+        let new = || Partial { count: fragment.count, latest: now, pieces: BTreeMap::new() };
+        let partial = self.partial.entry(key).or_insert_with(new);
+        if partial.count != fragment.count || partial.pieces.contains_key(&fragment.index) {
             return None;
         }
-        *latest = now;
-        pieces.insert(fragment.index, fragment.bytes.clone());
-        if pieces.len() as u64 != *count {
+        partial.latest = now;
+        partial.pieces.insert(fragment.index, fragment.bytes.clone());
+        if partial.pieces.len() as u64 != partial.count {
             return None;
         }
-        let (_, _, pieces) = self.partial.remove(&key)?;
-        Some(pieces.into_values().flatten().collect())
+        self.partial.remove(&key).map(|partial| partial.pieces.into_values().flatten().collect())
     }
 }
 

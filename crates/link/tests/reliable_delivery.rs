@@ -1,5 +1,7 @@
 //! Over a bad link, with reliability on, every message arrives exactly as sent and exactly once.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{End, Pair, data};

@@ -1,5 +1,7 @@
 //! Whatever the packet, its fields and the link: what is sent is what arrives, and no frame exceeds the MTU.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{data, frames};

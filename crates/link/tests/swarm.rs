@@ -5,6 +5,8 @@
 //! delivered has been sent, and it is delivered once. Then the link is perfect: all queues must run empty, and
 //! every message sent from then on must arrive.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use std::collections::{HashMap, HashSet};

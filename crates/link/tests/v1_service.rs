@@ -1,5 +1,7 @@
 //! What an NDNLP v1 service says and heeds, with the examples of the paper (NDN-0006).
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{data, frames};
@@ -8,6 +10,7 @@ use link::v1::{Config, Event, LinkService};
 use packet::Buffer;
 use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
 use packet::time::Instant;
+use testkit::vectors;
 
 fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
@@ -145,6 +148,35 @@ fn the_repair_of_figure_5_happens_at_its_times() {
     assert_eq!(acknowledged(&second_ack), [0xaaaf_95d9_0680]);
     near.receive(at(1647), &second_ack).unwrap();
     assert_eq!(near.usage().sent_packets, 0);
+}
+
+fn vector(name: &str) -> Vec<u8> {
+    let all = vectors::load("ccnx");
+    all.into_iter().find(|vector| vector.name == name).unwrap_or_else(|| panic!("no vector {name}")).bytes
+}
+
+#[test]
+fn four_packets_captured_from_ndnld_become_the_content_object_they_were_cut_from() {
+    let mut far = service(&Config::default());
+    for index in [3, 1, 0, 2] {
+        assert_eq!(far.poll_deliver(), None);
+        far.receive(at(0), &vector(&format!("ndnlp1-udp-data-frag{index}of4"))).unwrap();
+    }
+    let message = far.poll_deliver().unwrap();
+    assert_eq!(message.len(), 3 * 1372 + 376);
+    assert!(packet::ccnx::ContentObjectView::decode(&message).is_ok());
+    assert!(frames(&mut far, at(1000)).is_empty());
+}
+
+#[test]
+fn the_same_message_is_cut_into_the_very_packets_that_ndnld_sent() {
+    let captured: Vec<Vec<u8>> =
+        (0..4).map(|index| vector(&format!("ndnlp1-udp-data-frag{index}of4"))).collect();
+    let message: Vec<u8> = captured.iter().flat_map(|frame| decode(frame).payload.to_vec()).collect();
+    let first_sequence = Some(decode(&captured[0]).sequence.get());
+    let mut near = service(&Config { mtu_bytes: Some(1420), first_sequence, ..Config::default() });
+    near.send(at(0), message.into()).unwrap();
+    assert_eq!(frames(&mut near, at(0)), captured);
 }
 
 #[test]

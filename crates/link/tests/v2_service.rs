@@ -1,5 +1,7 @@
 //! What an NDNLPv2 service says and heeds, frame by frame.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{data, frames};

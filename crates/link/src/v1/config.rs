@@ -31,7 +31,7 @@ pub struct Config {
     pub max_partial_messages: usize,
     /// Memory for incomplete messages; the one that waited longest makes room. Default 1 MiB.
     pub max_partial_bytes: usize,
-    /// The largest message that is delivered. Default 65 535 bytes, more than any CCNx message has.
+    /// The largest message that is sent or delivered. Default 65 535 bytes, more than any CCNx message has.
     pub max_message_bytes: usize,
     /// The largest buffer that is allocated before the fragments have come. A larger message is kept as a list of
     /// its fragments until it is complete, so that it takes no more memory than the peer has sent bytes.

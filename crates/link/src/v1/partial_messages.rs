@@ -272,8 +272,8 @@ mod tests {
 
     const NOW: Instant = Instant::ZERO;
 
-    fn store(config: Config) -> (PartialMessages, DropCounters) {
-        (PartialMessages::new(&config), DropCounters::default())
+    fn store(config: &Config) -> (PartialMessages, DropCounters) {
+        (PartialMessages::new(config), DropCounters::default())
     }
 
     fn data(sequence: u64, index: u16, count: u16, payload: &[u8]) -> Data<'_> {
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn the_papers_example_out_of_order_goes_as_the_paper_tells() {
         let message = message(2500);
-        let (mut store, mut drops) = store(Config::default());
+        let (mut store, mut drops) = store(&Config::default());
         let mut receive = |store: &mut PartialMessages, sequence: u64| {
             let index = (sequence - 600) as usize;
             let payload = &message[index * 1000..2500.min(index * 1000 + 1000)];
@@ -327,7 +327,7 @@ mod tests {
         for max_preallocated_bytes in [0, 1 << 20] {
             let config = Config { max_preallocated_bytes, ..Config::default() };
             for order in orders(5) {
-                let (mut store, mut drops) = store(config.clone());
+                let (mut store, mut drops) = store(&config);
                 let first = u64::MAX - 2;
                 let mut delivered = None;
                 for index in order {
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_fragment_that_contradicts_those_before_is_dropped_alone() {
-        let (mut store, mut drops) = store(Config::default());
+        let (mut store, mut drops) = store(&Config::default());
         let mut receive = |index: u16, count: u16, len: usize| {
             store.receive(NOW, &data(100 + u64::from(index), index, count, &vec![1; len]), &mut drops)
         };
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_claim_of_many_fragments_allocates_no_more_than_what_was_sent() {
-        let (mut store, mut drops) = store(Config { max_message_bytes: usize::MAX, ..Config::default() });
+        let (mut store, mut drops) = store(&Config { max_message_bytes: usize::MAX, ..Config::default() });
         assert_eq!(store.receive(NOW, &data(0, 0, 65_535, &[1; 1400]), &mut drops), Ok(None));
         assert!(store.bytes() < 1400 + 400, "{}", store.bytes());
         // At the limit of pre-allocation: 16 fragments of 1 KiB have a buffer, 17 are listed.
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn a_message_that_would_be_too_large_is_given_up_as_soon_as_that_is_known() {
         let config = Config { max_message_bytes: 3000, ..Config::default() };
-        let (mut store, mut drops) = store(config);
+        let (mut store, mut drops) = store(&config);
         let too_large = Err(DropReason::PacketTooLarge);
         assert_eq!(store.receive(NOW, &data(0, 0, 3001, &[1]), &mut drops), too_large);
         assert_eq!(store.receive(NOW, &data(0, 0, 4, &[1; 1000]), &mut drops), too_large);
@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn the_oldest_messages_make_room_and_stale_ones_expire() {
         let config = Config { max_partial_messages: 3, ..Config::default() };
-        let (mut store, mut drops) = store(config);
+        let (mut store, mut drops) = store(&config);
         for step in 0..5 {
             let now = Instant::from_secs(step);
             assert_eq!(store.receive(now, &data(step * 100, 0, 2, &[1]), &mut drops), Ok(None));
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn memory_stays_within_its_limit_and_the_largest_single_message_too() {
         let config = Config { max_partial_bytes: 5000, ..Config::default() };
-        let (mut store, mut drops) = store(config);
+        let (mut store, mut drops) = store(&config);
         for number in 0..100u64 {
             let outcome = store.receive(NOW, &data(number * 100, 0, 4, &[1; 500]), &mut drops);
             assert_eq!(outcome, Ok(None));

@@ -218,6 +218,9 @@ impl LinkService {
         if self.outgoing.len() >= self.config.max_outgoing_messages {
             return Err(DropReason::OutgoingQueueFull);
         }
+        if message.len() > self.config.max_message_bytes {
+            return Err(DropReason::PacketTooLarge);
+        }
         let flags = if self.config.request_acks { Flags::ACK_REQUESTED } else { Flags::NONE };
         let message =
             OutgoingMessage::new(message, self.next_sequence, flags, self.config.max_payload_bytes())?;

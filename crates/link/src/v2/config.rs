@@ -34,7 +34,7 @@ pub struct Config {
     pub local_fields: bool,
     /// Whether NonDiscovery and PrefixAnnouncement are used or ignored.
     pub self_learning: bool,
-    /// The largest network packet that is delivered. Default 8800 bytes.
+    /// The largest network packet that is sent or delivered. Default 8800 bytes.
     pub max_packet_bytes: usize,
     /// Packets that may wait for the owner to take their frames. Further ones are dropped. Default 1024.
     pub max_outgoing_packets: usize,

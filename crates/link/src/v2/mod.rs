@@ -37,6 +37,7 @@ mod fragmenter;
 mod outgoing;
 mod reassembler;
 mod reliability;
+mod report;
 mod rto;
 mod service;
 
@@ -45,5 +46,6 @@ pub use config::{
 };
 pub use congestion::CongestionConfig;
 pub use fields::PacketKind;
+pub use report::{Counters, Usage};
 pub use rto::RtoConfig;
-pub use service::{Counters, Delivery, EndpointId, Event, LinkService, Usage};
+pub use service::{Delivery, EndpointId, Event, LinkService};

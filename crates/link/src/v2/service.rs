@@ -15,6 +15,7 @@ use super::fragmenter::{self, FragmentPlan, Room};
 use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
 use super::reassembler::{Position, Reassembler};
 use super::reliability::{FrameRef, Reliability};
+use super::report::{Counters, Usage};
 use crate::DropReason;
 use crate::drop_reason::DropCounters;
 
@@ -47,58 +48,6 @@ pub enum Event {
         /// The packet.
         packet: Buffer,
     },
-}
-
-/// What a link service has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Frames received, good or bad.
-    pub frames_in: u64,
-    /// Frames handed to the transport.
-    pub frames_out: u64,
-    /// Network packets delivered.
-    pub packets_in: u64,
-    /// Network packets accepted for sending.
-    pub packets_out: u64,
-    /// Fragments among the frames received.
-    pub fragments_in: u64,
-    /// Fragments among the frames sent for the first time.
-    pub fragments_out: u64,
-    /// Packets put together from fragments.
-    pub reassembled: u64,
-    /// Frames received that carried no packet.
-    pub idle_in: u64,
-    /// Frames sent that carried no packet.
-    pub idle_out: u64,
-    /// Acks received for transmissions that waited for one.
-    pub acks_in: u64,
-    /// Acks sent.
-    pub acks_out: u64,
-    /// Frames sent again.
-    pub retransmissions: u64,
-    /// Packets marked because the send queue was too long.
-    pub congestion_marks_out: u64,
-    /// Packets given up after all retries.
-    pub packets_given_up: u64,
-}
-
-/// What a link service holds at present.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Packets of which fragments are missing.
-    pub partial_packets: usize,
-    /// Bytes of memory charged for them.
-    pub partial_bytes: usize,
-    /// Packets to be sent or acknowledged.
-    pub outgoing_packets: usize,
-    /// Bytes of them.
-    pub outgoing_bytes: usize,
-    /// Transmissions from the oldest that waits for an Ack to the latest.
-    pub unacknowledged_frames: usize,
-    /// Acks to be sent.
-    pub pending_acks: usize,
-    /// Deliveries the owner has not taken.
-    pub deliveries: usize,
 }
 
 /// One end of an NDNLPv2 link, without the socket.
@@ -338,6 +287,9 @@ impl LinkService {
         packet: Buffer,
     ) -> Result<(), DropReason> {
         let kind = PacketKind::of(&packet, nack)?;
+        if packet.len() > self.config.max_packet_bytes {
+            return Err(DropReason::PacketTooLarge);
+        }
         if kind == PacketKind::Nack && self.config.link_type == LinkType::MultiAccess {
             return Err(DropReason::NackOnMultiAccess);
         }

@@ -1,5 +1,6 @@
 //! Two link services and a bad link between them, in virtual time.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of this")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use link::{DropCounters, DropReason, Impairment, ImpairmentConfig, Wire, v1, v2};
 use packet::random::Random;

@@ -1,23 +1,40 @@
-//! Interests and ContentObjects in ccnb. What decodes is framed as one message, can be read in every field, hashes as
-//! its name does, and is the same message when it is encoded again.
+//! Messages in ccnb: Interests, ContentObjects and what wraps them. What decodes is framed as one message, can be read
+//! in every field, hashes as its name does, and is the same message when it is encoded again.
 
 #![no_main]
 
 use packet::ccnx::content_object::assemble;
-use packet::ccnx::{self, ContentObjectFields, ContentObjectView, Framer, InterestView};
+use packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
+use packet::ccnx::{self, ContentObjectFields, ContentObjectView, Framer, InterestView, Message};
 use packet::{Buffer, Data, Dialect, EncodeError, Interest, NameHasher, NameRef, Nonce, PrefixHashes};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check_framing(bytes);
-    match InterestView::decode(bytes) {
-        Ok(interest) => check_interest(interest),
-        Err(error) => assert!(error.offset <= bytes.len(), "{error}"),
-    }
-    match ContentObjectView::decode(bytes) {
-        Ok(object) => check_object(object),
+    match Message::decode(bytes) {
+        Ok(message) => check_message(bytes, message),
         Err(error) => assert!(error.offset <= bytes.len(), "{error}"),
     }
 });
+
+fn check_message(wire: &[u8], message: Message<'_>) {
+    assert_eq!(ccnx::message_len(wire), Ok(Some(wire.len())), "a message is one whole element");
+    match message {
+        Message::Interest(interest) => check_interest(interest),
+        Message::ContentObject(object) => check_object(object),
+        Message::SequenceNumber(number) => {
+            assert_eq!(ccnx::SequenceNumber::decode(&number.encode()), Ok(number));
+        }
+        Message::Pdu(inside) => {
+            assert_eq!(unwrap_pdu(&wrap_pdu(inside)), Ok(inside));
+            let mut rest = inside;
+            while !rest.is_empty() {
+                let len = ccnx::message_len(rest).expect("whole elements").expect("nothing is cut off");
+                rest = &rest[len..];
+            }
+        }
+        Message::Other(element) => assert_eq!(element, wire),
+    }
+}
 
 /// A stream that arrives byte by byte is cut where one that arrives at once is.
 fn check_framing(bytes: &[u8]) {
@@ -42,7 +59,6 @@ fn check_framing(bytes: &[u8]) {
 
 fn check_interest(interest: InterestView<'_>) {
     let wire = interest.wire();
-    assert_eq!(ccnx::message_len(wire), Ok(Some(wire.len())));
     check_hashes(&interest.name().to_name().expect("a name from the wire").as_ref(), |hasher, hashes| {
         InterestView::decode_hashed(wire, hasher, hashes).is_ok()
     });
@@ -66,7 +82,6 @@ fn check_interest(interest: InterestView<'_>) {
 
 fn check_object(object: ContentObjectView<'_>) {
     let wire = object.wire();
-    assert_eq!(ccnx::message_len(wire), Ok(Some(wire.len())));
     let name = object.name().to_name().expect("a name from the wire");
     check_hashes(&name.as_ref(), |hasher, hashes| {
         ContentObjectView::decode_hashed(wire, hasher, hashes).is_ok()

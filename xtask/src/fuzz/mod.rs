@@ -28,15 +28,31 @@ const CANARY: Target = Target { name: "canary", about: "a planted bug that must 
 
 const TARGETS: &[Target] = &[
     Target {
+        name: "ccnb_management",
+        about: "what ccnd, ndnld and repositories are managed with: decode, encode again",
+        seed_kinds: &["ccnx-", "ndnld-"],
+    },
+    Target {
         name: "ccnb_messages",
         about: "CCNx messages: decode, every accessor, encode again",
         seed_kinds: &["ccnx-"],
+    },
+    Target {
+        name: "link_v1_operations",
+        about: "two ends of an NDNLP v1 link and a bad wire: limits, counters, deadlines",
+        seed_kinds: &[],
+    },
+    Target {
+        name: "link_v2_operations",
+        about: "two ends of an NDNLPv2 link and a bad wire: limits, counters, deadlines",
+        seed_kinds: &[],
     },
     Target {
         name: "name_uri",
         about: "names as text in both dialects: parse, print, parse",
         seed_kinds: &["ndn-name"],
     },
+    Target { name: "ndn_lp", about: "LpPackets of NDNLPv2: decode, encode again", seed_kinds: &["ndn-lp"] },
     Target {
         name: "ndn_packet",
         about: "Interest and Data of NDN: decode, every accessor, encode again",

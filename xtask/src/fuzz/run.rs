@@ -63,7 +63,7 @@ impl Campaign<'_> {
         for line in BufReader::new(stderr).split(b'\n') {
             let line = line.map_err(|error| format!("reading from the target {name}: {error}"))?;
             let line = String::from_utf8_lossy(&line).into_owned();
-            if self.echo {
+            if self.echo && !line.contains(" # Uses: ") {
                 println!("{line}");
             }
             report.read_line(&line);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use testkit::vectors::Vector;
+
 use super::Target;
 use crate::tree::Tree;
 
@@ -9,34 +11,27 @@ use crate::tree::Tree;
 pub(super) fn write(root: &Path, target: &Target) -> Result<usize, String> {
     let folder = root.join("fuzz/corpus").join(target.name);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let tree = Tree::of_repository()?;
-    let mut seeds = 0;
-    for (path, text) in tree.iter().filter(|(path, _)| path.starts_with("vectors/") && path.ends_with(".txt"))
-    {
-        if !kind(text).is_some_and(|kind| target.seed_kinds.iter().any(|seed| kind.starts_with(seed))) {
-            continue;
-        }
-        let bytes = bytes(text).ok_or_else(|| format!("{path}: the bytes are not hexadecimal"))?;
-        let name = path.trim_start_matches("vectors/").trim_end_matches(".txt").replace('/', "-");
+    let seeds = choose(&Tree::of_repository()?, target)?;
+    for (name, bytes) in &seeds {
         let file = folder.join(format!("seed-{name}"));
         std::fs::write(&file, bytes).map_err(|error| format!("{}: {error}", file.display()))?;
-        seeds += 1;
+    }
+    Ok(seeds.len())
+}
+
+/// Names and bytes of the vectors of the target's kinds.
+fn choose(tree: &Tree, target: &Target) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let mut seeds = Vec::new();
+    for (path, text) in tree.iter() {
+        let Some(name) = path.strip_prefix("vectors/").and_then(|path| path.strip_suffix(".txt")) else {
+            continue;
+        };
+        let vector = Vector::parse(name, text)?;
+        if target.seed_kinds.iter().any(|kind| vector.kind().starts_with(kind)) {
+            seeds.push((name.replace('/', "-"), vector.bytes));
+        }
     }
     Ok(seeds)
-}
-
-fn kind(vector: &str) -> Option<&str> {
-    vector.lines().find_map(|line| line.strip_prefix(";; kind:")).map(str::trim)
-}
-
-fn bytes(vector: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = vector
-        .lines()
-        .flat_map(|line| line.split(';').next().unwrap_or_default().bytes())
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
-    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    digits.chunks(2).map(|digits| if digits.len() == 2 { pair(digits) } else { None }).collect()
 }
 
 #[cfg(test)]
@@ -44,11 +39,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vector_gives_its_kind_and_its_bytes() {
-        let vector = ";; source: x\n;; kind: ndn-name\n\n0703 ; Name\n  0801 41 ; A\n";
-        assert_eq!(kind(vector), Some("ndn-name"));
-        assert_eq!(bytes(vector), Some(vec![7, 3, 8, 1, 0x41]));
-        assert_eq!(bytes("070"), None);
-        assert_eq!(bytes("0x"), None);
+    fn vectors_are_chosen_by_the_beginning_of_their_kind() {
+        let vector = |kind: &str| format!(";; source: x\n;; kind: {kind}\n0703 ; Name\n  0801 41 ; A\n");
+        let tree = Tree::of(&[
+            ("vectors/ndn/a.txt", &vector("ndn-name")),
+            ("vectors/ndn/b.txt", &vector("ndn-lp")),
+            ("vectors/ccnx/c.txt", &vector("ccnx-pdu")),
+            ("vectors/README.md", "no vector"),
+        ]);
+        let names = |seed_kinds| {
+            let target = Target { name: "x", about: "", seed_kinds };
+            choose(&tree, &target).unwrap().into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["ndn-"]), ["ndn-a", "ndn-b"]);
+        assert_eq!(names(&["ndn-lp", "ccnx-"]), ["ccnx-c", "ndn-b"]);
+        assert_eq!(names(&[]), [""; 0]);
+        let target = Target { name: "x", about: "", seed_kinds: &["ccnx-"] };
+        assert_eq!(choose(&tree, &target).unwrap()[0].1, [7, 3, 8, 1, 0x41]);
+    }
+
+    #[test]
+    fn a_vector_that_cannot_be_read_is_named() {
+        let tree = Tree::of(&[("vectors/ndn/a.txt", "0x")]);
+        let target = Target { name: "x", about: "", seed_kinds: &[] };
+        assert!(choose(&tree, &target).unwrap_err().starts_with("ndn/a, line 1:"));
     }
 }

@@ -1,0 +1,3 @@
+//! What fuzz targets share: worlds in which the state machines under test are put.
+
+pub mod bad_link;

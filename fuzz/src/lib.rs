@@ -1,3 +1,4 @@
 //! What fuzz targets share: worlds in which the state machines under test are put.
 
 pub mod bad_link;
+pub mod busy_node;

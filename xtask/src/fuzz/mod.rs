@@ -11,7 +11,7 @@ mod seeds;
 
 use std::path::Path;
 
-use crate::tree;
+use crate::{process, tree};
 use report::Report;
 use run::{Campaign, Verdict};
 
@@ -36,6 +36,11 @@ const TARGETS: &[Target] = &[
         name: "ccnb_messages",
         about: "CCNx messages: decode, every accessor, encode again",
         seed_kinds: &["ccnx-"],
+    },
+    Target {
+        name: "engine_operations",
+        about: "an engine among neighbours that do whatever they like: replies, scope, limits, counters",
+        seed_kinds: &[],
     },
     Target {
         name: "link_v1_operations",
@@ -199,13 +204,19 @@ fn conclude(reports: &[Report], options: &Options) {
     }
 }
 
-/// Runs one input once, with everything it prints visible.
+/// Runs one input once, with everything it prints visible, after showing what the target makes of its bytes.
 fn again(target: &'static Target, file: &str) -> Result<(), String> {
     let root = tree::root()?;
     let file = std::path::absolute(file).map_err(|error| format!("{file}: {error}"))?;
     compile::all(&root)?;
-    let program = compile::binary(&root, target.name)?;
-    crate::process::run(&program.to_string_lossy(), &[&file.to_string_lossy()], &root, &[])
+    let (program, file) = (compile::binary(&root, target.name)?, file.to_string_lossy().into_owned());
+    let program = program.to_string_lossy();
+    let decoded = root.join("fuzz/artifacts").join(target.name).join("decoded.txt");
+    let variable = ("RUST_LIBFUZZER_DEBUG_PATH", &*decoded.to_string_lossy());
+    process::run(&program, &[&file], &root, &[variable])?;
+    print!("{}", std::fs::read_to_string(&decoded).unwrap_or_default());
+    println!();
+    process::run(&program, &[&file], &root, &[])
 }
 
 #[cfg(test)]

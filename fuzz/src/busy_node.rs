@@ -157,6 +157,8 @@ struct Node {
     now: Instant,
     limits: EngineConfig,
     faces: BTreeMap<FaceId, Seen>,
+    /// Interests that came in by faces that are gone.
+    departed: Vec<Interest>,
     /// Interests sent by faces, and with what; the latest last.
     sent: Vec<(FaceId, Interest, LinkHeader)>,
     next_face: u32,
@@ -260,6 +262,7 @@ impl Node {
             now: Instant::from_secs(1),
             limits,
             faces: BTreeMap::new(),
+            departed: Vec::new(),
             sent: Vec::new(),
             next_face: face_id(0).0,
             totals: Totals::default(),
@@ -337,8 +340,10 @@ impl Node {
             }
             Operation::AddFace { config } => self.add_face(config),
             Operation::RemoveFace { face } => {
-                let known = self.faces.remove(&face_id(*face)).is_some();
-                assert_eq!(engine.remove_face(face_id(*face)).is_some(), known);
+                let seen = self.faces.remove(&face_id(*face));
+                assert_eq!(engine.remove_face(face_id(*face)).is_some(), seen.is_some());
+                self.departed
+                    .extend(seen.into_iter().flat_map(|seen| seen.asked).map(|(interest, _)| interest));
             }
             Operation::ConfigureFace { face, config } => {
                 let id = face_id(*face);
@@ -467,10 +472,11 @@ impl Node {
         if self.faces.get(&face).is_some_and(|seen| seen.config.link_type == LinkType::AdHoc) {
             return true;
         }
-        self.faces.iter().any(|(&other, seen)| {
+        let by_others = self.faces.iter().any(|(&other, seen)| {
             let wants = |told: bool| other != face || told;
             seen.asked.iter().any(|(asked, told)| asked.name() == interest.name() && wants(*told))
-        })
+        });
+        by_others || self.departed.iter().any(|asked| asked.name() == interest.name())
     }
 
     fn check_tables(&self) {

@@ -5,7 +5,7 @@
 
 # The main job of this stage: how fast the engine forwards.
 bench: cargo
-	cargo xtask bench
+	cargo xtask bench engine
 
 # Everything that must pass before a merge.
 test: cargo

@@ -29,7 +29,7 @@ Usage: cargo xtask <command>
   fuzz run TARGET [--seconds N] [--jobs N] [--json]
                                   one target (default 60 seconds)
   fuzz run TARGET FILE            one input again, as after a crash
-  bench [FILTER...]               the benchmark binaries
+  bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
 fn main() -> ExitCode {

@@ -1,12 +1,12 @@
 //! One engine with a few faces, a handful of names, and neighbours that do whatever they like.
 //!
-//! However that goes: nobody gets Data they did not ask for, nothing for this host only leaves it, no Interest goes
-//! back to where it alone came from, limits hold, counters agree with what was seen, every pending Interest ends one
-//! way or another, and in the end nothing is pending.
+//! However that goes: nobody gets Data they did not ask for or gets it twice, nothing for this host only leaves or
+//! enters it, no Interest goes back to where it alone came from, limits hold, counters agree with what was seen, every
+//! pending Interest ends one way or another, and in the end nothing is pending.
 
 mod packets;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Arbitrary;
 use engine::{
@@ -400,12 +400,31 @@ impl Node {
             let told = header.next_hop_face.is_some();
             seen.asked.push((interest.clone(), told));
         }
+        let intruder = self.is_intruder(face, interest.name());
+        let before = self.accepted();
         self.engine.receive_interest(self.now, face, interest, &hashes, &header);
+        assert!(!intruder || self.accepted() == before, "an Interest for another host only was taken");
     }
 
     fn receive_data(&mut self, face: FaceId, data: &Data, header: &LinkHeader) {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
+        let intruder = self.is_intruder(face, data.name());
+        let before = self.accepted();
         self.engine.receive_data(self.now, face, data, &hashes, header);
+        assert!(!intruder || self.accepted() == before, "Data for another host only was taken");
+    }
+
+    /// Whether a packet with this name may not come from this face: it is for the other host only.
+    fn is_intruder(&self, face: FaceId, name: NameRef<'_>) -> bool {
+        let is_remote = self.faces.get(&face).is_some_and(|seen| seen.config.scope == FaceScope::NonLocal);
+        is_remote && name.component(0).is_some_and(|first| first.value == b"localhost")
+    }
+
+    /// What changes when the engine does anything with a packet.
+    fn accepted(&self) -> [u64; 5] {
+        let (counters, sizes) = (self.engine.counters(), self.engine.table_sizes());
+        let interests = [counters.cache_hits, counters.pending_created, counters.pending_joined];
+        [interests[0], interests[1], interests[2], counters.data_sent, sizes.cached.into()]
     }
 
     fn receive_nack(&mut self, face: FaceId, interest: &Interest, reason: NackReason) {
@@ -419,8 +438,11 @@ impl Node {
             self.engine.advance(self.now);
         }
         assert!(self.engine.next_deadline() > self.now, "what was due is still due");
-        let mut transmits = 0;
+        let (mut transmits, mut got_data) = (0, BTreeSet::new());
         while let Some(transmit) = self.engine.poll_transmit() {
+            if matches!(transmit.packet, Outgoing::Data(_)) {
+                assert!(got_data.insert(transmit.face), "the same Data twice by one face");
+            }
             self.check_transmit(transmit);
             transmits += 1;
             assert!(transmits <= MAX_TRANSMITS_A_STEP, "it never stops sending");

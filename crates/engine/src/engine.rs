@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameHasher, NameRef, PrefixHashes};
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::drop_reason::{DropCounters, DropReason};
@@ -399,35 +400,41 @@ impl Engine {
     }
 
     /// Hints that these packets will be received soon, so that the memory they will touch is fetched while others are worked
-    /// on. Call it for a batch of packets, then receive them one by one.
+    /// on. Call it for a batch of some dozens of packets, then receive them one by one.
     #[inline]
     pub fn prepare(&self, batch: &[Upcoming<'_>]) {
+        let mut data = 0;
         for packet in batch {
             self.index.prefetch(packet.hashes.whole());
-            if let Some(nonce) = packet.nonce {
-                self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
-                self.fibs[packet.dialect as usize].prefetch(packet.hashes);
+            match packet.nonce {
+                Some(nonce) => {
+                    self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
+                    self.fibs[packet.dialect as usize].prefetch(packet.hashes);
+                }
+                None => data += 1,
             }
         }
-        let data = batch.iter().filter(|packet| packet.nonce.is_none()).count();
-        self.store.prefetch_victims(&self.index, data);
+        if data > 0 {
+            self.store.prefetch_victims(&self.index, data);
+        }
+        // What the index refers to, and then the names there, each fetched while the others are looked at.
+        let mut found: SmallVec<[EntryId; 64]> = SmallVec::new();
         for packet in batch {
             if packet.nonce.is_some() {
                 self.fibs[packet.dialect as usize].prefetch_match(packet.hashes);
             }
-            for id in self.index.candidates(packet.hashes.whole()) {
-                match EntryId::from_raw(id) {
+            for id in self.index.candidates(packet.hashes.whole()).map(EntryId::from_raw) {
+                match id {
                     EntryId::Pending(id) => self.pending.prefetch(id),
                     EntryId::Cached(id) => self.store.prefetch(id),
                 }
+                found.push(id);
             }
         }
-        for packet in batch {
-            for id in self.index.candidates(packet.hashes.whole()) {
-                match EntryId::from_raw(id) {
-                    EntryId::Pending(id) => self.pending.prefetch_name(id),
-                    EntryId::Cached(id) => self.store.prefetch_name(id),
-                }
+        for id in found {
+            match id {
+                EntryId::Pending(id) => self.pending.prefetch_name(id),
+                EntryId::Cached(id) => self.store.prefetch_name(id),
             }
         }
     }

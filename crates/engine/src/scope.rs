@@ -1,11 +1,22 @@
 //! How far packets may go, by their names (NFD's rules) and by the Interest's scope (CCNx).
 
-use packet::{Component, Interest, NameRef};
+use packet::{Interest, NameRef};
+
+/// The generic components that begin names of limited scope, in canonical form. A name begins with a component exactly if its
+/// bytes begin with the component's.
+const LOCALHOST: &[u8] = b"\x08\x09localhost";
+const LOCALHOP: &[u8] = b"\x08\x08localhop";
+
+/// Tells in one comparison that almost all names are neither.
+#[inline(always)]
+fn may_be_limited(name: NameRef<'_>) -> bool {
+    matches!(name.canonical(), [8, 8 | 9, b'l', ..])
+}
 
 /// Whether a packet with this name may come from, or go to, another host at all.
 #[inline]
 pub(crate) fn is_for_this_host_only(name: NameRef<'_>) -> bool {
-    starts_with(name, b"localhost")
+    may_be_limited(name) && name.canonical().starts_with(LOCALHOST)
 }
 
 /// Whether an Interest may be taken from a face.
@@ -30,7 +41,7 @@ pub(crate) fn interest_may_leave(interest: &Interest, from_remote: bool, to_loca
     if is_for_this_host_only(name) || interest.hop_limit() == Some(0) {
         return false;
     }
-    if from_remote && starts_with(name, b"localhop") {
+    if from_remote && may_be_limited(name) && name.canonical().starts_with(LOCALHOP) {
         return false;
     }
     match ccnx_scope(interest) {
@@ -43,12 +54,4 @@ pub(crate) fn interest_may_leave(interest: &Interest, from_remote: bool, to_loca
 
 fn ccnx_scope(interest: &Interest) -> Option<u8> {
     interest.ccnx()?.scope().map(|scope| scope.number())
-}
-
-#[inline]
-fn starts_with(name: NameRef<'_>, word: &[u8]) -> bool {
-    // Compares bytes before it decodes a component: this runs for every packet and every face.
-    let canonical = name.canonical();
-    canonical.get(2..2 + word.len()) == Some(word)
-        && name.components().next() == Some(Component::generic(word))
 }

@@ -216,6 +216,7 @@ impl Engine {
     }
 
     /// Nobody waits for the entry any more.
+    #[inline]
     pub(crate) fn take_in_records(&mut self, id: PendingId) -> SmallVec<[InRecord; 1]> {
         let records =
             self.pending.get_mut(id).map(|entry| std::mem::take(&mut entry.in_records)).unwrap_or_default();

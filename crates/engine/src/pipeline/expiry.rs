@@ -28,8 +28,10 @@ impl Engine {
 
     /// Removes an entry, remembering its nonces if a copy of the Interest could still come back as a loop.
     pub(crate) fn finish(&mut self, now: Instant, id: PendingId) {
-        self.take_in_records(id);
-        let Some(entry) = self.pending.remove(&mut self.index, id) else { return };
+        if self.pending.get(id).is_some_and(|entry| !entry.in_records.is_empty()) {
+            self.take_in_records(id);
+        }
+        let Some(entry) = self.pending.get(id) else { return };
         if entry.satisfied {
             self.counters.satisfied += 1;
         } else {
@@ -43,5 +45,6 @@ impl Engine {
                 self.dead_nonces.insert(now, entry.hash(), record.nonce);
             }
         }
+        self.pending.remove(&mut self.index, id);
     }
 }

@@ -1,12 +1,12 @@
-//! Growing storage whose elements never move.
+//! Growing storage that does not stall when it is large.
 //!
-//! A vector that doubles copies everything when it grows, which stalls a forwarder with a million entries for tens of
-//! milliseconds. Here each chunk is twice as large as the one before and stays where it is: growing costs one
-//! allocation, and no element is copied.
+//! A vector that doubles copies everything when it grows, which stops a forwarder with a million entries for tens of
+//! milliseconds. Here only the first chunk grows like that; further ones are of fixed size and stay where they are, so
+//! growing costs one allocation.
 
 use crate::prefetch::prefetch;
 
-/// A vector in chunks of 16, 32, 64 … elements.
+/// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
 pub(crate) struct ChunkedVec<T> {
     chunks: Vec<Vec<T>>,
@@ -19,13 +19,12 @@ impl<T> Default for ChunkedVec<T> {
     }
 }
 
-const FIRST_CHUNK_BITS: u32 = 4;
+const CHUNK_BITS: u32 = 14;
+const CHUNK: usize = 1 << CHUNK_BITS;
 
 #[inline(always)]
 fn locate(index: u32) -> (usize, usize) {
-    let shifted = u64::from(index) + (1 << FIRST_CHUNK_BITS);
-    let chunk = shifted.ilog2() - FIRST_CHUNK_BITS;
-    (chunk as usize, (shifted - (1 << (chunk + FIRST_CHUNK_BITS))) as usize)
+    ((index >> CHUNK_BITS) as usize, index as usize % CHUNK)
 }
 
 impl<T> ChunkedVec<T> {
@@ -37,7 +36,7 @@ impl<T> ChunkedVec<T> {
         let index = self.len;
         let (chunk, _) = locate(index);
         if chunk == self.chunks.len() {
-            self.chunks.push(Vec::with_capacity(1 << (chunk as u32 + FIRST_CHUNK_BITS)));
+            self.chunks.push(if chunk == 0 { Vec::new() } else { Vec::with_capacity(CHUNK) });
         }
         self.chunks[chunk].push(value);
         self.len += 1;
@@ -56,7 +55,7 @@ impl<T> ChunkedVec<T> {
         self.chunks.get_mut(chunk)?.get_mut(offset)
     }
 
-    /// Hints that the element at `index` will be read soon: both of its first two cache lines.
+    /// Hints that the element at `index` will be read soon.
     #[inline(always)]
     pub(crate) fn prefetch(&self, index: u32) {
         if let Some(place) = self.get(index) {
@@ -145,6 +144,16 @@ impl<T> Slab<T> {
         Some(value)
     }
 
+    /// Drops the value in place, which spares moving it.
+    #[inline]
+    pub(crate) fn discard(&mut self, index: u32) {
+        if let Some(slot @ Slot::Taken(_)) = self.slots.get_mut(index) {
+            *slot = Slot::Free { next: self.free };
+            self.free = Some(index);
+            self.len -= 1;
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
         match self.slots.get(index)? {
@@ -182,16 +191,21 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn elements_stay_where_they_are_while_the_vector_grows() {
+    fn elements_of_full_chunks_stay_where_they_are_while_the_vector_grows() {
         let mut vector = ChunkedVec::default();
-        vector.push(0u64);
-        let first = std::ptr::from_ref(&vector[0]);
-        for value in 1..10_000u64 {
+        let mut places = Vec::new();
+        for value in 0..100_000u64 {
             assert_eq!(u64::from(vector.push(value)), value);
+            if value as usize % CHUNK == CHUNK - 1 {
+                places.push((value as u32, std::ptr::from_ref(&vector[value as u32])));
+            }
         }
-        assert_eq!(std::ptr::from_ref(&vector[0]), first);
-        assert!((0..10_000).all(|index| vector[index] == u64::from(index)));
-        assert_eq!(vector.get(10_000), None);
+        assert!(
+            places.len() == 6
+                && places.iter().all(|&(index, place)| std::ptr::from_ref(&vector[index]) == place)
+        );
+        assert!((0..100_000).all(|index| vector[index] == u64::from(index)));
+        assert_eq!(vector.get(100_000), None);
     }
 
     #[test]

@@ -40,6 +40,29 @@ impl Bucket {
         self.len += 1;
     }
 
+    /// A bit for every entry with this tag. Without branches, because how many match cannot be foreseen.
+    #[inline(always)]
+    fn matching(&self, tag: u32) -> u32 {
+        let mut matching = 0;
+        for (at, &other) in self.tags.iter().enumerate() {
+            matching |= u32::from(other == tag) << at;
+        }
+        matching & ((1 << self.len) - 1)
+    }
+
+    #[inline]
+    fn place_of(&self, id: u32) -> Option<usize> {
+        self.ids.iter().take(self.len as usize).position(|&other| other == id)
+    }
+
+    #[inline]
+    fn swap_remove(&mut self, at: usize) {
+        self.len -= 1;
+        let last = self.len as usize % WIDTH;
+        self.tags[at] = self.tags[last];
+        self.ids[at] = self.ids[last];
+    }
+
     fn is_full(&self) -> bool {
         self.len as usize == WIDTH
     }
@@ -81,10 +104,20 @@ impl HashIndex {
     #[inline]
     pub(crate) fn candidates(&self, hash: NameHash) -> Candidates<'_> {
         let tag = tag(hash);
-        Candidates { index: self, bucket: &self.buckets[self.bucket_of(tag)], tag, at: 0 }
+        let bucket = &self.buckets[self.bucket_of(tag)];
+        Candidates { index: self, bucket, tag, matching: bucket.matching(tag) }
+    }
+
+    /// Whether more than `limit` entries have this hash.
+    #[inline]
+    pub(crate) fn has_more_than(&self, limit: usize, hash: NameHash) -> bool {
+        // Only a chain of buckets can hold that many, and few buckets have one.
+        let bucket = &self.buckets[self.bucket_of(tag(hash))];
+        bucket.next != NONE && self.candidates(hash).nth(limit).is_some()
     }
 
     /// Adds `id` under `hash`. The same pair may be added only once.
+    #[inline]
     pub(crate) fn insert(&mut self, hash: NameHash, id: u32) {
         self.len += 1;
         // The threshold of 3.5 entries a bucket, in integers.
@@ -92,13 +125,31 @@ impl HashIndex {
             self.split();
         }
         let tag = tag(hash);
-        let bucket = self.bucket_of(tag);
-        self.push(bucket, tag, id);
+        let head = self.bucket_of(tag);
+        let bucket = &mut self.buckets[head];
+        if bucket.is_full() {
+            self.push(head, tag, id);
+        } else {
+            bucket.push(tag, id);
+        }
     }
 
     /// Removes `id` from under `hash`; false if it was not there.
+    #[inline]
     pub(crate) fn remove(&mut self, hash: NameHash, id: u32) -> bool {
         let head = self.bucket_of(tag(hash));
+        let bucket = &mut self.buckets[head];
+        if bucket.next == NONE {
+            let Some(at) = bucket.place_of(id) else { return false };
+            bucket.swap_remove(at);
+            self.len -= 1;
+            return true;
+        }
+        self.remove_from_chain(head, id)
+    }
+
+    #[cold]
+    fn remove_from_chain(&mut self, head: u32, id: u32) -> bool {
         let Some((place, at)) = self.find(head, id) else { return false };
         // Fill the hole with the last entry of the last bucket in the chain, and give up that bucket if it empties.
         let (mut before_last, mut last) = (None, Place::Main(head));
@@ -153,7 +204,7 @@ impl HashIndex {
         let mut place = Place::Main(head);
         loop {
             let bucket = self.bucket(place);
-            if let Some(at) = bucket.entries().position(|(_, other)| other == id) {
+            if let Some(at) = bucket.place_of(id) {
                 return Some((place, at));
             }
             if bucket.next == NONE {
@@ -235,7 +286,8 @@ pub(crate) struct Candidates<'a> {
     index: &'a HashIndex,
     bucket: &'a Bucket,
     tag: u32,
-    at: usize,
+    /// A bit for every entry of the bucket that is still to be given.
+    matching: u32,
 }
 
 impl Iterator for Candidates<'_> {
@@ -243,20 +295,16 @@ impl Iterator for Candidates<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<u32> {
-        loop {
-            while self.at < self.bucket.len as usize && self.at < WIDTH {
-                let at = self.at;
-                self.at += 1;
-                if self.bucket.tags[at] == self.tag {
-                    return Some(self.bucket.ids[at]);
-                }
-            }
+        while self.matching == 0 {
             if self.bucket.next == NONE {
                 return None;
             }
             self.bucket = &self.index.spare[self.bucket.next];
-            self.at = 0;
+            self.matching = self.bucket.matching(self.tag);
         }
+        let at = self.matching.trailing_zeros() as usize;
+        self.matching &= self.matching - 1;
+        self.bucket.ids.get(at).copied()
     }
 }
 

@@ -126,6 +126,27 @@ fn depth(component_count: usize) -> usize {
     component_count.min(DEPTHS - 1)
 }
 
+/// What the counts by number of components need to know of an Interest.
+#[derive(Clone, Copy)]
+struct DepthKey {
+    dialect: usize,
+    depth: usize,
+    can_be_prefix: bool,
+    may_name_digest: bool,
+}
+
+impl DepthKey {
+    #[inline]
+    fn of(interest: &Interest) -> Self {
+        DepthKey {
+            dialect: interest.dialect() as usize,
+            depth: depth(interest.component_count()),
+            can_be_prefix: interest.can_be_prefix(),
+            may_name_digest: interest.implicit_digest().is_some(),
+        }
+    }
+}
+
 /// Entries that one Data satisfies.
 pub(crate) type Matches = SmallVec<[PendingId; 4]>;
 
@@ -189,10 +210,10 @@ impl PendingTable {
         if self.is_full() {
             return Err(Refused::Full);
         }
-        if index.candidates(hash).take(MAX_VARIANTS + 1).count() > MAX_VARIANTS {
+        if index.has_more_than(MAX_VARIANTS, hash) {
             return Err(Refused::TooManyVariants);
         }
-        self.count_depths(&interest, 1);
+        self.count_depths(DepthKey::of(&interest), 1);
         let id = self.entries.insert(Pending {
             interest,
             hash,
@@ -211,12 +232,13 @@ impl PendingTable {
 
     /// Removes an entry.
     #[inline]
-    pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) -> Option<Pending> {
-        let entry = self.entries.remove(id.0)?;
-        self.timers.cancel(id.0);
+    pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) {
+        let Some(entry) = self.entries.get(id.0) else { return };
         index.remove(entry.hash, EntryId::Pending(id).raw());
-        self.count_depths(&entry.interest, u32::MAX);
-        Some(entry)
+        let key = DepthKey::of(&entry.interest);
+        self.count_depths(key, u32::MAX);
+        self.timers.cancel(id.0);
+        self.entries.discard(id.0);
     }
 
     /// Sets the entry's timer by its own deadlines.
@@ -306,15 +328,15 @@ impl PendingTable {
             .collect()
     }
 
-    fn count_depths(&mut self, interest: &Interest, change: u32) {
-        let (dialect, depth) = (interest.dialect() as usize, depth(interest.component_count()));
-        if interest.can_be_prefix() {
-            let count = &mut self.prefix_depths[dialect][depth];
-            *count = count.wrapping_add(change);
-        }
-        if interest.implicit_digest().is_some() {
-            let count = &mut self.digest_depths[dialect][depth];
-            *count = count.wrapping_add(change);
+    fn count_depths(&mut self, key: DepthKey, change: u32) {
+        let DepthKey { dialect, depth, can_be_prefix, may_name_digest } = key;
+        for (counts, counted) in
+            [(&mut self.prefix_depths, can_be_prefix), (&mut self.digest_depths, may_name_digest)]
+        {
+            if counted {
+                let count = &mut counts[dialect][depth];
+                *count = count.wrapping_add(change);
+            }
         }
     }
 

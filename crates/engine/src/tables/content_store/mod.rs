@@ -382,9 +382,10 @@ impl ContentStore {
     /// Drops an entry that the policy has forgotten already.
     fn discard(&mut self, index: &mut HashIndex, id: u32) {
         self.tree.remove(&mut self.entries, id);
-        if let Some(entry) = self.entries.remove(id) {
+        if let Some(entry) = self.entries.get(id) {
             index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
             self.bytes -= cost_of(&entry.data);
+            self.entries.discard(id);
         }
     }
 }

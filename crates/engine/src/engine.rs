@@ -411,7 +411,10 @@ impl Engine {
                     self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
                     self.fibs[packet.dialect as usize].prefetch(packet.hashes);
                 }
-                None => data += 1,
+                None => {
+                    self.store.prefetch_place(packet.hashes.whole());
+                    data += 1;
+                }
             }
         }
         if data > 0 {

@@ -344,6 +344,7 @@ impl PendingTable {
     #[inline]
     pub(crate) fn prefetch(&self, id: PendingId) {
         self.entries.prefetch(id.0);
+        self.timers.prefetch(id.0);
     }
 
     /// Hints that the name of entry `id`, itself hinted at before, will be read soon.

@@ -110,6 +110,12 @@ impl TimerWheel {
         }
     }
 
+    /// Hints that entry `id` will be scheduled or cancelled soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: u32) {
+        self.nodes.prefetch(id);
+    }
+
     /// Bytes of memory held.
     pub(crate) fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes() + self.heads.len() * size_of::<u32>()

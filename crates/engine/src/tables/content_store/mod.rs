@@ -275,6 +275,12 @@ impl ContentStore {
         self.entries.prefetch(id.0);
     }
 
+    /// Hints that Data with this hash will be taken in soon.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, hash: NameHash) {
+        self.eviction.prefetch(hash.0);
+    }
+
     /// Hints that the name of entry `id`, itself hinted at before, will be read soon.
     #[inline]
     pub(crate) fn prefetch_name(&self, id: CachedId) {
@@ -298,6 +304,7 @@ impl ContentStore {
         for &id in &victims {
             if let Some(entry) = self.entries.get(id) {
                 index.prefetch(entry.hash);
+                self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
                 crate::prefetch::prefetch_start(entry.data.wire());
             }

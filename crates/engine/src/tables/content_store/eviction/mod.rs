@@ -40,6 +40,11 @@ pub trait Eviction: fmt::Debug + Send {
     /// Shows `see` up to `count` entries that are likely to leave next, without deciding.
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32));
 
+    /// Hints that an entry with this key will come or leave soon.
+    fn prefetch(&self, key: u64) {
+        let _ = key;
+    }
+
     /// Bytes of memory held.
     fn footprint_bytes(&self) -> usize;
 }

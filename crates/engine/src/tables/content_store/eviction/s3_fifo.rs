@@ -3,6 +3,7 @@
 
 use super::Eviction;
 use super::list::{List, NONE, Nodes};
+use crate::prefetch::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
 const SMALL_SHARE: usize = 10;
@@ -101,6 +102,10 @@ impl Eviction for S3Fifo {
         list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
+    fn prefetch(&self, key: u64) {
+        self.ghost.prefetch(key);
+    }
+
     fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes()
             + self.keys.footprint_bytes()
@@ -151,9 +156,20 @@ impl Ghost {
         }
     }
 
-    fn set(&mut self, fingerprint: u32) -> &mut [(u32, u32)] {
+    fn prefetch(&self, key: u64) {
+        let start = self.set_start(fingerprint(key));
+        if let Some(set) = self.slots.get(start..start + WAYS) {
+            prefetch(set);
+        }
+    }
+
+    fn set_start(&self, fingerprint: u32) -> usize {
         let sets = self.slots.len() / WAYS;
-        let start = (fingerprint as usize & (sets - 1)) * WAYS;
+        (fingerprint as usize & sets.wrapping_sub(1)) * WAYS
+    }
+
+    fn set(&mut self, fingerprint: u32) -> &mut [(u32, u32)] {
+        let start = self.set_start(fingerprint);
         &mut self.slots[start..start + WAYS]
     }
 

@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{CachePolicy, Data, LinkHeader, PitToken, PrefixHashes};
+use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, PitToken, PrefixHashes};
 use smallvec::SmallVec;
 
 use super::strategy_calls::{Occasion, Outcome};
@@ -11,7 +11,7 @@ use crate::face::{FaceId, LinkType};
 use crate::scope;
 use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{InRecord, Matches, PendingId};
+use crate::tables::pending::{Matches, PendingId};
 
 impl Engine {
     /// Takes Data that arrived by `face`.
@@ -65,7 +65,11 @@ impl Engine {
             match EntryId::from_raw(id) {
                 EntryId::Pending(id) => {
                     let fits = self.pending.get(id).is_some_and(|entry| {
-                        entry.hash() == hash && entry.name() == data.name() && entry.interest.matches(data)
+                        entry.hash() == hash
+                            && entry.name() == data.name()
+                            // In NDN a Data answers every Interest for its name; in CCNx selectors may object.
+                            && (entry.interest.dialect() == data.dialect())
+                            && (data.dialect() == Dialect::Ndn || entry.interest.matches(data))
                     });
                     if fits {
                         matches.push(id);
@@ -119,28 +123,43 @@ impl Engine {
         if outcome.finished {
             return;
         }
-        let records = if outcome.data.hold {
+        if outcome.data.hold {
             self.counters.drops.count(DropReason::NoAnnouncement);
-            SmallVec::new()
         } else {
-            self.take_in_records(id)
-        };
-        for record in records {
-            if record.expires > now && self.may_return(from, record.face) {
-                let announcement = outcome.data.announcement.clone();
-                let header = LinkHeader {
-                    pit_token: record.pit_token,
-                    congestion_mark: header.congestion_mark,
-                    incoming_face: Some(from.0.into()),
-                    prefix_announcement: announcement,
-                    ..LinkHeader::default()
-                };
-                self.send_data(record.face, data.clone(), header);
-            }
+            self.return_data(now, from, data, header, id, outcome.data.announcement.as_ref());
         }
         // A strategy may have asked to keep the entry for a while: for more Data, or for a timer.
         let keep = self.pending.get(id).is_some_and(|entry| entry.expires > now);
         if keep { self.pending.schedule(id) } else { self.finish(now, id) }
+    }
+
+    /// Sends the Data to all who wait for one Interest.
+    #[inline]
+    fn return_data(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        data: &Data,
+        header: &LinkHeader,
+        id: PendingId,
+        announcement: Option<&Buffer>,
+    ) {
+        let mut place = 0;
+        while let Some(record) = self.pending.get(id).and_then(|entry| entry.in_records.get(place)) {
+            place += 1;
+            let (face, waits) = (record.face, record.expires > now);
+            if waits && self.may_return(from, face) {
+                let header = LinkHeader {
+                    pit_token: record.pit_token.clone(),
+                    congestion_mark: header.congestion_mark,
+                    incoming_face: Some(from.0.into()),
+                    prefix_announcement: announcement.cloned(),
+                    ..LinkHeader::default()
+                };
+                self.send_data(face, data.clone(), header);
+            }
+        }
+        self.release_in_records(id);
     }
 
     /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's.
@@ -185,10 +204,10 @@ impl Engine {
             {
                 continue;
             }
-            for record in self.take_in_records(id) {
+            for record in self.pending.get(id).iter().flat_map(|entry| &entry.in_records) {
                 let known = waiting.iter().any(|(face, _)| *face == record.face);
                 if record.expires > now && !known && self.may_return(from, record.face) {
-                    waiting.push((record.face, record.pit_token));
+                    waiting.push((record.face, record.pit_token.clone()));
                 }
             }
             self.finish(now, id);
@@ -217,15 +236,14 @@ impl Engine {
 
     /// Nobody waits for the entry any more.
     #[inline]
-    pub(crate) fn take_in_records(&mut self, id: PendingId) -> SmallVec<[InRecord; 1]> {
-        let records =
-            self.pending.get_mut(id).map(|entry| std::mem::take(&mut entry.in_records)).unwrap_or_default();
-        for record in &records {
+    pub(crate) fn release_in_records(&mut self, id: PendingId) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        for record in &entry.in_records {
             if let Some(face) = self.faces.get_mut(record.face) {
                 face.pending -= 1;
             }
         }
-        records
+        entry.in_records.clear();
     }
 
     /// Data does not go back where it came from, except on wireless media, where not everybody heard it.

@@ -28,9 +28,7 @@ impl Engine {
 
     /// Removes an entry, remembering its nonces if a copy of the Interest could still come back as a loop.
     pub(crate) fn finish(&mut self, now: Instant, id: PendingId) {
-        if self.pending.get(id).is_some_and(|entry| !entry.in_records.is_empty()) {
-            self.take_in_records(id);
-        }
+        self.release_in_records(id);
         let Some(entry) = self.pending.get(id) else { return };
         if entry.satisfied {
             self.counters.satisfied += 1;

@@ -86,7 +86,7 @@ impl Engine {
         call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
     ) -> Outcome {
         let mut actions = std::mem::take(&mut self.actions);
-        let Some(entry) = self.pending.get_mut(id) else { return Outcome::default() };
+        let Some(entry) = self.pending.get(id) else { return Outcome::default() };
         // The entry's own Interest is borrowed beside the entry, so it is cloned where none arrived; that shares its bytes.
         let pending_interest;
         let interest = match occasion.interest {
@@ -98,16 +98,12 @@ impl Engine {
         };
         let fib = &self.fibs[interest.dialect() as usize];
         let node = fib.longest_match(interest.name(), hashes);
-        let by_hint = hinted_route(
-            interest,
-            &self.producer_regions,
-            |name| {
-                let hashes = self.hasher.hash(interest.dialect(), name.components());
-                fib.longest_match(name, &hashes)
-            },
-            |node| !fib.next_hops(node).is_empty(),
-        );
-        let route = by_hint.unwrap_or(node);
+        let route = if interest.ndn().is_some_and(|view| !view.forwarding_hint_bytes().is_empty()) {
+            self.hinted_route(interest).unwrap_or(node)
+        } else {
+            node
+        };
+        let Some(entry) = self.pending.get_mut(id) else { return Outcome::default() };
         let mut situation = Situation {
             now,
             trigger: occasion.trigger,
@@ -134,6 +130,28 @@ impl Engine {
         outcome
     }
 
+    /// The node to take next hops from when the Interest has a forwarding hint that counts here.
+    fn hinted_route(&self, interest: &Interest) -> Option<FibNode> {
+        let hint = interest.ndn()?.forwarding_hint();
+        let regions = &self.producer_regions;
+        if hint.clone().any(|hint| regions.iter().any(|region| hint.is_prefix_of(region.as_ref()))) {
+            return None;
+        }
+        let fib = &self.fibs[interest.dialect() as usize];
+        // The first delegation that leads anywhere; if none does, the last is as good as any.
+        let mut last = None;
+        for delegation in hint {
+            let hashes = self.hasher.hash(interest.dialect(), delegation.components());
+            let node = fib.longest_match(delegation, &hashes);
+            if !fib.next_hops(node).is_empty() {
+                return Some(node);
+            }
+            last = Some(node);
+        }
+        last
+    }
+
+    #[inline]
     fn carry_out(
         &mut self,
         now: Instant,
@@ -178,8 +196,8 @@ impl Engine {
                     }
                 }
                 Action::HoldData => outcome.data.hold = true,
-                Action::Announce(announcement) => outcome.data.announcement = Some(announcement),
-                Action::Tell(event) => self.tell(event),
+                Action::Announce(announcement) => outcome.data.announcement = Some(*announcement),
+                Action::Tell(event) => self.tell(*event),
             }
         }
         if outcome.finished {
@@ -296,35 +314,6 @@ impl Engine {
             self.faces.count_drop(face, reason);
         }
     }
-}
-
-/// The node to take next hops from when the Interest has a forwarding hint that counts here.
-#[inline]
-fn hinted_route(
-    interest: &Interest,
-    regions: &[packet::Name],
-    longest_match: impl Fn(NameRef<'_>) -> FibNode,
-    has_next_hops: impl Fn(FibNode) -> bool,
-) -> Option<FibNode> {
-    if interest.distinguishing_bytes().is_empty() {
-        return None;
-    }
-    let hint = interest.ndn()?.forwarding_hint();
-    let arrived =
-        |delegation: NameRef<'_>| regions.iter().any(|region| delegation.is_prefix_of(region.as_ref()));
-    if hint.clone().any(arrived) {
-        return None;
-    }
-    // The first delegation that leads anywhere; if none does, the last is as good as any.
-    let mut last = None;
-    for delegation in hint {
-        let node = longest_match(delegation);
-        if has_next_hops(node) {
-            return Some(node);
-        }
-        last = Some(node);
-    }
-    last
 }
 
 /// The token of a pending Interest: the shard that holds it and its number there, six bytes as some peers demand.

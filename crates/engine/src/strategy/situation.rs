@@ -55,8 +55,8 @@ pub(crate) enum Action {
     CallAt(Instant),
     WaitAtLeast(Duration),
     HoldData,
-    Announce(Buffer),
-    Tell(Event),
+    Announce(Box<Buffer>),
+    Tell(Box<Event>),
 }
 
 impl Situation<'_> {
@@ -227,11 +227,11 @@ impl Situation<'_> {
 
     /// In [`after_data`](super::Strategy::after_data): sends `announcement` along with the Data.
     pub fn announce(&mut self, announcement: Buffer) {
-        self.actions.push(Action::Announce(announcement));
+        self.actions.push(Action::Announce(Box::new(announcement)));
     }
 
     /// Tells the owner of the engine.
     pub fn tell(&mut self, event: Event) {
-        self.actions.push(Action::Tell(event));
+        self.actions.push(Action::Tell(Box::new(event)));
     }
 }

@@ -112,6 +112,8 @@ impl Engine {
             now,
             trigger: occasion.trigger,
             interest,
+            hashes,
+            hasher: &self.hasher,
             entry,
             ingress: occasion.ingress,
             next_hops: fib.next_hops(route),
@@ -222,6 +224,7 @@ impl Engine {
             expires: now + interest.lifetime().min(self.max_lifetime),
             suppress_for: packet::time::Duration::ZERO,
             nacked: None,
+            non_discovery,
         };
         let room = entry.out_records.len() < MAX_RECORDS;
         match entry.out_records.iter_mut().find(|record| record.face == face) {

@@ -16,27 +16,13 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
     Ok(Box::new(Multicast { suppression: Suppression::from_parameters(parameters)? }))
 }
 
-impl Multicast {
-    /// Sends to `face` unless that was done only just now.
-    fn offer(&self, situation: &mut Situation<'_>, face: FaceId) -> bool {
-        match self.suppression.decide_upstream(situation, face) {
-            Ok(span) => {
-                situation.send(face);
-                situation.suppress_upstream(face, span);
-                true
-            }
-            Err(_) => false,
-        }
-    }
-}
-
 impl Strategy for Multicast {
     fn after_interest(&mut self, situation: &mut Situation<'_>) {
         let mut sent = false;
         for place in 0..situation.next_hops().len() {
             let face = situation.next_hops()[place].face;
             if situation.may_send(face) {
-                sent |= self.offer(situation, face);
+                sent |= self.suppression.offer(situation, face);
             }
         }
         if !sent {
@@ -59,7 +45,7 @@ impl Strategy for Multicast {
     fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
         let waiting_elsewhere = situation.in_records().iter().any(|record| record.face != hop.face);
         if waiting_elsewhere && situation.may_send(hop.face) {
-            self.offer(situation, hop.face);
+            self.suppression.offer(situation, hop.face);
         }
     }
 }

@@ -43,8 +43,10 @@ impl Strategy for Multicast {
     }
 
     fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
+        // A longer prefix may have next hops of its own.
+        let counts = situation.next_hops().contains(&hop);
         let waiting_elsewhere = situation.in_records().iter().any(|record| record.face != hop.face);
-        if waiting_elsewhere && situation.may_send(hop.face) {
+        if counts && waiting_elsewhere && situation.may_send(hop.face) {
             self.suppression.offer(situation, hop.face);
         }
     }

@@ -273,10 +273,13 @@ impl Engine {
         prefix: NameRef<'_>,
         hop: NextHop,
     ) {
-        let fib = &self.fibs[dialect as usize];
-        let hashes = self.hasher.hash(dialect, prefix.components());
-        let strategy = fib.strategy(fib.longest_match(prefix, &hashes));
-        if !self.strategies.get(strategy.0).is_some_and(|instance| instance.strategy.wants_new_next_hops()) {
+        // Interests under the prefix may have a strategy that was chosen for a longer one.
+        let wanted = self.strategies.iter().any(|(_, instance)| {
+            let chosen_for = instance.prefix.as_ref();
+            let overlaps = chosen_for.is_prefix_of(prefix) || prefix.is_prefix_of(chosen_for);
+            overlaps && instance.strategy.wants_new_next_hops()
+        });
+        if !wanted {
             return;
         }
         for id in self.pending.under(dialect, prefix) {

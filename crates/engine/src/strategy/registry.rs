@@ -69,6 +69,8 @@ pub struct StrategySpec {
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) name: Name,
+    /// The prefix it was chosen for.
+    pub(crate) prefix: Name,
     pub(crate) strategy: Box<dyn Strategy>,
 }
 
@@ -114,7 +116,7 @@ impl StrategySpec {
         };
         let spec = StrategySpec { name, entry, parameters };
         // Bad parameters are found here, not when the first packet comes.
-        spec.start()?;
+        spec.start(Name::root())?;
         Ok(spec)
     }
 
@@ -123,11 +125,12 @@ impl StrategySpec {
         &self.name
     }
 
-    pub(crate) fn start(&self) -> Result<Instance, StrategyError> {
+    /// Starts the strategy for the names under `prefix`.
+    pub(crate) fn start(&self, prefix: Name) -> Result<Instance, StrategyError> {
         let mut parameters = self.parameters.clone();
         let strategy = (STRATEGIES[self.entry].start)(&mut parameters)?;
         parameters.finish()?;
-        Ok(Instance { name: self.name.clone(), strategy })
+        Ok(Instance { name: self.name.clone(), prefix, strategy })
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use packet::time::{Duration, Instant};
+use packet::time::Duration;
 use packet::{Data, NameHash};
 
 use super::parameters::{ParameterError, Parameters};
@@ -133,7 +133,6 @@ impl Strategy for Access {
     }
 
     fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, data: &Data) {
-        situation.call_at(Instant::NEVER);
         // Only the first Data says who is fastest.
         if situation.in_records().is_empty() {
             return;

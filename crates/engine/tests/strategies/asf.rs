@@ -180,6 +180,20 @@ fn a_burst_that_is_lost_counts_as_one_timeout() {
 }
 
 #[test]
+fn a_steady_stream_to_a_dead_next_hop_does_not_put_its_timeouts_off() {
+    let mut node = node("");
+    let (name, _) = ask(&mut node);
+    node.data(2, &name);
+    let mut to_dead = 0;
+    while ask(&mut node).1[0] == 2 {
+        to_dead += 1;
+        node.wait_ms(50);
+    }
+    // Three timeouts of 200 ms, a new one beginning with the next Interest.
+    assert!((12..=15).contains(&to_dead), "{to_dead}");
+}
+
+#[test]
 fn data_clears_the_timeouts() {
     let mut node = node("/max-timeouts~2");
     for _ in 0..5 {

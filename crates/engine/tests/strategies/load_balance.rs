@@ -54,13 +54,16 @@ fn faster_next_hops_get_more_as_they_answer_more() {
 #[test]
 fn what_is_never_answered_does_not_count_for_ever() {
     let mut node = node();
-    // 2 loses everything for a while: the others get the more.
-    for number in 0..300 {
-        let name = format!("/a/lost/{number}");
-        if let [Sent::Interest(face @ (3 | 4))] = node.interest(1, &name)[..] {
-            node.data(face, &name);
+    // A hundred for each, but 2 loses its own.
+    let names: Vec<String> = (0..300).map(|number| format!("/a/lost/{number}")).collect();
+    let sent: Vec<Sent> = names.iter().flat_map(|name| node.interest(1, name)).collect();
+    for (name, sent) in names.iter().zip(sent) {
+        if let Sent::Interest(face @ (3 | 4)) = sent {
+            node.data(face, name);
         }
     }
+    assert_eq!(node.pending(), 100);
+    assert_eq!(shares(&mut node, 20, [1, 1, 1])[0], 0);
     node.wait_ms(30_000);
     let counts = shares(&mut node, 3000, [30, 30, 30]);
     assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");

@@ -55,20 +55,24 @@ impl Node {
 
     /// Adds routes to faces with costs; gives what that makes the node send.
     pub(crate) fn route(&mut self, prefix: &str, hops: &[(u32, u64)]) -> Vec<Sent> {
-        self.learned_route(prefix, hops, None)
+        self.add_route(prefix, hops, None)
     }
 
     pub(crate) fn learned_route(
         &mut self,
         prefix: &str,
         hops: &[(u32, u64)],
-        announcement: Option<Buffer>,
+        announcement: &Buffer,
     ) -> Vec<Sent> {
+        self.add_route(prefix, hops, Some(announcement))
+    }
+
+    fn add_route(&mut self, prefix: &str, hops: &[(u32, u64)], announcement: Option<&Buffer>) -> Vec<Sent> {
         let prefix: Name = prefix.parse().unwrap();
         for &(face, cost) in hops {
             let hop = NextHop { face: FaceId(face), cost };
             self.engine
-                .add_learned_route(self.now, Dialect::Ndn, prefix.as_ref(), hop, announcement.clone())
+                .add_learned_route(self.now, Dialect::Ndn, prefix.as_ref(), hop, announcement.cloned())
                 .unwrap();
         }
         self.drain()
@@ -81,7 +85,7 @@ impl Node {
 
     /// An Interest that lives four seconds arrives, with a nonce never used before.
     pub(crate) fn interest(&mut self, from: u32, name: &str) -> Vec<Sent> {
-        self.interest_of(from, name, Duration::from_secs(4), LinkHeader::default())
+        self.interest_of(from, name, Duration::from_secs(4), &LinkHeader::default())
     }
 
     pub(crate) fn interest_of(
@@ -89,25 +93,24 @@ impl Node {
         from: u32,
         name: &str,
         lifetime: Duration,
-        header: LinkHeader,
+        header: &LinkHeader,
     ) -> Vec<Sent> {
         let nonce = self.next_nonce();
         let interest =
             InterestBuilder::new(name.parse().unwrap()).nonce(nonce).lifetime(lifetime).build().unwrap();
         let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
-        self.engine.receive_interest(self.now, FaceId(from), interest, &hashes, &header);
+        self.engine.receive_interest(self.now, FaceId(from), interest, &hashes, header);
         self.drain()
     }
 
     pub(crate) fn data(&mut self, from: u32, name: &str) -> Vec<Sent> {
-        self.data_with(from, name, LinkHeader::default())
+        self.data_with(from, name, &LinkHeader::default())
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "callers write it down in place")]
-    pub(crate) fn data_with(&mut self, from: u32, name: &str, header: LinkHeader) -> Vec<Sent> {
+    pub(crate) fn data_with(&mut self, from: u32, name: &str, header: &LinkHeader) -> Vec<Sent> {
         let data = data(name);
         let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive_data(self.now, FaceId(from), &data, &hashes, &header);
+        self.engine.receive_data(self.now, FaceId(from), &data, &hashes, header);
         self.drain()
     }
 

@@ -48,11 +48,18 @@ pub(crate) struct World {
     faces: BTreeMap<FaceId, FaceConfig>,
     next_face: u32,
     routes: BTreeMap<(bool, Name), BTreeSet<FaceId>>,
-    /// Who ever asked for a name, and with which nonces.
-    askers: BTreeMap<(bool, Name), Vec<(FaceId, u32, bool)>>,
+    /// Who ever asked for a name.
+    askers: BTreeMap<(bool, Name), Vec<Asker>>,
     /// Interests sent, to be answered perhaps.
     asked: Vec<(FaceId, Interest)>,
     outcome: Outcome,
+}
+
+/// Somebody who asked for a name.
+struct Asker {
+    face: FaceId,
+    nonce: u32,
+    is_local: bool,
 }
 
 /// The call that made the node send.
@@ -177,9 +184,9 @@ impl World {
                 Interest::decode_ccnx(fields.encode(&name).unwrap().into()).unwrap()
             }
         };
-        let local = self.faces.get(&from).is_some_and(|config| config.scope == FaceScope::Local);
+        let is_local = self.faces.get(&from).is_some_and(|config| config.scope == FaceScope::Local);
         let nonce = interest.nonce().unwrap().0;
-        self.askers.entry(key(&interest)).or_default().push((from, nonce, local));
+        self.askers.entry(key(&interest)).or_default().push(Asker { face: from, nonce, is_local });
         let hashes = self.engine.hasher().hash(dialect, interest.name().components());
         let header = LinkHeader { non_discovery: self.random.chance(0.3), ..LinkHeader::default() };
         let before = *self.engine.counters();
@@ -348,8 +355,9 @@ impl World {
                     assert_eq!(target.link_type, LinkType::PointToPoint, "a Nack on a shared link");
                     assert_eq!(target.dialect, Dialect::Ndn);
                     let nonce = interest.nonce().unwrap().0;
-                    let asked =
-                        self.askers[&key(interest)].iter().any(|asker| (asker.0, asker.1) == (face, nonce));
+                    let asked = self.askers[&key(interest)]
+                        .iter()
+                        .any(|asker| asker.face == face && asker.nonce == nonce);
                     assert!(asked, "a Nack for what {face} never asked");
                 }
             }
@@ -364,7 +372,7 @@ impl World {
                 assert_eq!(interest.hop_limit(), Some(hops - 1));
             }
         }
-        let local_asker = self.askers[&key(interest)].iter().any(|asker| asker.2);
+        let local_asker = self.askers[&key(interest)].iter().any(|asker| asker.is_local);
         let scope = interest.ccnx().and_then(|view| view.scope()).map(Scope::number);
         assert_ne!(scope, Some(0), "an Interest for the forwarder alone was sent to {face}");
         if target.scope == FaceScope::NonLocal {

@@ -168,8 +168,8 @@ impl Engine {
             (dialect, root)
         });
         let [ndn, ccnx] = fibs;
-        let ndn_strategy = strategies.insert(config.default_strategy.start()?);
-        let ccnx_strategy = strategies.insert(config.default_strategy.start()?);
+        let ndn_strategy = strategies.insert(config.default_strategy.start(Name::root())?);
+        let ccnx_strategy = strategies.insert(config.default_strategy.start(Name::root())?);
         Ok(Engine {
             hasher,
             random: Random::from_seed(config.seed),
@@ -355,7 +355,7 @@ impl Engine {
         prefix: NameRef<'_>,
         spec: &StrategySpec,
     ) -> Result<(), SetStrategyError> {
-        let id = StrategyId(self.strategies.insert(spec.start()?));
+        let id = StrategyId(self.strategies.insert(spec.start(prefix.to_name())?));
         let hashes = self.hasher.hash(dialect, prefix.components());
         match self.fibs[dialect as usize].set_strategy(prefix, &hashes, Some(id)) {
             Ok(previous) => {

@@ -253,7 +253,13 @@ impl Engine {
         let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
         entry.satisfied = false;
         let expires = now + interest.lifetime().min(self.max_lifetime);
-        let record = InRecord { face, nonce, expires, pit_token: header.pit_token.clone() };
+        let record = InRecord {
+            face,
+            nonce,
+            expires,
+            pit_token: header.pit_token.clone(),
+            non_discovery: header.non_discovery,
+        };
         match entry.in_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => *existing = record,
             None => {

@@ -108,6 +108,8 @@ impl Engine {
             now,
             trigger: occasion.trigger,
             interest,
+            hashes,
+            hasher: &self.hasher,
             entry,
             ingress: occasion.ingress,
             next_hops: fib.next_hops(route),
@@ -242,6 +244,7 @@ impl Engine {
             expires: now + interest.lifetime().min(self.max_lifetime),
             suppress_for: packet::time::Duration::ZERO,
             nacked: None,
+            non_discovery,
         };
         let room = entry.out_records.len() < MAX_RECORDS;
         match entry.out_records.iter_mut().find(|record| record.face == face) {
@@ -290,10 +293,13 @@ impl Engine {
         prefix: NameRef<'_>,
         hop: NextHop,
     ) {
-        let fib = &self.fibs[dialect as usize];
-        let hashes = self.hasher.hash(dialect, prefix.components());
-        let strategy = fib.strategy(fib.longest_match(prefix, &hashes));
-        if !self.strategies.get(strategy.0).is_some_and(|instance| instance.strategy.wants_new_next_hops()) {
+        // Interests under the prefix may have a strategy that was chosen for a longer one.
+        let wanted = self.strategies.iter().any(|(_, instance)| {
+            let chosen_for = instance.prefix.as_ref();
+            let overlaps = chosen_for.is_prefix_of(prefix) || prefix.is_prefix_of(chosen_for);
+            overlaps && instance.strategy.wants_new_next_hops()
+        });
+        if !wanted {
             return;
         }
         for id in self.pending.under(dialect, prefix) {

@@ -7,6 +7,7 @@ use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
 use super::{Situation, Strategy};
 use crate::drop_reason::DropReason;
+use crate::face::FaceId;
 use crate::tables::fib::NextHop;
 
 #[derive(Debug)]
@@ -38,18 +39,13 @@ impl Strategy for BestRoute {
     }
 }
 
-/// The cheapest next hop that was not tried yet, or else the one that was tried longest ago.
+/// For a retransmission: the cheapest next hop that was not tried yet, or else the one that was tried longest ago.
 pub(super) fn next_to_try(situation: &Situation<'_>) -> Option<NextHop> {
-    let tried_at = |hop: &NextHop| {
-        situation
-            .out_record(hop.face)
-            .filter(|record| record.expires > situation.now())
-            .map_or(Instant::ZERO, |record| record.sent_at)
-    };
-    let unused =
-        |hop: &NextHop| situation.out_record(hop.face).is_none_or(|record| record.expires <= situation.now());
-    situation
-        .eligible_next_hops()
-        .find(unused)
-        .or_else(|| situation.eligible_next_hops().min_by_key(tried_at))
+    // Of equals the first is taken, and next hops come cheapest first.
+    situation.eligible_next_hops().min_by_key(|hop| tried_at(situation, hop.face))
+}
+
+/// When the Interest was sent to `face`; before all times if it was not, or so long ago that no answer is awaited.
+pub(super) fn tried_at(situation: &Situation<'_>, face: FaceId) -> Option<Instant> {
+    situation.out_record(face).filter(|record| record.expires > situation.now()).map(|record| record.sent_at)
 }

@@ -1,9 +1,11 @@
-//! Load balance: the next hop with the fewest Interests outstanding, in proportion to its cost if costs differ.
+//! Load balance: the next hop with the fewest Interests outstanding.
 //!
-//! Of next hops that are equally loaded the cheaper goes first, so an idle network behaves as with best route.
+//! Costs only break ties: of next hops that are equally loaded the cheapest goes first, so an idle network behaves as
+//! with best route, and a busy one sends by all next hops in proportion to how fast they answer.
 
 use std::collections::BTreeMap;
 
+use packet::time::{Duration, Instant};
 use packet::{Data, NackReason};
 
 use super::best_route::next_to_try;
@@ -13,14 +15,25 @@ use super::{Situation, Strategy, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 
-/// Faces whose load is remembered; faces beyond count as idle.
+/// Faces whose load is remembered. Beyond that the one with the smallest number, which is the oldest, is forgotten and
+/// counts as idle.
 const MAX_FACES: usize = 1024;
+
+/// An Interest that is never answered must not count for ever, so loads are halved this often.
+const HALF_LIFE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct LoadBalance {
     suppression: Suppression,
-    /// A moving average of Interests sent and not answered.
-    loads: BTreeMap<FaceId, f64>,
+    loads: BTreeMap<FaceId, Load>,
+}
+
+/// Interests sent by one face and not answered.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    outstanding: f64,
+    /// When it was last halved.
+    halved_at: Instant,
 }
 
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
@@ -30,25 +43,35 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
     }))
 }
 
-/// An Interest that is never answered must not count for ever, so the load fades with every Interest sent.
-const FADING: f64 = 0.999;
+impl Load {
+    fn faded(mut self, now: Instant) -> Load {
+        let halvings = now.saturating_since(self.halved_at).as_nanos() / HALF_LIFE.as_nanos();
+        self.halved_at += HALF_LIFE * halvings;
+        self.outstanding *= 0.5_f64.powi(halvings.min(1000) as i32);
+        self
+    }
+}
 
 impl LoadBalance {
-    fn load(&self, face: FaceId) -> f64 {
-        self.loads.get(&face).copied().unwrap_or(0.0)
+    fn outstanding(&self, now: Instant, face: FaceId) -> f64 {
+        self.loads.get(&face).map_or(0.0, |load| load.faded(now).outstanding)
     }
 
-    fn sent(&mut self, face: FaceId) {
-        if self.loads.len() < MAX_FACES || self.loads.contains_key(&face) {
-            let load = self.loads.entry(face).or_insert(0.0);
-            *load = *load * FADING + 1.0;
+    fn count(&mut self, now: Instant, face: FaceId, change: f64) {
+        if self.loads.len() >= MAX_FACES && !self.loads.contains_key(&face) {
+            self.loads.pop_first();
         }
+        let load = self.loads.entry(face).or_insert(Load { outstanding: 0.0, halved_at: now });
+        *load = load.faded(now);
+        load.outstanding = (load.outstanding + change).max(0.0);
     }
 
-    fn answered(&mut self, face: FaceId) {
-        if let Some(load) = self.loads.get_mut(&face) {
-            *load = (*load - 1.0).max(0.0);
-        }
+    fn least_loaded(&self, situation: &Situation<'_>) -> Option<FaceId> {
+        let load = |face| self.outstanding(situation.now(), face);
+        situation
+            .eligible_next_hops()
+            .min_by(|a, b| load(a.face).total_cmp(&load(b.face)))
+            .map(|hop| hop.face)
     }
 }
 
@@ -57,30 +80,25 @@ impl Strategy for LoadBalance {
         let chosen = match self.suppression.decide(situation) {
             Verdict::Suppress => return situation.drop_arrival(DropReason::RetransmissionSuppressed),
             Verdict::Forward => next_to_try(situation).map(|hop| hop.face),
-            Verdict::New => situation
-                .eligible_next_hops()
-                .min_by(|a, b| {
-                    self.load(a.face)
-                        .total_cmp(&self.load(b.face))
-                        .then((a.cost, a.face).cmp(&(b.cost, b.face)))
-                })
-                .map(|hop| hop.face),
+            Verdict::New => self.least_loaded(situation),
         };
         match chosen {
             Some(face) => {
-                self.sent(face);
+                self.count(situation.now(), face, 1.0);
                 situation.send(face);
             }
-            None => situation.nack_all(NackReason::NoRoute, DropReason::NoNextHop),
+            None => nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop),
         }
     }
 
-    fn after_data(&mut self, _: &mut Situation<'_>, from: FaceId, _: &Data) {
-        self.answered(from);
+    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
+        if situation.out_record(from).is_some() {
+            self.count(situation.now(), from, -1.0);
+        }
     }
 
     fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, _: NackReason) {
-        self.answered(from);
+        self.count(situation.now(), from, -1.0);
         nacks::pass_on_when_all_nacked(situation);
     }
 }

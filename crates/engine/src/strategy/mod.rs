@@ -4,6 +4,8 @@
 //! answers with commands on it, which the pipeline carries out afterwards. It cannot reach the tables, and it cannot break
 //! the rules of scope: a command that would is not carried out, and counted.
 
+mod access;
+mod asf;
 mod best_route;
 mod load_balance;
 mod multicast;
@@ -11,6 +13,8 @@ mod nacks;
 mod parameters;
 mod random;
 mod registry;
+mod rtt;
+mod self_learning;
 mod situation;
 mod stateful_forwarding;
 mod suppression;

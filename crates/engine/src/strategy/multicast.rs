@@ -16,20 +16,6 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
     Ok(Box::new(Multicast { suppression: Suppression::from_parameters(parameters)? }))
 }
 
-impl Multicast {
-    /// Sends to `face` unless that was done only just now.
-    fn offer(&self, situation: &mut Situation<'_>, face: FaceId) -> bool {
-        match self.suppression.decide_upstream(situation, face) {
-            Ok(span) => {
-                situation.send(face);
-                situation.suppress_upstream(face, span);
-                true
-            }
-            Err(_) => false,
-        }
-    }
-}
-
 impl Strategy for Multicast {
     fn watches_data(&self) -> bool {
         false
@@ -40,7 +26,7 @@ impl Strategy for Multicast {
         for place in 0..situation.next_hops().len() {
             let face = situation.next_hops()[place].face;
             if situation.may_send(face) {
-                sent |= self.offer(situation, face);
+                sent |= self.suppression.offer(situation, face);
             }
         }
         if !sent {
@@ -61,9 +47,11 @@ impl Strategy for Multicast {
     }
 
     fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
+        // A longer prefix may have next hops of its own.
+        let counts = situation.next_hops().contains(&hop);
         let waiting_elsewhere = situation.in_records().iter().any(|record| record.face != hop.face);
-        if waiting_elsewhere && situation.may_send(hop.face) {
-            self.offer(situation, hop.face);
+        if counts && waiting_elsewhere && situation.may_send(hop.face) {
+            self.suppression.offer(situation, hop.face);
         }
     }
 }

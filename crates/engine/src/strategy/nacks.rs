@@ -5,17 +5,32 @@ use packet::NackReason;
 use super::Situation;
 use crate::drop_reason::DropReason;
 
+/// What most strategies do with an Interest that they can send to nobody: it goes back. While a copy of it is still
+/// under way for somebody else, or for the same consumer, it waits for that one's answer instead.
+pub(super) fn refuse(situation: &mut Situation<'_>, reason: NackReason, drop: DropReason) {
+    if situation.has_pending_out_records() {
+        situation.drop_arrival(drop);
+    } else {
+        situation.nack_all(reason, drop);
+    }
+}
+
 /// Waits until everybody the Interest was sent to has sent it back, then passes the least severe reason on to all who wait.
+/// A face that is gone, or whose time is over, is not waited for.
 ///
-/// One special case, as in NFD: if the only one who has not answered is also waiting for the Interest, it waits for us as we wait
-/// for it, so it is told.
+/// One special case, as in NFD: if the only one who has not answered is also waiting for the Interest, it waits for us as
+/// we wait for it, so it is told.
 pub(super) fn pass_on_when_all_nacked(situation: &mut Situation<'_>) {
+    if situation.in_records().is_empty() {
+        return;
+    }
     let mut least_severe = NackReason::Unspecified;
     let mut silent = None;
     let mut silent_count = 0;
     for record in situation.out_records() {
         match record.nacked {
             Some(reason) => least_severe = least_severe.min(reason),
+            None if record.expires <= situation.now() || !situation.has_face(record.face) => {}
             None => {
                 silent = Some(record.face);
                 silent_count += 1;

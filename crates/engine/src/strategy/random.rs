@@ -3,7 +3,7 @@
 use packet::NackReason;
 
 use super::parameters::{ParameterError, Parameters};
-use super::{Situation, Strategy};
+use super::{Situation, Strategy, nacks};
 use crate::drop_reason::DropReason;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Strategy for RandomHop {
         let chosen = situation.eligible_next_hops().nth(drawn).map(|hop| hop.face);
         match chosen {
             Some(face) => situation.send(face),
-            None => situation.nack_all(NackReason::NoRoute, DropReason::NoNextHop),
+            None => nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop),
         }
     }
 }

@@ -4,7 +4,9 @@ use packet::{Component, ComponentKind, Name};
 use thiserror::Error;
 
 use super::parameters::{ParameterError, Parameters};
-use super::{Strategy, best_route, load_balance, multicast, random, stateful_forwarding};
+use super::{
+    Strategy, access, asf, best_route, load_balance, multicast, random, self_learning, stateful_forwarding,
+};
 
 /// Makes an instance from its parameters.
 type Start = fn(&mut Parameters) -> Result<Box<dyn Strategy>, ParameterError>;
@@ -19,6 +21,9 @@ struct Entry {
 const STRATEGIES: &[Entry] = &[
     Entry { word: "best-route", version: 5, start: best_route::start },
     Entry { word: "multicast", version: 5, start: multicast::start },
+    Entry { word: "access", version: 1, start: access::start },
+    Entry { word: "asf", version: 5, start: asf::start },
+    Entry { word: "self-learning", version: 1, start: self_learning::start },
     Entry { word: "random", version: 1, start: random::start },
     Entry { word: "load-balance", version: 1, start: load_balance::start },
     Entry { word: "stateful-forwarding", version: 1, start: stateful_forwarding::start },
@@ -64,6 +69,8 @@ pub struct StrategySpec {
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) name: Name,
+    /// The prefix it was chosen for.
+    pub(crate) prefix: Name,
     pub(crate) strategy: Box<dyn Strategy>,
 }
 
@@ -109,7 +116,7 @@ impl StrategySpec {
         };
         let spec = StrategySpec { name, entry, parameters };
         // Bad parameters are found here, not when the first packet comes.
-        spec.start()?;
+        spec.start(Name::root())?;
         Ok(spec)
     }
 
@@ -118,11 +125,12 @@ impl StrategySpec {
         &self.name
     }
 
-    pub(crate) fn start(&self) -> Result<Instance, StrategyError> {
+    /// Starts the strategy for the names under `prefix`.
+    pub(crate) fn start(&self, prefix: Name) -> Result<Instance, StrategyError> {
         let mut parameters = self.parameters.clone();
         let strategy = (STRATEGIES[self.entry].start)(&mut parameters)?;
         parameters.finish()?;
-        Ok(Instance { name: self.name.clone(), strategy })
+        Ok(Instance { name: self.name.clone(), prefix, strategy })
     }
 }
 

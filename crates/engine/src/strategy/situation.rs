@@ -2,7 +2,7 @@
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Interest, NackReason, NameHash, NameRef, Nonce};
+use packet::{Buffer, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PrefixHashes};
 
 use crate::drop_reason::DropReason;
 use crate::face::{FaceId, FaceTable, LinkType};
@@ -28,6 +28,9 @@ pub struct Situation<'a> {
     pub(crate) trigger: Trigger,
     /// The Interest to send: the one that arrived, or else the pending one.
     pub(crate) interest: &'a Interest,
+    /// Of the Interest's name, or of a longer one that it is a prefix of.
+    pub(crate) hashes: &'a PrefixHashes,
+    pub(crate) hasher: &'a NameHasher,
     pub(crate) entry: &'a mut Pending,
     pub(crate) ingress: Option<FaceId>,
     pub(crate) next_hops: &'a [NextHop],
@@ -75,6 +78,17 @@ impl Situation<'_> {
         self.interest.name()
     }
 
+    /// Hash of the name's prefix of `components` components; `None` if the name is shorter, or the prefix too long to have
+    /// been hashed.
+    pub fn prefix_hash(&self, components: usize) -> Option<NameHash> {
+        if components <= self.interest.component_count() { self.hashes.prefix(components) } else { None }
+    }
+
+    /// Hash of any other name in the Interest's dialect; costs a pass over the name.
+    pub fn hash_of(&self, name: NameRef<'_>) -> NameHash {
+        self.hasher.hash(self.interest.dialect(), name.components()).whole()
+    }
+
     /// The face the Interest just came by; `None` when the call is about something else.
     pub fn ingress(&self) -> Option<FaceId> {
         self.ingress
@@ -118,6 +132,11 @@ impl Situation<'_> {
     /// The node's random numbers.
     pub fn random(&mut self) -> &mut Random {
         self.random
+    }
+
+    /// Whether the face exists still.
+    pub fn has_face(&self, face: FaceId) -> bool {
+        self.faces.get(face).is_some()
     }
 
     /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the Interest just came from,

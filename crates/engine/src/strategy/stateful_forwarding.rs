@@ -4,26 +4,30 @@
 //! Towards each next hop there is a token bucket. An Interest that finds no token on any of its next hops goes back with
 //! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly.
 
-use std::collections::BTreeMap;
-
+use packet::time::Duration;
 use packet::{NackReason, NameHash};
+use smallvec::SmallVec;
 
+use super::best_route::tried_at;
 use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
-use super::{Situation, Strategy};
+use super::{Situation, Strategy, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::{FaceId, RateLimit};
 use crate::limit::TokenBucket;
+use crate::tables::measurements::Measurements;
+use crate::transmit::Event;
 
-/// Buckets kept; beyond that the one that was made first is dropped, and starts full if it is needed again.
-const MAX_BUCKETS: usize = 65_536;
+/// Buckets kept. Beyond that the one that was not used for longest is dropped, and starts full if it is needed again.
+const MAX_BUCKETS: u32 = 65_536;
 
 #[derive(Debug)]
 struct StatefulForwarding {
     suppression: Suppression,
     limit: RateLimit,
     share: Share,
-    buckets: BTreeMap<BucketKey, TokenBucket>,
+    /// A bucket is forgotten when it has not been used for as long as it takes to fill: a new one is full too.
+    buckets: Measurements<TokenBucket>,
 }
 
 /// What a bucket is for.
@@ -35,10 +39,8 @@ enum Share {
     Route,
 }
 
-/// The route is none for buckets of a whole face.
-type BucketKey = (Option<NameHash>, FaceId);
-
-/// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per `face` (route).
+/// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per `face` (route),
+/// and those of retransmission suppression.
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
     let limit =
@@ -47,22 +49,28 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
         "face" => Share::Face,
         _ => Share::Route,
     };
-    Ok(Box::new(StatefulForwarding { suppression, limit, share, buckets: BTreeMap::new() }))
+    // Never for a rate of zero.
+    let time_to_fill = Duration::from_secs(limit.burst.into()) / u64::from(limit.per_second);
+    let lifetime = time_to_fill + Duration::from_nanos(1);
+    let buckets = Measurements::new(lifetime, MAX_BUCKETS);
+    Ok(Box::new(StatefulForwarding { suppression, limit, share, buckets }))
 }
 
 impl StatefulForwarding {
-    fn take_token(&mut self, situation: &Situation<'_>, face: FaceId) -> bool {
+    fn take_token(&mut self, situation: &mut Situation<'_>, face: FaceId) -> bool {
         let route = match self.share {
-            Share::Face => None,
-            Share::Route => Some(situation.route()),
+            Share::Face => NameHash(0),
+            Share::Route => situation.route(),
         };
-        let key = (route, face);
-        if self.buckets.len() >= MAX_BUCKETS && !self.buckets.contains_key(&key) {
-            self.buckets.pop_first();
+        // An odd factor spreads face numbers over all the bits that the table looks at.
+        let key = NameHash(route.0 ^ u64::from(face.0).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (now, limit) = (situation.now(), self.limit);
+        let taken = self.buckets.renew(now, key, || TokenBucket::full(limit, now)).take(now);
+        if self.buckets.take_warning(now) {
+            let name = situation.name().to_name();
+            situation.tell(Event::MeasurementsFull { name, lifetime: self.buckets.lifetime() });
         }
-        let limit = self.limit;
-        let now = situation.now();
-        self.buckets.entry(key).or_insert_with(|| TokenBucket::full(limit, now)).take(now)
+        taken
     }
 }
 
@@ -72,24 +80,24 @@ impl Strategy for StatefulForwarding {
     }
 
     fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        if self.suppression.decide(situation) == Verdict::Suppress {
+        let verdict = self.suppression.decide(situation);
+        if verdict == Verdict::Suppress {
             return situation.drop_arrival(DropReason::RetransmissionSuppressed);
         }
-        let mut has_next_hop = false;
-        for place in 0..situation.next_hops().len() {
-            let face = situation.next_hops()[place].face;
-            if !situation.may_send(face) {
-                continue;
-            }
-            has_next_hop = true;
+        let mut hops: SmallVec<[FaceId; 8]> = situation.eligible_next_hops().map(|hop| hop.face).collect();
+        if verdict == Verdict::Forward {
+            // Stable: those not yet tried stay in order of cost, before the others.
+            hops.sort_by_key(|&face| tried_at(situation, face));
+        }
+        for &face in &hops {
             if self.take_token(situation, face) {
                 return situation.send(face);
             }
         }
-        if has_next_hop {
-            situation.nack_all(NackReason::Congestion, DropReason::UpstreamRate);
+        if hops.is_empty() {
+            nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop);
         } else {
-            situation.nack_all(NackReason::NoRoute, DropReason::NoNextHop);
+            nacks::refuse(situation, NackReason::Congestion, DropReason::UpstreamRate);
         }
     }
 }

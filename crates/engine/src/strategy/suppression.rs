@@ -2,8 +2,8 @@
 
 use packet::time::Duration;
 
+use super::Situation;
 use super::parameters::{ParameterError, Parameters};
-use super::{Situation, Trigger};
 use crate::face::FaceId;
 
 /// Exponential back-off between forwarded retransmissions, as in NFD.
@@ -30,6 +30,9 @@ impl Suppression {
         let initial = parameters.millis("retx-suppression-initial", Duration::from_millis(10))?;
         let max = parameters.millis("retx-suppression-max", Duration::from_millis(250))?;
         let multiplier = parameters.number("retx-suppression-multiplier", 2.0)?;
+        if initial == Duration::ZERO {
+            return Err(ParameterError::new("retx-suppression-initial", "must not be zero"));
+        }
         if max < initial {
             return Err(ParameterError::new(
                 "retx-suppression-max",
@@ -42,43 +45,44 @@ impl Suppression {
         Ok(Suppression { initial, multiplier, max })
     }
 
-    /// Decides for the pending Interest as a whole; notes the time and the next interval if it may be sent.
+    /// The same interval after every retransmission.
+    pub(super) const fn fixed(interval: Duration) -> Self {
+        Suppression { initial: interval, multiplier: 1.0, max: interval }
+    }
+
+    /// Decides for the pending Interest as a whole, by when it was last sent to anybody; notes the next interval if it may be
+    /// sent again. Uses [`StrategyNotes::span`](crate::tables::pending::StrategyNotes).
     pub(super) fn decide(&self, situation: &mut Situation<'_>) -> Verdict {
-        let now = situation.now();
-        let pending = situation.has_pending_out_records();
-        let again = situation.trigger() == Trigger::Again;
-        let notes = situation.notes();
-        if !pending || !again || notes.span == Duration::ZERO {
-            notes.instant = now;
-            notes.span = self.initial;
-            return if pending { Verdict::Forward } else { Verdict::New };
+        if !situation.has_pending_out_records() {
+            return Verdict::New;
         }
-        if now < notes.instant + notes.span {
+        let last_sent = situation.out_records().iter().map(|record| record.sent_at).max();
+        let since = situation.now().saturating_since(last_sent.unwrap_or_default());
+        let notes = situation.notes();
+        let interval = notes.span.max(self.initial);
+        if since < interval {
             return Verdict::Suppress;
         }
-        notes.instant = now;
-        notes.span = self.longer(notes.span);
+        notes.span = self.longer(interval);
         Verdict::Forward
     }
 
-    /// Decides for one face the Interest may be sent to; if it may, gives the interval to note for it.
-    pub(super) fn decide_upstream(
-        &self,
-        situation: &Situation<'_>,
-        face: FaceId,
-    ) -> Result<Duration, Verdict> {
-        match situation.out_record(face) {
-            Some(record) if record.expires > situation.now() => {
-                if situation.now() < record.sent_at + record.suppress_for {
-                    Err(Verdict::Suppress)
-                } else if record.suppress_for == Duration::ZERO {
-                    Ok(self.initial)
-                } else {
-                    Ok(self.longer(record.suppress_for))
+    /// Sends the Interest to `face` unless that was done only just now; false if it was.
+    pub(super) fn offer(&self, situation: &mut Situation<'_>, face: FaceId) -> bool {
+        let now = situation.now();
+        let interval = match situation.out_record(face) {
+            Some(record) if record.expires > now => {
+                let interval = record.suppress_for.max(self.initial);
+                if now.saturating_since(record.sent_at) < interval {
+                    return false;
                 }
+                self.longer(interval)
             }
-            _ => Ok(self.initial),
-        }
+            _ => self.initial,
+        };
+        situation.send(face);
+        situation.suppress_upstream(face, interval);
+        true
     }
 
     fn longer(&self, span: Duration) -> Duration {

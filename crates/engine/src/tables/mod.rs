@@ -8,5 +8,6 @@ pub(crate) mod dead_nonces;
 pub(crate) mod entry_id;
 pub(crate) mod fib;
 pub(crate) mod hash_index;
+pub(crate) mod measurements;
 pub(crate) mod pending;
 pub(crate) mod timer_wheel;

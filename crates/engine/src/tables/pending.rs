@@ -34,6 +34,8 @@ pub struct InRecord {
     pub expires: Instant,
     /// What it wants back with the Data.
     pub pit_token: PitToken,
+    /// It asked not to flood the Interest, for it knows a route.
+    pub non_discovery: bool,
 }
 
 /// A face the Interest was sent to.
@@ -51,6 +53,8 @@ pub struct OutRecord {
     pub suppress_for: Duration,
     /// The Nack it answered with.
     pub nacked: Option<NackReason>,
+    /// It was asked not to flood the Interest.
+    pub non_discovery: bool,
 }
 
 /// A few words that the entry's strategy may use as it likes. Zero at first.

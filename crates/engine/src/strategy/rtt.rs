@@ -1,0 +1,101 @@
+//! Round-trip times (RFC 6298).
+
+use packet::time::Duration;
+
+/// Estimates the round-trip time, and how long to wait for an answer before it counts as lost.
+///
+/// α = 1/8, β = 1/4, K = 4, no clock granularity, as time is in nanoseconds. Timeouts do not back it off: each strategy
+/// has its own way to deal with them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RttEstimator {
+    /// None before the first measurement.
+    estimate: Option<Estimate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    smoothed: Duration,
+    variation: Duration,
+}
+
+impl RttEstimator {
+    /// What [`RttEstimator::timeout`] is without a measurement (RFC 6298, 2.1).
+    pub(super) const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
+    /// The shortest timeout. The RFC says a second, for the sake of TCP's delayed acknowledgements, which nobody here sends.
+    pub(super) const MIN_TIMEOUT: Duration = Duration::from_millis(200);
+    /// The longest timeout (RFC 6298, 2.5: at least 60 s).
+    pub(super) const MAX_TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// Takes one measurement.
+    pub(super) fn measure(&mut self, rtt: Duration) {
+        self.estimate = Some(match self.estimate {
+            None => Estimate { smoothed: rtt, variation: rtt / 2 },
+            Some(Estimate { smoothed, variation }) => {
+                let error = smoothed.saturating_sub(rtt).max(rtt.saturating_sub(smoothed));
+                Estimate { variation: average(variation, error, 4), smoothed: average(smoothed, rtt, 8) }
+            }
+        });
+    }
+
+    /// SRTT; `None` before the first measurement.
+    pub(super) fn smoothed(&self) -> Option<Duration> {
+        self.estimate.map(|estimate| estimate.smoothed)
+    }
+
+    /// RTO.
+    pub(super) fn timeout(&self) -> Duration {
+        match self.estimate {
+            None => Self::INITIAL_TIMEOUT,
+            Some(Estimate { smoothed, variation }) => {
+                (smoothed + variation * 4).clamp(Self::MIN_TIMEOUT, Self::MAX_TIMEOUT)
+            }
+        }
+    }
+}
+
+/// `old` moved by one part in `parts` towards `new`, without the overflow that the textbook's form could have.
+fn average(old: Duration, new: Duration, parts: u64) -> Duration {
+    if new >= old {
+        old + new.saturating_sub(old) / parts
+    } else {
+        old.saturating_sub(old.saturating_sub(new) / parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::random::Random;
+
+    #[test]
+    fn estimates_follow_the_formulas_of_the_rfc() {
+        let mut random = Random::from_seed(4);
+        let mut estimator = RttEstimator::default();
+        assert_eq!((estimator.smoothed(), estimator.timeout()), (None, Duration::from_secs(1)));
+        let (mut srtt, mut rttvar) = (0.0, 0.0);
+        for number in 0..1000 {
+            let rtt = 0.050 + random.unit() * 0.4;
+            estimator.measure(Duration::from_secs_f64(rtt));
+            if number == 0 {
+                (srtt, rttvar) = (rtt, rtt / 2.0);
+            } else {
+                rttvar = 0.75 * rttvar + 0.25 * f64::abs(srtt - rtt);
+                srtt = 0.875 * srtt + 0.125 * rtt;
+            }
+            assert!((estimator.smoothed().unwrap().as_secs_f64() - srtt).abs() < 1e-7);
+            let rto = (srtt + 4.0 * rttvar).clamp(0.2, 60.0);
+            assert!((estimator.timeout().as_secs_f64() - rto).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn timeouts_stay_within_their_bounds_whatever_is_measured() {
+        let mut estimator = RttEstimator::default();
+        estimator.measure(Duration::ZERO);
+        assert_eq!(estimator.timeout(), RttEstimator::MIN_TIMEOUT);
+        for rtt in [Duration::MAX, Duration::ZERO, Duration::MAX] {
+            estimator.measure(rtt);
+            assert!(estimator.timeout() <= RttEstimator::MAX_TIMEOUT);
+        }
+    }
+}

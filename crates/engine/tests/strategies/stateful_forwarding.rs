@@ -1,0 +1,74 @@
+//! Stateful forwarding: buckets of tokens, and Nacks when they are empty.
+
+use engine::*;
+use packet::NackReason;
+
+use crate::node::{Node, Sent};
+
+/// Sends `count` Interests for different names at once; gives how many went to each face, and how many came back.
+fn burst(node: &mut Node, prefix: &str, count: u32) -> ([u32; 5], u32) {
+    let (mut sent, mut congested) = ([0; 5], 0);
+    for _ in 0..count {
+        let name = format!("{prefix}/{}", node.next_nonce());
+        match node.interest(1, &name)[..] {
+            [Sent::Interest(face)] => sent[face as usize] += 1,
+            [Sent::Nack(1, NackReason::Congestion)] => congested += 1,
+            ref other => panic!("{other:?}"),
+        }
+    }
+    (sent, congested)
+}
+
+#[test]
+fn a_burst_of_the_buckets_depth_passes_and_the_rest_goes_back_with_congestion() {
+    let mut node = Node::new("stateful-forwarding", 4);
+    node.route("/a", &[(2, 0)]);
+    assert_eq!(burst(&mut node, "/a", 80), ([0, 0, 50, 0, 0], 30));
+    assert_eq!(node.drops(DropReason::UpstreamRate), 30);
+    assert_eq!(node.pending(), 50, "what was sent back is not pending");
+    // A thousand a second.
+    node.wait_ms(20);
+    assert_eq!(burst(&mut node, "/a", 80), ([0, 0, 20, 0, 0], 60));
+    node.wait_ms(60_000);
+    assert_eq!(burst(&mut node, "/a", 80), ([0, 0, 50, 0, 0], 30));
+}
+
+#[test]
+fn when_one_bucket_is_empty_the_next_next_hop_is_used() {
+    let mut node = Node::new("stateful-forwarding/rate~10/depth~5", 4);
+    node.route("/a", &[(2, 1), (3, 2)]);
+    assert_eq!(burst(&mut node, "/a", 12), ([0, 0, 5, 5, 0], 2));
+}
+
+#[test]
+fn buckets_are_for_routes_or_for_faces() {
+    for (limit, second) in [("route", ([0, 0, 5, 0, 0], 5)), ("face", ([0; 5], 10))] {
+        let mut node = Node::new(&format!("stateful-forwarding/rate~1/depth~5/limit~{limit}"), 4);
+        node.route("/a", &[(2, 0)]);
+        node.route("/b", &[(2, 0)]);
+        node.route("/c", &[(3, 0)]);
+        assert_eq!(burst(&mut node, "/a", 10), ([0, 0, 5, 0, 0], 5));
+        assert_eq!(burst(&mut node, "/b", 10), second, "per {limit}");
+        assert_eq!(burst(&mut node, "/c", 10), ([0, 0, 0, 5, 0], 5), "another face always has its own");
+    }
+}
+
+#[test]
+fn a_rate_of_zero_lets_the_depth_pass_once() {
+    let mut node = Node::new("stateful-forwarding/rate~0/depth~3", 4);
+    node.route("/a", &[(2, 0)]);
+    assert_eq!(burst(&mut node, "/a", 10).1, 7);
+    node.wait_ms(3_600_000);
+    assert_eq!(burst(&mut node, "/a", 10).1, 10);
+}
+
+#[test]
+fn a_retransmission_without_a_token_leaves_the_first_copy_under_way() {
+    let mut node = Node::new("stateful-forwarding/rate~1/depth~1", 4);
+    node.route("/a", &[(3, 0)]);
+    assert_eq!(node.interest(1, "/a/1"), [Sent::Interest(3)]);
+    node.wait_ms(20);
+    assert_eq!(node.interest(2, "/a/1"), []);
+    assert_eq!(node.drops(DropReason::UpstreamRate), 1);
+    assert_eq!(node.data(3, "/a/1"), [Sent::Data(1), Sent::Data(2)]);
+}

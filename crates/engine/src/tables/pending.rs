@@ -189,7 +189,11 @@ impl PendingTable {
         if self.is_full() {
             return Err(Refused::Full);
         }
-        if index.candidates(hash).take(MAX_VARIANTS + 1).count() > MAX_VARIANTS {
+        let is_variant = |id| match EntryId::from_raw(id) {
+            EntryId::Pending(id) => self.entries.get(id.0).is_some_and(|entry| entry.hash == hash),
+            EntryId::Cached(_) => false,
+        };
+        if index.candidates(hash).filter(|&id| is_variant(id)).take(MAX_VARIANTS).count() == MAX_VARIANTS {
             return Err(Refused::TooManyVariants);
         }
         self.count_depths(&interest, 1);

@@ -33,6 +33,11 @@ const TARGETS: &[Target] = &[
         seed_kinds: &["ccnx-"],
     },
     Target {
+        name: "engine_operations",
+        about: "the engine under any commands and packets: bounds, counters, nothing unasked for",
+        seed_kinds: &[],
+    },
+    Target {
         name: "name_uri",
         about: "names as text in both dialects: parse, print, parse",
         seed_kinds: &["ndn-name"],

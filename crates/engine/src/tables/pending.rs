@@ -214,7 +214,7 @@ impl PendingTable {
         if self.is_full() {
             return Err(Refused::Full);
         }
-        if index.has_more_than(MAX_VARIANTS, hash) {
+        if index.has_more_than(MAX_VARIANTS - 1, hash) && self.variants(index, hash) >= MAX_VARIANTS {
             return Err(Refused::TooManyVariants);
         }
         self.count_depths(DepthKey::of(&interest), 1);
@@ -232,6 +232,16 @@ impl PendingTable {
         });
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
         Ok(PendingId(id))
+    }
+
+    /// Entries whose names have this hash: under one name, but for chance.
+    #[cold]
+    fn variants(&self, index: &HashIndex, hash: NameHash) -> usize {
+        let is_variant = |id| match EntryId::from_raw(id) {
+            EntryId::Pending(id) => self.entries.get(id.0).is_some_and(|entry| entry.hash == hash),
+            EntryId::Cached(_) => false,
+        };
+        index.candidates(hash).filter(|&id| is_variant(id)).count()
     }
 
     /// Removes an entry.

@@ -5,6 +5,12 @@
 //! tables smaller. `… -- instructions N` does nothing but `N` exchanges and `… -- packets N` only makes the packets for them, so
 //! that the difference of the two under valgrind is what the engine executes.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark prints, and stops when its own packets are wrong"
+)]
+
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant as Clock;

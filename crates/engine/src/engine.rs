@@ -21,7 +21,7 @@ use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
 use crate::transmit::{Event, Transmit};
 
-/// What an engine is made with. [`EngineConfig::default`] suits a host or a small router.
+/// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// Secret key of the name hashes. Whoever decodes packets for this engine must hash with [`Engine::hasher`].

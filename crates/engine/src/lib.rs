@@ -1,4 +1,50 @@
-//! engine
+//! One node's forwarding, as a pure state machine.
+//!
+//! Interests go where their Data may be found, Data goes back the way its Interest came, and is kept for the next who asks.
+//! That is all a forwarder does; everything here serves to do it fast, for a million names at a time, and to stay
+//! within bounds whatever the neighbours send.
+//!
+//! An [`Engine`] owns no socket and reads no clock. Its owner decodes packets, hands them over together with the time, and
+//! takes away what is to be sent. A daemon, a simulator and the tests drive the same code, and the same calls always have the
+//! same results.
+//!
+//! ```
+//! use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop, Outgoing};
+//! use packet::ndn::{DataBuilder, InterestBuilder};
+//! use packet::time::Instant;
+//! use packet::{Dialect, LinkHeader, Name};
+//!
+//! let now = Instant::ZERO;
+//! let (consumer, producer) = (FaceId(256), FaceId(257));
+//! let mut engine = Engine::new(EngineConfig::seeded(1)?)?;
+//! engine.add_face(now, consumer, FaceConfig::remote())?;
+//! engine.add_face(now, producer, FaceConfig::remote())?;
+//! let prefix: Name = "/lab".parse()?;
+//! engine.add_route(now, Dialect::Ndn, prefix.as_ref(), NextHop { face: producer, cost: 10 })?;
+//!
+//! // The Interest goes to the producer …
+//! let interest = InterestBuilder::new("/lab/file/seg=0".parse()?).nonce(7).build()?;
+//! let hashes = engine.hasher().hash(Dialect::Ndn, interest.name().components());
+//! engine.receive_interest(now, consumer, interest, &hashes, &LinkHeader::default());
+//! let sent = engine.poll_transmit().ok_or("nothing sent")?;
+//! assert!(sent.face == producer && matches!(sent.packet, Outgoing::Interest(_)));
+//!
+//! // … and the Data comes back.
+//! let data = DataBuilder::new("/lab/file/seg=0".parse()?).content(b"hi".to_vec()).build_with_digest()?;
+//! engine.receive_data(now, producer, &data, &hashes, &LinkHeader::default());
+//! let sent = engine.poll_transmit().ok_or("nothing sent")?;
+//! assert!(sent.face == consumer && matches!(sent.packet, Outgoing::Data(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//! - [`Engine`] lists all that its owner can do, and in which order.
+//! - `pipeline/` says what happens to a packet, one file for each kind.
+//! - `tables/` remembers: pending Interests and kept Data behind one index, routes, nonces of the past, timers.
+//! - `strategy/` decides who gets an Interest, one file for each way; [`Strategy`] is the trait, [`Situation`] what it sees.
+//! - `limit/` and [`DropReason`] say what happens when there is too much of something.
+//! - `scope` says how far a name may travel.
+
 mod drop_reason;
 mod engine;
 mod face;
@@ -6,6 +52,7 @@ mod limit;
 mod pipeline;
 mod prefetch;
 mod scope;
+mod shard;
 mod strategy;
 mod tables;
 mod transmit;
@@ -14,6 +61,7 @@ pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes, Upcoming};
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::TokenBucket;
+pub use shard::{ShardMap, shard_of_token};
 pub use strategy::{
     ParameterError, Situation, Strategy, StrategyError, StrategySpec, Trigger, strategy_names,
 };

@@ -1,5 +1,7 @@
 //! One Interest, one Data: the way there and back, and what is remembered.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
 use engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};

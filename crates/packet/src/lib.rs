@@ -1,4 +1,34 @@
-//! What is on the wire.
+//! What is on the wire: names, Interests, Data and Nacks, what travels beside them over a link, and the two
+//! languages in which all that is written.
+//!
+//! A packet is decoded once. Decoding checks everything, finds the components of the name and hashes every
+//! prefix of it under a secret key in one pass; nobody downstream parses bytes again. Views such as
+//! [`ndn::InterestView`] borrow the bytes and allocate nothing; owned packets, [`Interest`] and [`Data`], share the received
+//! [`Buffer`] and are cheap to clone. Both dialects decode into the same two types.
+//!
+//! ```
+//! use packet::ndn::InterestBuilder;
+//! use packet::{Interest, NameHasher, PrefixHashes};
+//!
+//! let sent = InterestBuilder::new("/lab/file/v=1".parse()?).can_be_prefix(true).nonce(7).build()?;
+//!
+//! let hasher = NameHasher::new([1, 2]);
+//! let mut hashes = PrefixHashes::default();
+//! let received = Interest::decode_ndn_hashed(sent.wire().clone(), &hasher, &mut hashes)?;
+//! assert_eq!(received.name().to_string(), "/lab/file/v=1");
+//! assert!(received.can_be_prefix());
+//! let prefix = hasher.hash(received.dialect(), received.name().prefix(2).components());
+//! assert_eq!(hashes.prefix(2), Some(prefix.whole()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//! - [`name`]: names, their canonical form and order, their URIs. [`hash`]: the keyed hashes.
+//! - [`interest`], [`data`], [`link_header`]: the model that the rest of Cairn works with.
+//! - [`ndn`]: NDN packet format v0.3, and NDNLPv2 in [`ndn::lp`].
+//! - [`ccnx`]: ccnb of CCNx 0.8, its management objects, and NDNLP v1.
+//! - [`time`], [`random`], [`buffer`]: what protocol code uses instead of clocks, system entropy and receive buffers.
+//! - [`error`]: what is wrong with a packet: the field, the byte, the rule.
 
 pub mod buffer;
 pub mod ccnx;

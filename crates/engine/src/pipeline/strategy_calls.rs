@@ -6,11 +6,11 @@ use packet::{Buffer, Dialect, Interest, LinkHeader, NackReason, NameRef, Nonce, 
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
-use crate::scope;
 use crate::strategy::{Action, Situation, Strategy, Trigger};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{MAX_RECORDS, OutRecord, PendingId};
 use crate::transmit::{Outgoing, Transmit};
+use crate::{scope, shard};
 
 /// What happened, as far as the strategy needs to know.
 #[derive(Clone, Copy)]
@@ -254,7 +254,8 @@ impl Engine {
         }
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;
-        let pit_token = if target.config.send_pit_tokens { token(self.shard, id) } else { PitToken::NONE };
+        let pit_token =
+            if target.config.send_pit_tokens { shard::token(self.shard, id) } else { PitToken::NONE };
         let header = LinkHeader { pit_token, non_discovery, ..LinkHeader::default() };
         self.transmits.push_back(Transmit { face, packet: Outgoing::Interest(sent), header });
     }
@@ -320,11 +321,4 @@ impl Engine {
             self.faces.count_drop(face, reason);
         }
     }
-}
-
-/// The token of a pending Interest: the shard that holds it and its number there, six bytes as some peers demand.
-fn token(shard: u16, id: PendingId) -> PitToken {
-    let [a, b] = shard.to_be_bytes();
-    let [c, d, e, f] = id.0.to_be_bytes();
-    PitToken::new(&[a, b, c, d, e, f]).unwrap_or_default()
 }

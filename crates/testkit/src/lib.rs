@@ -7,4 +7,5 @@
 //! ```
 
 pub mod counting_allocator;
+pub mod network;
 pub mod vectors;

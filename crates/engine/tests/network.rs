@@ -1,4 +1,5 @@
 //! Small networks, each with a drawing: what several engines promise together.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use engine::{DropReason, FaceConfig, NextHop, Outgoing, StrategySpec};
 use link::ImpairmentConfig;

@@ -145,9 +145,9 @@ pub(super) struct Consumer {
     /// Requests that may be asked for at once.
     pub(super) window: usize,
     wanted: Vec<Wanted>,
-    /// Interests sent and not answered by Data.
+    /// Interests sent, and until when, less one for each Data that came.
     expected: Vec<(Interest, Instant)>,
-    /// Data that came though no Interest asked for it.
+    /// Data that came though no Interest asked for it, or more often than any did.
     pub(super) unasked: Vec<Data>,
     random: Random,
 }
@@ -239,10 +239,12 @@ impl Consumer {
     }
 
     pub(super) fn handle_data(&mut self, now: Instant, data: &Data, header: &LinkHeader) {
-        let before = self.expected.len();
-        self.expected.retain(|(interest, until)| *until < now || !interest.matches(data));
-        if self.expected.len() == before {
-            self.unasked.push(data.clone());
+        // A cache answers one Interest at a time, so of several that the Data fits the others may be answered later.
+        let waiting = self.expected.iter().enumerate();
+        let fitting = waiting.filter(|(_, (interest, until))| *until >= now && interest.matches(data));
+        match fitting.min_by_key(|(_, (_, until))| *until).map(|(place, _)| place) {
+            Some(place) => drop(self.expected.remove(place)),
+            None => self.unasked.push(data.clone()),
         }
         for wanted in &mut self.wanted {
             let fits = matches!(wanted.state, State::Asked { .. })

@@ -295,7 +295,7 @@ impl Network {
         self.consumers.iter().all(Consumer::is_done)
     }
 
-    /// Data that a consumer got without having asked for it, or more than once.
+    /// Data that a consumer got without having asked for it, or more often than it asked.
     pub fn unasked(&self, consumer: ConsumerId) -> &[Data] {
         &self.consumers[consumer.0].unasked
     }

@@ -10,11 +10,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use engine::{EngineConfig, EvictionPolicy, FaceConfig, RateLimit, StrategySpec, UnsolicitedPolicy};
+use engine::{
+    EngineConfig, EvictionPolicy, FaceConfig, Outgoing, RateLimit, StrategySpec, UnsolicitedPolicy,
+};
 use link::{ImpairmentConfig, v2};
+use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use testkit::network::{ConsumerId, Framed, LinkId, Medium, Network, NodeId, Outcome, Produce, Request};
+use testkit::network::{
+    ConsumerId, Framed, LinkId, Medium, Network, NodeId, Outcome, Produce, Request, Sent,
+};
 
 /// Enough for every kind of world, few enough for every run of the tests.
 const DEFAULT_SEEDS: u64 = 30;
@@ -77,6 +82,7 @@ struct World {
     neighbours: Vec<(usize, usize)>,
     targets: Vec<Target>,
     consumers: Vec<ConsumerId>,
+    ways: Vec<(NodeId, String, NodeId)>,
     detours: Vec<(NodeId, String, NodeId)>,
     /// Frames with flipped bits arrive: Data may be anything.
     hostile: bool,
@@ -102,6 +108,7 @@ impl World {
             neighbours: Vec::new(),
             targets: Vec::new(),
             consumers: Vec::new(),
+            ways: Vec::new(),
             detours: Vec::new(),
             hostile,
         };
@@ -177,6 +184,7 @@ impl World {
             for &(from, to) in &self.neighbours.clone() {
                 if distances[to] < distances[from] {
                     self.network.add_route(self.nodes[from], &prefix, self.nodes[to], distances[to]);
+                    self.ways.push((self.nodes[from], prefix.clone(), self.nodes[to]));
                 } else if from != home && self.random.chance(0.3) {
                     self.network.add_route(self.nodes[from], &prefix, self.nodes[to], 100 + distances[to]);
                     self.detours.push((self.nodes[from], prefix.clone(), self.nodes[to]));
@@ -271,6 +279,10 @@ impl World {
         for (from, prefix, to) in &self.detours {
             self.network.remove_route(*from, prefix, *to);
         }
+        // On a segment a detour may have been by the same face as the way.
+        for (from, prefix, to) in &self.ways {
+            self.network.add_route(*from, prefix, *to, 0);
+        }
     }
 
     fn fall_silent(&mut self) {
@@ -295,20 +307,44 @@ impl World {
             let names: Vec<_> =
                 self.network.requests(consumer).map(|(request, _)| request.name.clone()).collect();
             for name in names {
-                let request = Request::new(name).retries(30);
+                // Patient enough for the tightest rate limit.
+                let nack_delay = Duration::from_millis(300);
+                let request = Request { nack_delay, ..Request::new(name).retries(60) };
                 asked.push((consumer, self.network.ask(consumer, request)));
             }
         }
+        self.network.record_packets();
         self.network.run_until(Network::all_done, Duration::from_secs(3600)).unwrap();
         for &(consumer, request) in &asked {
-            let fetched = self.network.fetched(consumer, request);
-            assert!(
-                fetched.is_some(),
-                "{consumer:?} {request:?}: {:?}",
-                self.network.outcome(consumer, request)
-            );
+            let outcome = self.network.outcome(consumer, request);
+            if !matches!(outcome, Some(Outcome::Fetched(_))) {
+                let (wanted, _) = self.network.requests(consumer).nth(request.0).unwrap();
+                panic!("{consumer:?} {outcome:?} {}\n{}", wanted.name, self.last_packets(&wanted.name));
+            }
         }
         asked.len() as u64
+    }
+
+    /// The last packets about a name, and by whom they were sent.
+    fn last_packets(&self, name: &Name) -> String {
+        let about = |sent: &&Sent| match &sent.packet {
+            Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.name() == name.as_ref(),
+            Outgoing::Data(data) => data.name() == name.as_ref(),
+        };
+        let line = |sent: &Sent| {
+            let what = match &sent.packet {
+                Outgoing::Interest(interest) => {
+                    format!("interest {:08x}", interest.nonce().map_or(0, |n| n.0))
+                }
+                Outgoing::Nack(interest, reason) => {
+                    format!("nack {:08x} {reason}", interest.nonce().map_or(0, |n| n.0))
+                }
+                Outgoing::Data(_) => "data".to_owned(),
+            };
+            format!("{} node {} face {}: {what}", sent.at, sent.node.0, sent.face)
+        };
+        let lines: Vec<String> = self.network.trace().sent().iter().filter(about).map(line).collect();
+        lines[lines.len().saturating_sub(30)..].join("\n")
     }
 
     /// At any time: nobody got what was not asked for, or what the producer did not make.

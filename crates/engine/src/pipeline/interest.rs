@@ -224,11 +224,11 @@ impl Engine {
         id: PendingId,
         trigger: Trigger,
     ) {
-        if trigger == Trigger::Again {
-            self.counters.pending_joined += 1;
-        }
         if let Err(reason) = self.record_arrival(now, face, interest, nonce, header, id) {
             return self.refuse(face, interest.clone(), reason, header);
+        }
+        if trigger == Trigger::Again {
+            self.counters.pending_joined += 1;
         }
         if let Some(next_hop) = header.next_hop_face {
             self.send_as_told(now, interest, id, next_hop);
@@ -251,7 +251,6 @@ impl Engine {
         id: PendingId,
     ) -> Result<(), DropReason> {
         let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
-        entry.satisfied = false;
         let expires = now + interest.lifetime().min(self.max_lifetime);
         let record = InRecord {
             face,
@@ -273,6 +272,7 @@ impl Engine {
                 entry.in_records.push(record);
             }
         }
+        entry.satisfied = false;
         entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(expires);
         Ok(())
     }

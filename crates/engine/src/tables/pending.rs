@@ -214,7 +214,8 @@ impl PendingTable {
         if self.is_full() {
             return Err(Refused::Full);
         }
-        if index.has_more_than(MAX_VARIANTS, hash) {
+        // The first question is the cheaper one.
+        if index.has_more_than(MAX_VARIANTS - 1, hash) && self.has_all_variants(index, hash) {
             return Err(Refused::TooManyVariants);
         }
         self.count_depths(DepthKey::of(&interest), 1);
@@ -232,6 +233,16 @@ impl PendingTable {
         });
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
         Ok(PendingId(id))
+    }
+
+    /// Whether as many entries under the name with this hash are pending as may be.
+    #[cold]
+    fn has_all_variants(&self, index: &HashIndex, hash: NameHash) -> bool {
+        let is_variant = |id: &u32| match EntryId::from_raw(*id) {
+            EntryId::Pending(id) => self.entries.get(id.0).is_some_and(|entry| entry.hash == hash),
+            EntryId::Cached(_) => false,
+        };
+        index.candidates(hash).filter(is_variant).count() >= MAX_VARIANTS
     }
 
     /// Removes an entry.

@@ -14,9 +14,9 @@ use engine::{
     EngineConfig, EvictionPolicy, FaceConfig, Outgoing, RateLimit, StrategySpec, UnsolicitedPolicy,
 };
 use link::{ImpairmentConfig, v2};
-use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
 use testkit::network::{
     ConsumerId, Framed, LinkId, Medium, Network, NodeId, Outcome, Produce, Request, Sent,
 };
@@ -278,6 +278,18 @@ impl World {
         }
         for (from, prefix, to) in &self.detours {
             self.network.remove_route(*from, prefix, *to);
+        }
+        // A strategy that learns routes by flooding needs them to be announced, by all nodes on the way.
+        let routed: StrategySpec = "best-route".parse().unwrap();
+        let learning = "/localhost/nfd/strategy/self-learning".parse::<Name>().unwrap();
+        for &node in &self.nodes {
+            let engine = self.network.node(node).engine();
+            let learns = engine
+                .strategies(Dialect::Ndn)
+                .any(|(_, name)| learning.as_ref().is_prefix_of(name.as_ref()));
+            if learns {
+                self.network.set_strategy(node, "/", &routed).unwrap();
+            }
         }
         // On a segment a detour may have been by the same face as the way.
         for (from, prefix, to) in &self.ways {

@@ -11,6 +11,7 @@ mod licences;
 mod manifest;
 mod process;
 mod source;
+mod swarm;
 mod table;
 mod tidy;
 mod tree;
@@ -29,6 +30,7 @@ Usage: cargo xtask <command>
   fuzz run TARGET [--seconds N] [--jobs N] [--json]
                                   one target (default 60 seconds)
   fuzz run TARGET FILE            one input again, as after a crash
+  swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["licences"] => licences::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["swarm", rest @ ..] => swarm::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use engine::{DropReason, FaceConfig, NextHop, Outgoing, StrategySpec};
-use link::ImpairmentConfig;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, LinkHeader, NackReason, Name};
-use testkit::network::{LinkId, Medium, Network, NodeId, Outcome, Produce, Request, StuckReason};
+use testkit::network::{
+    ImpairmentConfig, LinkId, Medium, Network, NodeId, Outcome, Produce, Request, StuckReason,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 

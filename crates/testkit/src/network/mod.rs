@@ -32,7 +32,8 @@ mod producer;
 mod run;
 mod trace;
 
-use ::link::ImpairmentConfig;
+pub use ::link::ImpairmentConfig;
+pub use ::link::v2::{Config as LinkConfig, LinkService, ReliabilityConfig};
 use engine::{EngineConfig, Event, FaceConfig, FaceId, LinkType, SetStrategyError, StrategySpec};
 use packet::random::Random;
 use packet::time::Instant;
@@ -344,7 +345,7 @@ impl Network {
     }
 
     /// The link services of a framed link, in the order its nodes were named.
-    pub fn link_services(&self, link: LinkId) -> impl Iterator<Item = &::link::v2::LinkService> {
+    pub fn link_services(&self, link: LinkId) -> impl Iterator<Item = &LinkService> {
         self.links[link.0].services()
     }
 

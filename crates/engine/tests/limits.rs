@@ -322,6 +322,27 @@ fn the_store_stays_within_its_bytes_and_its_entries() {
 }
 
 #[test]
+fn a_store_may_be_reduced_to_nothing_and_given_room_again() {
+    for eviction in [EvictionPolicy::Lru, EvictionPolicy::S3Fifo, EvictionPolicy::Sieve] {
+        for held in 0..4 {
+            let mut node = Node::new(|config| {
+                config.content_store.eviction = eviction;
+                config.content_store.unsolicited = UnsolicitedPolicy::AdmitAll;
+            });
+            let roomy = *node.engine.content_store_config();
+            for number in 0..held {
+                node.data(PRODUCER, &data(&format!("/a/{number}"), 1));
+            }
+            node.engine.configure_content_store(ContentStoreConfig { max_entries: 0, ..roomy });
+            assert_eq!(node.engine.table_sizes().cached_bytes, 0, "{eviction:?}, {held}");
+            node.engine.configure_content_store(roomy);
+            node.data(PRODUCER, &data("/a/0", 1));
+            assert_eq!(node.engine.table_sizes().cached, 1, "{eviction:?}, {held}");
+        }
+    }
+}
+
+#[test]
 fn unsolicited_data_is_kept_as_the_policy_says_and_never_sent() {
     const APPLICATION: FaceId = FaceId(300);
     for (policy, kept_from_host, kept_from_network) in [

@@ -127,6 +127,9 @@ const WAYS: usize = 4;
 impl Ghost {
     fn insert(&mut self, key: u64, capacity: usize) {
         self.capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
+        if capacity == 0 {
+            return;
+        }
         if self.slots.len() < capacity * 2 {
             self.grow((capacity * 2).next_power_of_two().max(64));
         }

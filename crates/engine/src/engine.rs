@@ -483,7 +483,8 @@ impl Engine {
     ) {
         let Some(target) = self.faces.get_mut(face) else { return };
         // CCNx knows no Nack, and on a shared link others might still answer.
-        if !target.is_point_to_point() || target.config.dialect != Dialect::Ndn {
+        let both_know_nacks = [target.config.dialect, interest.dialect()] == [Dialect::Ndn; 2];
+        if !target.is_point_to_point() || !both_know_nacks {
             return;
         }
         target.counters.out_nacks += 1;

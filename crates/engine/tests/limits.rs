@@ -366,6 +366,15 @@ fn unsolicited_data_is_kept_as_the_policy_says_and_never_sent() {
 }
 
 #[test]
+fn a_face_that_changed_its_language_is_sent_nothing_in_the_old_one() {
+    let mut node = Node::new(|_| {});
+    node.ask(CONSUMER, "/a/b");
+    node.configure(CONSUMER, FaceConfig { dialect: Dialect::Ccnx, ..FaceConfig::remote() });
+    assert!(node.data(PRODUCER, &data("/a/b", 1)).is_empty());
+    assert_eq!((node.drops(DropReason::WrongDialect), node.pending(CONSUMER)), (1, 0));
+}
+
+#[test]
 fn remembered_nonces_are_bounded() {
     let mut node = Node::new(|config| config.max_dead_nonces = 100);
     for number in 0..5000 {

@@ -312,6 +312,10 @@ impl Engine {
     #[inline]
     pub(crate) fn send_data(&mut self, face: FaceId, data: packet::Data, header: LinkHeader) {
         let Some(target) = self.faces.get_mut(face) else { return };
+        // The face may have changed its language since it asked.
+        if target.config.dialect != data.dialect() {
+            return self.counters.drops.count(DropReason::WrongDialect);
+        }
         if !target.is_local() && scope::is_for_this_host_only(data.name()) {
             return self.counters.drops.count(DropReason::Scope);
         }

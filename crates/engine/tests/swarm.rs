@@ -87,6 +87,8 @@ struct World {
     detours: Vec<(NodeId, String, NodeId)>,
     /// Frames with flipped bits arrive: Data may be anything.
     hostile: bool,
+    /// What everybody speaks. CCNx travels by ideal links only.
+    dialect: Dialect,
 }
 
 fn pick<T: Clone>(random: &mut Random, choices: &[T]) -> T {
@@ -101,6 +103,7 @@ impl World {
     fn draw(seed: u64) -> Self {
         let mut random = Random::derive(seed, 0);
         let hostile = random.chance(0.1);
+        let dialect = if random.chance(0.15) { Dialect::Ccnx } else { Dialect::Ndn };
         let mut world = World {
             network: Network::new(random.next_u64()),
             random,
@@ -112,6 +115,7 @@ impl World {
             ways: Vec::new(),
             detours: Vec::new(),
             hostile,
+            dialect,
         };
         world.draw_nodes();
         world.draw_links();
@@ -152,11 +156,15 @@ impl World {
     }
 
     fn join(&mut self, members: &[usize]) {
-        let medium = draw_medium(&mut self.random, self.hostile);
+        let medium = match self.dialect {
+            Dialect::Ndn => draw_medium(&mut self.random, self.hostile),
+            Dialect::Ccnx => Medium::ideal(millis(&mut self.random, 30)),
+        };
         let config = FaceConfig {
             send_pit_tokens: self.random.chance(0.3),
             max_pending: pick(&mut self.random, &[None, Some(8), Some(100)]),
             interest_rate: pick(&mut self.random, &[None, Some(RateLimit { per_second: 50, burst: 20 })]),
+            dialect: self.dialect,
             ..FaceConfig::remote()
         };
         let nodes: Vec<NodeId> = members.iter().map(|&member| self.nodes[member]).collect();
@@ -178,6 +186,7 @@ impl World {
                 ),
                 content_bytes: pick(&mut self.random, &[0, 100, 2000, 8000]),
                 reply_delay: pick(&mut self.random, &[Duration::ZERO, Duration::from_millis(30)]),
+                dialect: self.dialect,
                 ..Produce::default()
             };
             self.network.add_producer(self.nodes[home], &prefix, produce);
@@ -211,7 +220,9 @@ impl World {
     fn draw_consumers(&mut self) {
         for _ in 0..1 + self.random.below(4) {
             let node = pick(&mut self.random, &self.nodes);
-            let consumer = self.network.add_consumer(node);
+            let consumer = self
+                .network
+                .add_consumer_with(node, FaceConfig { dialect: self.dialect, ..FaceConfig::local() });
             self.network.set_window(consumer, pick(&mut self.random, &[1, 4, 16]));
             for _ in 0..10 + self.random.below(30) {
                 let random = &mut self.random;

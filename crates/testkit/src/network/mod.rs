@@ -183,7 +183,7 @@ impl Network {
         self.nodes[node.0].remove_route(dialect, &prefix, port);
     }
 
-    /// Chooses the strategy of a node for names of NDN under `prefix`. Does not outlive a restart.
+    /// Chooses the strategy of a node for names under `prefix`, in both dialects. Does not outlive a restart.
     ///
     /// # Errors
     /// Those of the engine.
@@ -194,7 +194,9 @@ impl Network {
         spec: &StrategySpec,
     ) -> Result<(), SetStrategyError> {
         let prefix: Name = prefix.parse().expect("a name");
-        self.nodes[node.0].engine.set_strategy(Dialect::Ndn, prefix.as_ref(), spec)
+        let engine = &mut self.nodes[node.0].engine;
+        engine.set_strategy(Dialect::Ndn, prefix.as_ref(), spec)?;
+        engine.set_strategy(Dialect::Ccnx, prefix.as_ref(), spec)
     }
 
     // Changing what is there.

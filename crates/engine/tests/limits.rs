@@ -392,9 +392,6 @@ fn remembered_nonces_are_bounded() {
 #[test]
 fn events_that_nobody_takes_are_bounded() {
     let mut node = Node::new(|_| {});
-    if !has_strategy("self-learning") {
-        return;
-    }
     node.strategy("/", "self-learning");
     for number in 0..3000 {
         let uri = format!("/new/{number}");
@@ -408,10 +405,6 @@ fn events_that_nobody_takes_are_bounded() {
     }
     let events = std::iter::from_fn(|| node.engine.poll_event()).count();
     assert_eq!(events, 1024);
-}
-
-fn has_strategy(word: &str) -> bool {
-    word.parse::<StrategySpec>().is_ok()
 }
 
 /// An engine for which `reason` is not far to seek.
@@ -485,12 +478,12 @@ fn provoke(reason: DropReason) -> Option<Node> {
             node.nack(PRODUCER, &interest);
         }
         DropReason::NoRoomForField => drop(node.interest(CONSUMER, &largest_interest())),
-        DropReason::NoAnnouncement if has_strategy("self-learning") => {
+        DropReason::NoAnnouncement => {
             node.strategy("/", "self-learning");
             node.ask(CONSUMER, "/a/b");
             node.data(PRODUCER, &data("/a/b", 1));
         }
-        DropReason::NoAnnouncement | DropReason::LocalOnly => return None,
+        DropReason::LocalOnly => return None,
     }
     Some(node)
 }
@@ -514,9 +507,5 @@ fn every_reason_can_be_provoked_alone() {
         let counted: Vec<_> = node.engine.counters().drops.iter().filter(|(_, count)| *count > 0).collect();
         assert_eq!(counted, [(reason, 1)], "{reason:?}");
     }
-    let mut expected = vec![DropReason::LocalOnly];
-    if !has_strategy("self-learning") {
-        expected.push(DropReason::NoAnnouncement);
-    }
-    assert_eq!(without, expected, "reasons that nothing in the engine gives");
+    assert_eq!(without, [DropReason::LocalOnly], "reasons that nothing in the engine gives");
 }

@@ -214,7 +214,8 @@ impl PendingTable {
         if self.is_full() {
             return Err(Refused::Full);
         }
-        if index.has_more_than(MAX_VARIANTS - 1, hash) && self.variants(index, hash) >= MAX_VARIANTS {
+        // The first question is the cheaper one.
+        if index.has_more_than(MAX_VARIANTS - 1, hash) && self.has_all_variants(index, hash) {
             return Err(Refused::TooManyVariants);
         }
         self.count_depths(DepthKey::of(&interest), 1);
@@ -234,14 +235,14 @@ impl PendingTable {
         Ok(PendingId(id))
     }
 
-    /// Entries whose names have this hash: under one name, but for chance.
+    /// Whether as many entries under the name with this hash are pending as may be.
     #[cold]
-    fn variants(&self, index: &HashIndex, hash: NameHash) -> usize {
-        let is_variant = |id| match EntryId::from_raw(id) {
+    fn has_all_variants(&self, index: &HashIndex, hash: NameHash) -> bool {
+        let is_variant = |id: &u32| match EntryId::from_raw(*id) {
             EntryId::Pending(id) => self.entries.get(id.0).is_some_and(|entry| entry.hash == hash),
             EntryId::Cached(_) => false,
         };
-        index.candidates(hash).filter(|&id| is_variant(id)).count()
+        index.candidates(hash).filter(is_variant).count() >= MAX_VARIANTS
     }
 
     /// Removes an entry.

@@ -59,8 +59,6 @@ drop_reasons! {
     UpstreamRate = "upstream-rate",
     /// The Interest asked for a next hop that does not exist.
     NextHopGone = "next-hop-gone",
-    /// The Interest may not leave this node, and nothing here answered it.
-    LocalOnly = "local-only",
     /// No pending Interest matches the Data.
     Unsolicited = "unsolicited",
     /// No pending Interest was sent to this face with the Nack's nonce.

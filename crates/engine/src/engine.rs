@@ -96,6 +96,8 @@ pub struct EngineCounters {
     pub data_sent: u64,
     /// Nacks sent.
     pub nacks_sent: u64,
+    /// Events lost because nobody polled them.
+    pub events_lost: u64,
     /// What was dropped, by reason.
     pub drops: DropCounters,
 }
@@ -152,7 +154,7 @@ pub struct Engine {
     pub(crate) actions: Vec<Action>,
 }
 
-/// Events not yet polled, at most; further ones are lost.
+/// Events not yet polled, at most; further ones are lost and counted.
 const MAX_EVENTS: usize = 1024;
 
 impl Engine {
@@ -470,6 +472,8 @@ impl Engine {
     pub(crate) fn tell(&mut self, event: Event) {
         if self.events.len() < MAX_EVENTS {
             self.events.push_back(event);
+        } else {
+            self.counters.events_lost += 1;
         }
     }
 

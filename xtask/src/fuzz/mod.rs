@@ -38,11 +38,6 @@ const TARGETS: &[Target] = &[
         seed_kinds: &["ccnx-"],
     },
     Target {
-        name: "engine_commands",
-        about: "an engine that is reconfigured all the time, in both dialects: bounds, counters, nothing unasked for",
-        seed_kinds: &[],
-    },
-    Target {
         name: "engine_operations",
         about: "an engine among neighbours that do whatever they like: replies, scope, limits, counters",
         seed_kinds: &[],

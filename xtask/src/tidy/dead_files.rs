@@ -30,6 +30,8 @@ fn is_root(path: &str) -> bool {
         "bin" | "tests" | "benches" | "examples" => !folder.contains("/src/") || parent == "bin",
         // Listed in fuzz/Cargo.toml, and compared with it by `cargo xtask fuzz list`.
         "targets" => folder == "fuzz/targets",
+        // A test of several files has its root in a folder of its own.
+        _ if file == "main.rs" => folder.rsplit('/').nth(1) == Some("tests"),
         _ => file == "build.rs",
     }
 }
@@ -75,6 +77,8 @@ mod tests {
             ("crates/a/src/c/mod.rs", "#[cfg(test)] mod tests;"),
             ("crates/a/src/c/tests.rs", ""),
             ("crates/a/src/d.rs", ""),
+            ("crates/a/tests/h/main.rs", "mod other;"),
+            ("crates/a/tests/h/other.rs", ""),
             ("crates/a/tests/f.rs", "mod common;"),
             ("crates/a/tests/common/mod.rs", ""),
         ];

@@ -240,7 +240,7 @@ impl Engine {
         let Some(entry) = self.pending.get_mut(id) else { return };
         for record in &entry.in_records {
             if let Some(face) = self.faces.get_mut(record.face) {
-                face.pending -= 1;
+                face.pending = face.pending.saturating_sub(1);
             }
         }
         entry.in_records.clear();

@@ -271,7 +271,7 @@ impl Engine {
             return;
         }
         if let Some(face) = self.faces.get_mut(face) {
-            face.pending -= 1;
+            face.pending = face.pending.saturating_sub(1);
         }
         let header = LinkHeader { pit_token: record.pit_token, ..LinkHeader::default() };
         self.send_nack(face, interest, reason, header);

@@ -16,7 +16,7 @@ use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
 use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::entry_id::EntryId;
-use crate::tables::fib::{Fib, NextHop, RouteError, StrategyId};
+use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
 use crate::transmit::{Event, Transmit};
@@ -424,9 +424,11 @@ impl Engine {
         }
         // What the index refers to, and then the names there, each fetched while the others are looked at.
         let mut found: SmallVec<[EntryId; 64]> = SmallVec::new();
+        let mut routes: SmallVec<[(Dialect, FibNode); 64]> = SmallVec::new();
         for packet in batch {
             if packet.nonce.is_some() {
-                self.fibs[packet.dialect as usize].prefetch_match(packet.hashes);
+                let fib = &self.fibs[packet.dialect as usize];
+                routes.push((packet.dialect, fib.prefetch_match(packet.hashes)));
             }
             for id in self.index.candidates(packet.hashes.whole()).map(EntryId::from_raw) {
                 match id {
@@ -435,6 +437,9 @@ impl Engine {
                 }
                 found.push(id);
             }
+        }
+        for (dialect, node) in routes {
+            self.fibs[dialect as usize].prefetch_name(node);
         }
         for id in found {
             match id {

@@ -67,7 +67,7 @@ struct Node {
     strategy: Option<StrategyId>,
     /// In order of cost, then of face.
     next_hops: SmallVec<[NextHop; 1]>,
-    announcement: Option<Buffer>,
+    announcement: Option<Box<Buffer>>,
 }
 
 /// The forwarding information base of one dialect, and the strategy choices, which live in the same nodes.
@@ -183,7 +183,7 @@ impl Fib {
         loop {
             let node = self.nodes.get(number)?;
             if node.announcement.is_some() || number == ROOT {
-                return node.announcement.as_ref();
+                return node.announcement.as_deref();
             }
             number = node.parent;
         }
@@ -210,7 +210,7 @@ impl Fib {
         let place = node.next_hops.partition_point(|other| (other.cost, other.face) < (hop.cost, hop.face));
         node.next_hops.insert(place, hop);
         if announcement.is_some() {
-            node.announcement = announcement;
+            node.announcement = announcement.map(Box::new);
         }
         self.routes += u32::from(was_empty);
         Ok(())
@@ -276,10 +276,20 @@ impl Fib {
         }
     }
 
-    /// Hints that the longest match, whose probes were hinted at before, will be read soon.
+    /// Hints that the longest match, whose probes were hinted at before, will be read soon; gives what is probably it.
     #[inline]
-    pub(crate) fn prefetch_match(&self, hashes: &PrefixHashes) {
-        self.nodes.prefetch(self.bisect(hashes, |hash, _| self.index.candidates(hash).next()));
+    pub(crate) fn prefetch_match(&self, hashes: &PrefixHashes) -> FibNode {
+        let node = self.bisect(hashes, |hash, _| self.index.candidates(hash).next());
+        self.nodes.prefetch(node);
+        FibNode(node)
+    }
+
+    /// Hints that the name of a node, itself hinted at before, will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_name(&self, node: FibNode) {
+        if let Some(node) = self.nodes.get(node.0) {
+            crate::prefetch::prefetch_start(node.name.canonical());
+        }
     }
 
     fn first_probes(&self, hashes: &PrefixHashes) -> impl Iterator<Item = NameHash> {

@@ -55,10 +55,11 @@ pub enum EvictionPolicy {
     /// The least recently used leaves.
     Lru,
     /// Three queues, after Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023: what is asked for
-    /// only once leaves soon. The default, because most Data that passes a forwarder is never asked for again.
-    #[default]
+    /// only once leaves soon. Keeps the most when much is asked for only once; costs a little more than the others.
     S3Fifo,
-    /// A hand that spares what was asked for, after Zhang et al., "SIEVE is simpler than LRU", NSDI 2024.
+    /// A hand that spares what was asked for, after Zhang et al., "SIEVE is simpler than LRU", NSDI 2024. The default: it
+    /// keeps more of what is popular than LRU does, and costs no more.
+    #[default]
     Sieve,
 }
 

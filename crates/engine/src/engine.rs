@@ -426,16 +426,19 @@ impl Engine {
         let mut found: SmallVec<[EntryId; 64]> = SmallVec::new();
         let mut routes: SmallVec<[(Dialect, FibNode); 64]> = SmallVec::new();
         for packet in batch {
-            if packet.nonce.is_some() {
-                let fib = &self.fibs[packet.dialect as usize];
-                routes.push((packet.dialect, fib.prefetch_match(packet.hashes)));
-            }
+            let mut known = false;
             for id in self.index.candidates(packet.hashes.whole()).map(EntryId::from_raw) {
                 match id {
                     EntryId::Pending(id) => self.pending.prefetch(id),
                     EntryId::Cached(id) => self.store.prefetch(id),
                 }
                 found.push(id);
+                known = true;
+            }
+            // What is pending or kept already will hardly need a route.
+            if packet.nonce.is_some() && !known {
+                let fib = &self.fibs[packet.dialect as usize];
+                routes.push((packet.dialect, fib.prefetch_match(packet.hashes)));
             }
         }
         for (dialect, node) in routes {

@@ -326,16 +326,16 @@ impl ContentStore {
         hasher: &NameHasher,
         exact: Option<CachedId>,
     ) -> Option<CachedId> {
-        let accepts = |id: CachedId, entry: &Cached| {
-            let fresh = !interest.must_be_fresh() || entry.fresh_until > now;
-            (fresh && interest.matches(&entry.data)).then_some(id)
-        };
-        if let Some(found) = exact.and_then(|id| accepts(id, self.entries.get(id.0)?)) {
-            // The exact name comes first in canonical order; only CCNx may prefer another.
-            if interest.dialect() == Dialect::Ndn {
-                return Some(found);
+        let is_fresh = |entry: &Cached| !interest.must_be_fresh() || entry.fresh_until > now;
+        if interest.dialect() == Dialect::Ndn {
+            // Data of just the Interest's name comes first in canonical order, and answers.
+            let entry = exact.and_then(|id| self.entries.get(id.0));
+            if entry.is_some_and(is_fresh) {
+                return exact;
             }
         }
+        let accepts =
+            |id: CachedId, entry: &Cached| (is_fresh(entry) && interest.matches(&entry.data)).then_some(id);
         if interest.implicit_digest().is_some()
             && let Some(found) = self
                 .find_by_digest(index, interest, hashes, hasher)

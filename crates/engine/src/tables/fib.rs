@@ -79,6 +79,10 @@ pub(crate) struct Fib {
     routes: u32,
     /// Components of the longest prefix ever stored.
     deepest: usize,
+    /// Prefixes by number of components, the root not counted.
+    lengths: [u32; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
+    /// The number of components that most prefixes have: where bisection starts, for there it is likely to end. At least one.
+    usual: usize,
 }
 
 const ROOT: u32 = 0;
@@ -86,8 +90,15 @@ const ROOT: u32 = 0;
 impl Fib {
     /// An empty table of at most `max_nodes` prefixes, prefixes of prefixes counted.
     pub(crate) fn new(max_nodes: u32, root_hash: NameHash, root_strategy: StrategyId) -> Self {
-        let mut fib =
-            Fib { nodes: Slab::default(), index: HashIndex::default(), max_nodes, routes: 0, deepest: 0 };
+        let mut fib = Fib {
+            nodes: Slab::default(),
+            index: HashIndex::default(),
+            max_nodes,
+            routes: 0,
+            deepest: 0,
+            lengths: Default::default(),
+            usual: 1,
+        };
         let root = fib.nodes.insert(Node {
             name: Name::root(),
             hash: root_hash,
@@ -126,12 +137,13 @@ impl Fib {
         // Invariant: a node exists for the prefix of `low` components, none for that of `high`.
         let mut low = 0;
         let mut high = hashes.longest_known_prefix().min(self.deepest) + 1;
+        let mut probe = self.usual.min(high - 1);
         while high - low > 1 {
-            let middle = (low + high) / 2;
-            match hashes.prefix(middle).and_then(|hash| find(hash, middle)) {
-                Some(node) => (found, low) = (node, middle),
-                None => high = middle,
+            match hashes.prefix(probe).and_then(|hash| find(hash, probe)) {
+                Some(node) => (found, low) = (node, probe),
+                None => high = probe,
             }
+            probe = (low + high) / 2;
         }
         found
     }
@@ -294,8 +306,12 @@ impl Fib {
 
     fn first_probes(&self, hashes: &PrefixHashes) -> impl Iterator<Item = NameHash> {
         let high = hashes.longest_known_prefix().min(self.deepest) + 1;
-        let middle = high / 2;
-        [middle, (middle + high) / 2, middle / 2].into_iter().filter_map(|length| hashes.prefix(length))
+        let first = self.usual.min(high - 1);
+        let longer = (first + high) / 2;
+        [Some(first), (longer > first).then_some(longer)]
+            .into_iter()
+            .flatten()
+            .filter_map(|length| hashes.prefix(length))
     }
 
     /// Bytes of memory held, names not counted.
@@ -350,9 +366,11 @@ impl Fib {
                 parent.children += 1;
             }
             self.index.insert(hash, number);
+            self.lengths[length] += 1;
             parent = number;
         }
         self.deepest = self.deepest.max(count);
+        self.find_usual_length();
         Ok(parent)
     }
 
@@ -368,6 +386,11 @@ impl Fib {
         true
     }
 
+    fn find_usual_length(&mut self) {
+        let most = self.lengths.iter().enumerate().skip(1).max_by_key(|(_, count)| **count);
+        self.usual = most.map_or(1, |(length, _)| length);
+    }
+
     /// Removes the node if nothing needs it any more, and then its ancestors likewise.
     fn prune(&mut self, mut number: u32) {
         while number != ROOT {
@@ -377,6 +400,7 @@ impl Fib {
             }
             let Some(node) = self.nodes.remove(number) else { return };
             self.index.remove(node.hash, number);
+            self.lengths[usize::from(node.component_count)] -= 1;
             if let Some(parent) = self.nodes.get_mut(node.parent) {
                 parent.children -= 1;
             }

@@ -22,6 +22,7 @@ use mimalloc::MiMalloc;
 use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameHasher, Nonce, PrefixHashes};
+use smallvec::SmallVec;
 use testkit::counting_allocator::CountingAllocator;
 
 #[global_allocator]
@@ -166,7 +167,7 @@ fn hit(entries: u64, baseline: f64) {
     let (mut times, rounds) = (Times::default(), entries / BATCH);
     let mut random = packet::random::Random::from_seed(3);
     for round in 0..rounds {
-        let batch: Vec<Decoded<Interest>> = (0..BATCH)
+        let batch: Batch<Interest> = (0..BATCH)
             .map(|place| {
                 world.make_interest(random.below(entries), (round * BATCH + place) as u32 ^ 0x8000_0000)
             })
@@ -216,10 +217,17 @@ fn instructions(exchanges: u64, receive: bool) {
     println!("{} exchanges", world.engine.counters().satisfied);
 }
 
-/// A decoded packet and the hashes of its name.
-struct Decoded<T> {
-    packet: T,
-    hashes: PrefixHashes,
+/// Decoded packets and the hashes of their names.
+struct Batch<T> {
+    packets: Vec<T>,
+    hashes: Vec<PrefixHashes>,
+}
+
+impl<T> FromIterator<(T, PrefixHashes)> for Batch<T> {
+    fn from_iter<I: IntoIterator<Item = (T, PrefixHashes)>>(packets: I) -> Self {
+        let (packets, hashes) = packets.into_iter().unzip();
+        Batch { packets, hashes }
+    }
 }
 
 /// A node with two faces and many routes.
@@ -253,7 +261,7 @@ impl World {
         World { engine, hasher, header: LinkHeader::default(), now }
     }
 
-    fn make_interest(&self, number: u64, nonce: u32) -> Decoded<Interest> {
+    fn make_interest(&self, number: u64, nonce: u32) -> (Interest, PrefixHashes) {
         let name = name(number);
         let mut wire = Vec::with_capacity(64);
         let lifetime = 4_000_000u32.to_be_bytes();
@@ -263,14 +271,14 @@ impl World {
         tlv::write_element(&mut wire, 12, &lifetime);
         let mut hashes = PrefixHashes::default();
         let packet = Interest::decode_ndn_hashed(Buffer::copy_from(&wire), &self.hasher, &mut hashes);
-        Decoded { packet: packet.expect("a legal Interest"), hashes }
+        (packet.expect("a legal Interest"), hashes)
     }
 
-    fn make_interests(&self, numbers: std::ops::Range<u64>) -> Vec<Decoded<Interest>> {
+    fn make_interests(&self, numbers: std::ops::Range<u64>) -> Batch<Interest> {
         numbers.map(|number| self.make_interest(number, number as u32)).collect()
     }
 
-    fn make_data(&self, numbers: std::ops::Range<u64>) -> Vec<Decoded<Data>> {
+    fn make_data(&self, numbers: std::ops::Range<u64>) -> Batch<Data> {
         numbers
             .map(|number| {
                 let name = name(number);
@@ -282,44 +290,39 @@ impl World {
                 tlv::write_element(&mut wire, 23, &[9; 32]);
                 let mut hashes = PrefixHashes::default();
                 let packet = Data::decode_ndn_hashed(Buffer::copy_from(&wire), &self.hasher, &mut hashes);
-                Decoded { packet: packet.expect("a legal Data"), hashes }
+                (packet.expect("a legal Data"), hashes)
             })
             .collect()
     }
 
-    fn receive_interests(&mut self, batch: Vec<Decoded<Interest>>) {
+    fn receive_interests(&mut self, batch: Batch<Interest>) {
         self.now += Duration::from_nanos(100);
-        let upcoming = |decoded: &'_ Decoded<Interest>| decoded.packet.nonce();
-        let hints: smallvec::SmallVec<[Upcoming<'_>; 32]> = batch
-            .iter()
-            .map(|decoded| Upcoming {
-                dialect: Dialect::Ndn,
-                hashes: &decoded.hashes,
-                nonce: upcoming(decoded),
-            })
-            .collect();
-        self.engine.prepare(&hints);
-        drop(hints);
-        for Decoded { packet, hashes } in batch {
-            self.engine.receive_interest(self.now, CONSUMER, packet, &hashes, &self.header);
+        let upcoming = |(packet, hashes): (&Interest, _)| Upcoming {
+            dialect: Dialect::Ndn,
+            hashes,
+            nonce: packet.nonce(),
+        };
+        let upcoming: SmallVec<[Upcoming<'_>; 32]> =
+            batch.packets.iter().zip(&batch.hashes).map(upcoming).collect();
+        self.engine.prepare(&upcoming);
+        for (packet, hashes) in batch.packets.into_iter().zip(&batch.hashes) {
+            self.engine.receive_interest(self.now, CONSUMER, packet, hashes, &self.header);
         }
         while let Some(transmit) = self.engine.poll_transmit() {
-            black_box(transmit);
+            black_box(&transmit);
         }
     }
 
-    fn receive_data(&mut self, batch: &[Decoded<Data>]) {
+    fn receive_data(&mut self, batch: &Batch<Data>) {
         self.now += Duration::from_nanos(100);
-        let hints: smallvec::SmallVec<[Upcoming<'_>; 32]> = batch
-            .iter()
-            .map(|decoded| Upcoming { dialect: Dialect::Ndn, hashes: &decoded.hashes, nonce: None })
-            .collect();
-        self.engine.prepare(&hints);
-        for decoded in batch {
-            self.engine.receive_data(self.now, PRODUCER, &decoded.packet, &decoded.hashes, &self.header);
+        let upcoming = |hashes| Upcoming { dialect: Dialect::Ndn, hashes, nonce: None };
+        let upcoming: SmallVec<[Upcoming<'_>; 32]> = batch.hashes.iter().map(upcoming).collect();
+        self.engine.prepare(&upcoming);
+        for (packet, hashes) in batch.packets.iter().zip(&batch.hashes) {
+            self.engine.receive_data(self.now, PRODUCER, packet, hashes, &self.header);
         }
         while let Some(transmit) = self.engine.poll_transmit() {
-            black_box(transmit);
+            black_box(&transmit);
         }
     }
 

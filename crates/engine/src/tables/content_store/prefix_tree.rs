@@ -123,9 +123,16 @@ impl PrefixTree {
     ) -> Search {
         self.hang(entries, hasher);
         let node = self.find(interest.dialect(), interest.name(), hashes.whole());
-        let mut walk = Walk { tree: self, entries, accepts, left: MAX_EXAMINED, dialect: interest.dialect() };
+        let mut walk = Walk {
+            tree: self,
+            entries,
+            accepts,
+            left: MAX_EXAMINED,
+            cut_short: false,
+            dialect: interest.dialect(),
+        };
         let found = walk.below(node, exact.map(|id| id.0), order);
-        Search { found, cut_short: walk.left == 0 }
+        Search { found, cut_short: walk.cut_short }
     }
 
     pub(super) fn footprint_bytes(&self) -> usize {
@@ -232,6 +239,8 @@ struct Walk<'a, F> {
     accepts: F,
     /// How many candidates it may still look at.
     left: usize,
+    /// Something was left that it may not look at.
+    cut_short: bool,
     dialect: Dialect,
 }
 
@@ -298,6 +307,7 @@ impl<'a, F: Fn(u32, &Cached) -> bool> Walk<'a, F> {
             self.left -= 1;
             below = place.next;
         }
+        self.cut_short |= entry != NONE || below != NONE;
         children
     }
 }

@@ -139,6 +139,13 @@ impl PrefixTree {
         self.nodes.footprint_bytes() + self.index.footprint_bytes()
     }
 
+    /// Number of prefixes on the tree.
+    #[cfg(test)]
+    pub(super) fn node_count(&self) -> u32 {
+        assert_eq!(self.nodes.len(), self.index.len(), "each prefix is in the index once");
+        self.nodes.len()
+    }
+
     /// Hangs the newest entries of the list on the tree.
     fn hang(&mut self, entries: &mut Slab<Cached>, hasher: &NameHasher) {
         for _ in 0..MAX_HUNG {

@@ -217,7 +217,7 @@ fn answers_are_those_of_a_list_searched_whole() {
             let (mut fixture, mut oracle) = (Fixture::new(unlimited()), Oracle::default());
             let mut now = at(1000);
             for _ in 0..300 {
-                now = now + Duration::from_millis(draw.random.below(300));
+                now += Duration::from_millis(draw.random.below(300));
                 if draw.random.chance(0.3) {
                     let data = draw.data();
                     fixture.insert(now, &data);
@@ -255,7 +255,7 @@ fn a_full_store_stays_in_its_budget_and_never_gives_what_it_should_not() {
             let (mut fixture, mut oracle) = (Fixture::new(config), Oracle::default());
             let mut now = at(1000);
             for _ in 0..400 {
-                now = now + Duration::from_millis(draw.random.below(300));
+                now += Duration::from_millis(draw.random.below(300));
                 if draw.random.chance(0.5) {
                     let data = draw.data();
                     fixture.insert(now, &data);

@@ -10,7 +10,7 @@ use packet::ndn::{
     DataBuilder, DataView, InterestBuilder, InterestView, KeyLocator, SignatureInfo, SignatureInfoBuilder,
     types,
 };
-use packet::{Buffer, Data, DecodeError, EncodeError, Interest, Name, NameRef};
+use packet::{Buffer, Data, DecodeError, EncodeError, Interest, Name, NameRef, Nonce};
 use sha2::{Digest as _, Sha256};
 use testkit::vectors::{Vector, load};
 
@@ -358,6 +358,23 @@ fn a_name_is_read_from_every_uri_it_may_be_written_as() {
         }
     }
     assert!(count >= 180, "only {count} URIs");
+}
+
+#[test]
+fn a_nonce_and_a_hop_limit_can_be_written_into_every_interest_and_change_nothing_else() {
+    for vector in good().filter(|vector| vector.kind() == "ndn-interest" && vector.bytes.len() < 8700) {
+        let mut expected = describe(vector.kind(), &vector.bytes).unwrap();
+        let mut interest = Interest::decode_ndn(Buffer::copy_from(&vector.bytes)).unwrap();
+        interest.set_nonce(Nonce(0xaabb_ccdd)).unwrap();
+        expected.insert("nonce", "aabbccdd".to_owned());
+        assert_eq!(describe(vector.kind(), interest.wire()).unwrap(), expected, "{}", vector.name);
+        interest.add_hop_limit(9).unwrap();
+        expected.entry("hop-limit").or_insert("9".to_owned());
+        assert_eq!(describe(vector.kind(), interest.wire()).unwrap(), expected, "{}", vector.name);
+        interest.set_hop_limit(8);
+        expected.insert("hop-limit", "8".to_owned());
+        assert_eq!(describe(vector.kind(), interest.wire()).unwrap(), expected, "{}", vector.name);
+    }
 }
 
 /// HMAC (RFC 2104) with SHA-256, of a key of at most one block.

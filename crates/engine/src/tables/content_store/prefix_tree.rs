@@ -123,13 +123,27 @@ impl PrefixTree {
     ) -> Search {
         self.hang(entries, hasher);
         let node = self.find(interest.dialect(), interest.name(), hashes.whole());
-        let mut walk = Walk { tree: self, entries, accepts, left: MAX_EXAMINED, dialect: interest.dialect() };
+        let mut walk = Walk {
+            tree: self,
+            entries,
+            accepts,
+            left: MAX_EXAMINED,
+            cut_short: false,
+            dialect: interest.dialect(),
+        };
         let found = walk.below(node, exact.map(|id| id.0), order);
-        Search { found, cut_short: walk.left == 0 }
+        Search { found, cut_short: walk.cut_short }
     }
 
     pub(super) fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes() + self.index.footprint_bytes()
+    }
+
+    /// Number of prefixes on the tree.
+    #[cfg(test)]
+    pub(super) fn node_count(&self) -> u32 {
+        assert_eq!(self.nodes.len(), self.index.len(), "each prefix is in the index once");
+        self.nodes.len()
     }
 
     /// Hangs the newest entries of the list on the tree.
@@ -232,6 +246,8 @@ struct Walk<'a, F> {
     accepts: F,
     /// How many candidates it may still look at.
     left: usize,
+    /// Something was left that it may not look at.
+    cut_short: bool,
     dialect: Dialect,
 }
 
@@ -298,6 +314,7 @@ impl<'a, F: Fn(u32, &Cached) -> bool> Walk<'a, F> {
             self.left -= 1;
             below = place.next;
         }
+        self.cut_short |= entry != NONE || below != NONE;
         children
     }
 }

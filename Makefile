@@ -21,4 +21,4 @@ fmt: cargo
 
 cargo:
 	@command -v cargo >/dev/null || { \
-	    echo "cargo is missing: install Rust 1.88 or newer, see https://rustup.rs" >&2; exit 1; }
+	    echo "cargo is missing: install Rust 1.88 or newer with rustup" >&2; exit 1; }

@@ -1,5 +1,4 @@
 //! Packets spelled out in the NDN packet format, read and written byte for byte.
-#![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use packet::ndn::{

@@ -61,7 +61,7 @@ pub struct HashPass<'h> {
 
 impl HashPass<'_> {
     /// Takes the next component.
-    #[inline]
+    #[inline(always)]
     pub fn component(&mut self, component: Component<'_>) {
         self.state.absorb_component(component);
         self.count += 1;

@@ -9,7 +9,7 @@ use crate::face::FaceId;
 use crate::strategy::{Action, Situation, Strategy, Trigger};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{MAX_RECORDS, OutRecord, PendingId};
-use crate::transmit::{Outgoing, Transmit};
+use crate::transmit::{Event, Outgoing, Transmit};
 use crate::{scope, shard};
 
 /// What happened, as far as the strategy needs to know.
@@ -126,7 +126,7 @@ impl Engine {
             situation.entry.watches_data = instance.strategy.watches_data();
             call(&mut *instance.strategy, &mut situation);
         }
-        let outcome = self.carry_out(now, id, interest, occasion.ingress, &mut actions);
+        let outcome = self.carry_out(now, id, interest, occasion.ingress, &actions);
         actions.clear();
         self.actions = actions;
         outcome
@@ -160,11 +160,11 @@ impl Engine {
         id: PendingId,
         interest: &Interest,
         ingress: Option<FaceId>,
-        actions: &mut Vec<Action>,
+        actions: &[Action],
     ) -> Outcome {
         let mut outcome = Outcome::default();
-        for action in actions.drain(..) {
-            match action {
+        for action in actions {
+            match *action {
                 Action::Send { face, nonce, non_discovery } => {
                     self.send_interest(now, id, interest, face, nonce, non_discovery);
                 }
@@ -198,8 +198,10 @@ impl Engine {
                     }
                 }
                 Action::HoldData => outcome.data.hold = true,
-                Action::Announce(announcement) => outcome.data.announcement = Some(*announcement),
-                Action::Tell(event) => self.tell(*event),
+                Action::Announce(ref announcement) => {
+                    outcome.data.announcement = Some(Buffer::clone(announcement));
+                }
+                Action::Tell(ref event) => self.tell(Event::clone(event)),
             }
         }
         if outcome.finished {

@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next element, or `None` at the end.
-    #[inline]
+    #[inline(always)]
     pub fn element(&mut self) -> Result<Option<Element<'a>>, DecodeError> {
         if self.is_empty() {
             return Ok(None);
@@ -70,11 +70,7 @@ impl<'a> Reader<'a> {
             Some(&[kind, length]) if kind < 253 && length < 253 => {
                 (u64::from(kind), u64::from(length), start + 2)
             }
-            _ => {
-                let (kind, length_start) = self.number(start)?;
-                let (length, value_start) = self.number(length_start)?;
-                (kind, length, value_start)
-            }
+            _ => self.long_header(start)?,
         };
         let kind = match u32::try_from(kind) {
             Ok(kind) if kind > 0 => kind,
@@ -122,7 +118,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    /// Type and length of an element when one of them takes more than a byte, and where the value starts.
+    #[inline(never)]
+    fn long_header(&self, start: usize) -> Result<(u64, u64, usize), DecodeError> {
+        let (kind, length_start) = self.number(start)?;
+        let (length, value_start) = self.number(length_start)?;
+        Ok((kind, length, value_start))
+    }
+
     fn number(&self, at: usize) -> Result<(u64, usize), DecodeError> {
         read_number(&self.wire[..self.end], at).map_err(|rule| self.error(at, rule))
     }

@@ -19,6 +19,7 @@ use crate::tables::entry_id::EntryId;
 use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
+use crate::tables::route_hints::RouteHints;
 use crate::transmit::{Event, Transmit};
 
 /// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.
@@ -145,6 +146,7 @@ pub struct Engine {
     pub(crate) pending: PendingTable,
     pub(crate) store: ContentStore,
     pub(crate) fibs: [Fib; 2],
+    pub(crate) route_hints: RouteHints,
     pub(crate) dead_nonces: DeadNonces,
     pub(crate) strategies: Slab<Instance>,
     pub(crate) counters: EngineCounters,
@@ -188,6 +190,7 @@ impl Engine {
                 Fib::new(config.max_prefixes, ndn.1, StrategyId(ndn_strategy)),
                 Fib::new(config.max_prefixes, ccnx.1, StrategyId(ccnx_strategy)),
             ],
+            route_hints: RouteHints::default(),
             dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
             strategies,
             counters: EngineCounters::default(),
@@ -306,6 +309,7 @@ impl Engine {
         for fib in &mut self.fibs {
             fib.remove_face(id);
         }
+        self.route_hints.clear();
         Some(face.counters)
     }
 
@@ -336,7 +340,7 @@ impl Engine {
         announcement: Option<packet::Buffer>,
     ) -> Result<(), RouteError> {
         let hashes = self.hasher.hash(dialect, prefix.components());
-        self.fibs[dialect as usize].add_next_hop(prefix, &hashes, hop, announcement)?;
+        self.changing_fib(dialect).add_next_hop(prefix, &hashes, hop, announcement)?;
         self.tell_strategies_of_next_hop(now, dialect, prefix, hop);
         Ok(())
     }
@@ -344,7 +348,7 @@ impl Engine {
     /// Removes a next hop; false if it was not there.
     pub fn remove_route(&mut self, dialect: Dialect, prefix: NameRef<'_>, face: FaceId) -> bool {
         let hashes = self.hasher.hash(dialect, prefix.components());
-        self.fibs[dialect as usize].remove_next_hop(prefix, &hashes, face)
+        self.changing_fib(dialect).remove_next_hop(prefix, &hashes, face)
     }
 
     /// Chooses the strategy for all names under `prefix` that no longer prefix has another for.
@@ -359,7 +363,7 @@ impl Engine {
     ) -> Result<(), SetStrategyError> {
         let id = StrategyId(self.strategies.insert(spec.start(prefix.to_name())?));
         let hashes = self.hasher.hash(dialect, prefix.components());
-        match self.fibs[dialect as usize].set_strategy(prefix, &hashes, Some(id)) {
+        match self.changing_fib(dialect).set_strategy(prefix, &hashes, Some(id)) {
             Ok(previous) => {
                 if let Some(previous) = previous {
                     self.strategies.remove(previous.0);
@@ -376,7 +380,7 @@ impl Engine {
     /// Takes the choice for `prefix` back; false if there was none or the prefix is the root, which always has one.
     pub fn unset_strategy(&mut self, dialect: Dialect, prefix: NameRef<'_>) -> bool {
         let hashes = self.hasher.hash(dialect, prefix.components());
-        match self.fibs[dialect as usize].set_strategy(prefix, &hashes, None) {
+        match self.changing_fib(dialect).set_strategy(prefix, &hashes, None) {
             Ok(Some(previous)) => self.strategies.remove(previous.0).is_some(),
             _ => false,
         }
@@ -404,7 +408,7 @@ impl Engine {
     /// Hints that these packets will be received soon, so that the memory they will touch is fetched while others are worked
     /// on. Call it for a batch of some dozens of packets, then receive them one by one.
     #[inline]
-    pub fn prepare(&self, batch: &[Upcoming<'_>]) {
+    pub fn prepare(&mut self, batch: &[Upcoming<'_>]) {
         let mut data = 0;
         for packet in batch {
             self.index.prefetch(packet.hashes.whole());
@@ -438,7 +442,9 @@ impl Engine {
             // What is pending or kept already will hardly need a route.
             if packet.nonce.is_some() && !known {
                 let fib = &self.fibs[packet.dialect as usize];
-                routes.push((packet.dialect, fib.prefetch_match(packet.hashes)));
+                let node = fib.prefetch_match(packet.hashes);
+                self.route_hints.note(packet.hashes.whole(), node);
+                routes.push((packet.dialect, node));
             }
         }
         for (dialect, node) in routes {
@@ -471,6 +477,27 @@ impl Engine {
     }
 
     // Helpers of the pipelines.
+
+    /// The routes of a dialect, to be changed.
+    fn changing_fib(&mut self, dialect: Dialect) -> &mut Fib {
+        self.route_hints.clear();
+        &mut self.fibs[dialect as usize]
+    }
+
+    /// The longest match of a name among the routes of its dialect.
+    #[inline]
+    pub(crate) fn longest_match(
+        &self,
+        dialect: Dialect,
+        name: NameRef<'_>,
+        hashes: &PrefixHashes,
+    ) -> FibNode {
+        let fib = &self.fibs[dialect as usize];
+        match self.route_hints.get(hashes.whole()) {
+            Some(node) if fib.is_match(node, name, hashes) => node,
+            _ => fib.longest_match(name, hashes),
+        }
+    }
 
     pub(crate) fn drop_packet(&mut self, from: FaceId, reason: DropReason) {
         self.counters.drops.count(reason);

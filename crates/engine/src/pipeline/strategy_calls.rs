@@ -97,7 +97,7 @@ impl Engine {
             }
         };
         let fib = &self.fibs[interest.dialect() as usize];
-        let node = fib.longest_match(interest.name(), hashes);
+        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
         let route = if interest.ndn().is_some_and(|view| !view.forwarding_hint_bytes().is_empty()) {
             self.hinted_route(interest).unwrap_or(node)
         } else {

@@ -121,13 +121,26 @@ impl Fib {
     /// The node of the longest stored prefix of `name`.
     #[inline]
     pub(crate) fn longest_match(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
-        // By hashes alone, so that only the last node is looked at; if its name is not the right one, two names share
-        // hash bits, and every step is checked.
-        let last = self.bisect(hashes, |hash, _| self.index.candidates(hash).next());
-        match self.nodes.get(last) {
-            Some(node) if node.name.as_ref().is_prefix_of(name) && last_known(hashes, node) => FibNode(last),
-            _ => FibNode(self.bisect(hashes, |hash, count| self.find(hash, name, count))),
+        let last = self.likely_match(hashes);
+        if self.is_match(last, name, hashes) {
+            return last;
         }
+        // Two names share hash bits, so every step has to be checked.
+        FibNode(self.bisect(hashes, |hash, count| self.find(hash, name, count)))
+    }
+
+    /// The longest match by hashes alone, without a look at any node: almost always the right one.
+    #[inline]
+    fn likely_match(&self, hashes: &PrefixHashes) -> FibNode {
+        FibNode(self.bisect(hashes, |hash, _| self.index.candidates(hash).next()))
+    }
+
+    /// Whether a node stands for a prefix of `name`.
+    #[inline]
+    pub(crate) fn is_match(&self, node: FibNode, name: NameRef<'_>, hashes: &PrefixHashes) -> bool {
+        self.nodes
+            .get(node.0)
+            .is_some_and(|node| last_known(hashes, node) && node.name.as_ref().is_prefix_of(name))
     }
 
     /// The longest prefix that `find` finds, given that it finds all shorter ones too.
@@ -291,9 +304,9 @@ impl Fib {
     /// Hints that the longest match, whose probes were hinted at before, will be read soon; gives what is probably it.
     #[inline]
     pub(crate) fn prefetch_match(&self, hashes: &PrefixHashes) -> FibNode {
-        let node = self.bisect(hashes, |hash, _| self.index.candidates(hash).next());
-        self.nodes.prefetch(node);
-        FibNode(node)
+        let node = self.likely_match(hashes);
+        self.nodes.prefetch(node.0);
+        node
     }
 
     /// Hints that the name of a node, itself hinted at before, will be read soon.

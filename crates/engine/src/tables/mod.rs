@@ -10,4 +10,5 @@ pub(crate) mod fib;
 pub(crate) mod hash_index;
 pub(crate) mod measurements;
 pub(crate) mod pending;
+pub(crate) mod route_hints;
 pub(crate) mod timer_wheel;

@@ -423,9 +423,7 @@ impl Engine {
                 }
             }
         }
-        if data > 0 {
-            self.store.prefetch_victims(&self.index, data);
-        }
+        let victims = self.store.prefetch_victims(data);
         // What the index refers to, and then the names there, each fetched while the others are looked at.
         let mut found: SmallVec<[EntryId; 64]> = SmallVec::new();
         let mut routes: SmallVec<[(Dialect, FibNode); 64]> = SmallVec::new();
@@ -450,6 +448,7 @@ impl Engine {
         for (dialect, node) in routes {
             self.fibs[dialect as usize].prefetch_name(node);
         }
+        self.store.prefetch_removal(&self.index, &victims);
         for id in found {
             match id {
                 EntryId::Pending(id) => self.pending.prefetch_name(id),

@@ -97,6 +97,9 @@ pub(crate) struct Cached {
     link: Link,
 }
 
+/// Entries that are likely to leave for a batch.
+pub(crate) type Victims = SmallVec<[u32; 64]>;
+
 /// The content store.
 #[derive(Debug)]
 pub(crate) struct ContentStore {
@@ -289,19 +292,24 @@ impl ContentStore {
         }
     }
 
-    /// Hints that the entries that would have to leave for `count` new ones will be read soon.
+    /// Hints that the entries that would have to leave for `count` new ones will be read soon; gives which they are.
     #[inline]
-    pub(crate) fn prefetch_victims(&self, index: &HashIndex, count: usize) {
+    pub(crate) fn prefetch_victims(&self, count: usize) -> Victims {
+        let mut victims = Victims::new();
         let room = self.config.max_entries.saturating_sub(self.entries.len()) as usize;
-        if count <= room {
-            return;
+        if count > room {
+            self.eviction.likely_victims(count.min(64), &mut |id| {
+                self.entries.prefetch(id);
+                victims.push(id);
+            });
         }
-        let mut victims: SmallVec<[u32; 64]> = SmallVec::new();
-        self.eviction.likely_victims(count.min(64), &mut |id| victims.push(id));
-        for &id in &victims {
-            self.entries.prefetch(id);
-        }
-        for &id in &victims {
+        victims
+    }
+
+    /// Hints that what these entries, themselves hinted at before, refer to will be read soon.
+    #[inline]
+    pub(crate) fn prefetch_removal(&self, index: &HashIndex, victims: &Victims) {
+        for &id in victims {
             if let Some(entry) = self.entries.get(id) {
                 index.prefetch(entry.hash);
                 self.eviction.prefetch(entry.hash.0);

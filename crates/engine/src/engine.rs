@@ -33,6 +33,8 @@ pub struct EngineConfig {
     pub shard: u16,
     /// Interests that may be pending at once.
     pub max_pending: u32,
+    /// Bytes that pending Interests may take, tables included; large Interests reach this limit before the other.
+    pub max_pending_bytes: u64,
     /// Prefixes that the routing table may hold for each dialect, prefixes of prefixes counted.
     pub max_prefixes: u32,
     /// Longest time an Interest may stay pending, whatever it asks for.
@@ -61,6 +63,7 @@ impl EngineConfig {
             seed: random.next_u64(),
             shard: 0,
             max_pending: 1 << 20,
+            max_pending_bytes: 1 << 30,
             max_prefixes: 1 << 21,
             max_lifetime: Duration::from_secs(10 * 24 * 3600),
             max_dead_nonces: 1 << 20,
@@ -108,6 +111,8 @@ pub struct EngineCounters {
 pub struct TableSizes {
     /// Pending Interests.
     pub pending: u32,
+    /// Bytes that pending Interests take, as counted against the budget.
+    pub pending_bytes: u64,
     /// Data kept.
     pub cached: u32,
     /// Bytes of Data kept, as counted against the budget.
@@ -184,7 +189,7 @@ impl Engine {
             producer_regions: config.producer_regions,
             faces: FaceTable::default(),
             index: HashIndex::default(),
-            pending: PendingTable::new(config.max_pending),
+            pending: PendingTable::new(config.max_pending, config.max_pending_bytes),
             store: ContentStore::new(config.content_store),
             fibs: [
                 Fib::new(config.max_prefixes, ndn.1, StrategyId(ndn_strategy)),
@@ -263,6 +268,7 @@ impl Engine {
     pub fn table_sizes(&self) -> TableSizes {
         TableSizes {
             pending: self.pending.len(),
+            pending_bytes: self.pending.bytes(),
             cached: self.store.len(),
             cached_bytes: self.store.bytes(),
             routes: self.fibs.iter().map(Fib::route_count).sum(),

@@ -503,3 +503,21 @@ fn every_reason_can_be_provoked_alone() {
         assert_eq!(counted, [(reason, 1)], "{reason:?}");
     }
 }
+
+#[test]
+fn large_interests_fill_the_pending_table_by_their_bytes() {
+    let mut node = Node::new(|config| config.max_pending_bytes = 100_000);
+    node.route("/a", PRODUCER).unwrap();
+    let with = |number: u32| {
+        let name = name(&format!("/a/{number}"));
+        InterestBuilder::new(name).application_parameters(vec![0; 8000]).nonce(number).build().unwrap()
+    };
+    for number in 0..100 {
+        node.interest(CONSUMER, &with(number));
+        assert!(node.engine.table_sizes().pending_bytes <= 100_000);
+    }
+    assert_eq!(node.engine.table_sizes().pending, 11, "each takes a little more than 8,000 bytes");
+    assert_eq!(node.drops(DropReason::PendingTableFull), 89);
+    node.engine.advance(Instant::from_secs(100));
+    assert_eq!(node.engine.table_sizes().pending_bytes, 0, "what expired is given back");
+}

@@ -152,7 +152,7 @@ impl Engine {
         if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
             return Verdict::Refused(DropReason::FacePendingLimit);
         }
-        if self.pending.is_full() && !self.evict_for(now, face) {
+        if self.pending.is_full_for(interest) && !self.evict_for(now, face) {
             return Verdict::Refused(DropReason::PendingTableFull);
         }
         match self.pending.insert(&mut self.index, interest.clone(), hashes.whole()) {

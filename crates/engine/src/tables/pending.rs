@@ -117,6 +117,9 @@ pub(crate) struct PendingTable {
     entries: Slab<Pending>,
     timers: TimerWheel,
     max_entries: u32,
+    /// What the pending Interests take, by [`cost_of`], and may take.
+    bytes: u64,
+    max_bytes: u64,
     /// How many entries of each dialect can be answered by a longer name, by number of components; the last
     /// element counts all longer ones.
     prefix_depths: [[u32; DEPTHS]; 2],
@@ -129,6 +132,13 @@ const DEPTHS: usize = 65;
 fn depth(component_count: usize) -> usize {
     component_count.min(DEPTHS - 1)
 }
+
+/// What a pending Interest takes: its packet, and its entry with its places in index and timers.
+fn cost_of(interest: &Interest) -> u64 {
+    interest.wire().footprint_bytes() as u64 + PENDING_OVERHEAD_BYTES
+}
+
+const PENDING_OVERHEAD_BYTES: u64 = 280;
 
 /// What the counts by number of components need to know of an Interest.
 #[derive(Clone, Copy)]
@@ -155,12 +165,14 @@ impl DepthKey {
 pub(crate) type Matches = SmallVec<[PendingId; 4]>;
 
 impl PendingTable {
-    pub(crate) fn new(max_entries: u32) -> Self {
+    pub(crate) fn new(max_entries: u32, max_bytes: u64) -> Self {
         PendingTable {
             entries: Slab::default(),
             timers: TimerWheel::default(),
             // One bit of a number says that it belongs to the content store.
             max_entries: max_entries.min(1 << 30),
+            bytes: 0,
+            max_bytes,
             prefix_depths: [[0; DEPTHS]; 2],
             digest_depths: [[0; DEPTHS]; 2],
         }
@@ -170,8 +182,15 @@ impl PendingTable {
         self.entries.len()
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.entries.len() >= self.max_entries
+    /// Whether there is no room for `interest`, in entries or in bytes.
+    #[inline]
+    pub(crate) fn is_full_for(&self, interest: &Interest) -> bool {
+        self.entries.len() >= self.max_entries || self.bytes + cost_of(interest) > self.max_bytes
+    }
+
+    /// Bytes counted against the budget.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     #[inline]
@@ -211,7 +230,7 @@ impl PendingTable {
         interest: Interest,
         hash: NameHash,
     ) -> Result<PendingId, Refused> {
-        if self.is_full() {
+        if self.is_full_for(&interest) {
             return Err(Refused::Full);
         }
         // The first question is the cheaper one.
@@ -219,6 +238,7 @@ impl PendingTable {
             return Err(Refused::TooManyVariants);
         }
         self.count_depths(DepthKey::of(&interest), 1);
+        self.bytes += cost_of(&interest);
         let id = self.entries.insert(Pending {
             interest,
             hash,
@@ -251,6 +271,7 @@ impl PendingTable {
         let Some(entry) = self.entries.get(id.0) else { return };
         index.remove(entry.hash, EntryId::Pending(id).raw());
         let key = DepthKey::of(&entry.interest);
+        self.bytes -= cost_of(&entry.interest);
         self.count_depths(key, u32::MAX);
         self.timers.cancel(id.0);
         self.entries.discard(id.0);

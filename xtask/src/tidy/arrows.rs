@@ -13,12 +13,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("link", &["packet"]),
     ("engine", &["packet"]),
     ("testkit", &["packet", "link", "engine"]),
+    ("management", &["packet"]),
     ("flow", &["packet", "trust"]),
+    ("client", &["packet", "trust", "link", "management", "flow"]),
     ("repo", &["packet", "trust", "flow"]),
-    ("node", &["packet", "trust", "link", "engine", "repo"]),
-    ("sim", &["packet", "link", "engine", "flow", "repo"]),
-    ("lab", &["packet", "trust", "link", "engine", "flow", "repo", "node", "sim"]),
-    ("cairn", &["packet", "trust", "link", "engine", "flow", "repo", "node", "sim", "lab"]),
+    ("node", &["packet", "trust", "link", "engine", "management", "repo"]),
+    ("sim", &["packet", "trust", "link", "engine", "flow", "repo"]),
+    ("lab", &["packet", "trust", "link", "engine", "management", "flow", "client", "repo", "node", "sim"]),
+    (
+        "cairn",
+        &["packet", "trust", "link", "engine", "management", "flow", "client", "repo", "node", "sim", "lab"],
+    ),
 ];
 
 /// Crates that every crate may use in its tests, and none elsewhere.

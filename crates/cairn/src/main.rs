@@ -1,0 +1,19 @@
+//! The one command: `cairn …`.
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Named data networking: a forwarder, its tools, a simulator and a laboratory.
+#[derive(Debug, Parser)]
+#[command(name = "cairn", version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> ExitCode {
+    Arguments::parse().command.run()
+}

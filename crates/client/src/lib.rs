@@ -1,0 +1,1 @@
+//! Applications on real sockets: a connection to a forwarder, consumers and producers.

@@ -1,0 +1,1 @@
+//! End to end: segmenting publisher, fetcher, round-trip estimation, transfer controllers, pacing.

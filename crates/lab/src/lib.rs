@@ -1,0 +1,1 @@
+//! Experiments: topology, workload, backends, measurement, figures, report.

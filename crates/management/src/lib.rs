@@ -1,0 +1,1 @@
+//! The messages of NFD's management protocol: commands, responses, status datasets, notifications.

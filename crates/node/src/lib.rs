@@ -1,0 +1,1 @@
+//! The daemon: transports and faces on real sockets, event loop, management, configuration.

@@ -1,0 +1,1 @@
+//! Keys, certificates, signing, verification, signed manifests, trust rules.

@@ -1,1 +1,3 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
+
+pub mod control;

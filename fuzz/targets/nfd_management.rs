@@ -5,7 +5,7 @@
 
 use management::{
     ChannelStatus, CommandSignature, ControlParameters, ControlResponse, CsInfo, DatasetFetch, DatasetItem,
-    FaceEventNotification, FaceQueryFilter, FaceStatus, FaceUri, FibEntry, GeneralStatus, PrefixAnnouncement,
+    FaceEventNotification, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus, PrefixAnnouncement,
     RequestName, RibEntry, StrategyChoice, decode_list, encode_list, segments,
 };
 use packet::error::DecodeError;
@@ -40,9 +40,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             check_announcement(&announcement);
         }
         let _ = DatasetFetch::new(Name::root()).receive(&data);
-    }
-    if let Some(uri) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<FaceUri>().ok()) {
-        assert_eq!(uri.to_string().parse(), Ok(uri));
     }
     check_segments(bytes);
 });

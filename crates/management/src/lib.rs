@@ -38,7 +38,7 @@
 //! - [`RequestName`] takes names of the protocol apart; [`CommandSignature`] finds the signature in either format.
 //! - [`Dataset`] lists what can be asked about; [`FaceStatus`] and the others are what the answers hold.
 //! - [`segments()`] cuts a dataset into Data, [`DatasetFetch`] fetches one. [`StreamPosition`] follows a stream of notifications.
-//! - [`FaceUri`]: where the ends of a face are. [`PrefixAnnouncement`]: routes that the owner of a prefix vouches for.
+//! - [`PrefixAnnouncement`]: routes that the owner of a prefix vouches for.
 //!
 //! Encoders write every field at the one place where all implementations accept it; decoders take fields in any order and pass
 //! over those they do not know.
@@ -49,7 +49,6 @@ mod control_response;
 mod dataset;
 mod face_event;
 mod face_query_filter;
-mod face_uri;
 mod fields;
 mod notification;
 mod prefix_announcement;
@@ -67,7 +66,6 @@ pub use dataset::{
 };
 pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;
-pub use face_uri::{DEFAULT_PORT, DEFAULT_WEBSOCKET_PORT, FaceUri, FaceUriError, is_multicast};
 pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
 pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
 pub use request::{Dataset, Reach, RequestName, Target, discovery_interest, face_events_name};

@@ -7,6 +7,9 @@
 //! - [`pacer`]: turns a rate into send times under a clock that may be coarse.
 //! - [`round_trip`]: how long an answer takes, and when it counts as lost.
 //! - [`transfer`]: asks for numbered items until all have come. It joins the three above and knows no names.
+//! - [`naming`]: how versions and segments are written in names.
+//! - [`publish`]: cuts an object into segments, names and signs them, and says what answers an Interest.
+//! - [`fetch`]: finds an object's version, asks for its segments, and hands them to a reader in order.
 //!
 //! ```
 //! use flow::{Arrival, Transfer, TransferConfig};
@@ -30,7 +33,10 @@
 //! ```
 
 pub mod controller;
+pub mod fetch;
+pub mod naming;
 pub mod pacer;
+pub mod publish;
 pub mod round_trip;
 pub mod transfer;
 
@@ -38,6 +44,11 @@ pub use controller::{
     Allowance, Controller, ControllerError, ControllerSpec, DataReport, LossEvidence, LossReport, NackReport,
     SentReport, controller_names,
 };
+pub use fetch::{
+    Discovery, FetchConfig, FetchError, Fetcher, Piece, Progress, Subject, Unverified, Verification,
+};
+pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
+pub use publish::{Answer, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize};
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};

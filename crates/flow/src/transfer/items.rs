@@ -73,6 +73,10 @@ impl Items {
         (next < limit).then_some(next)
     }
 
+    pub(super) fn is_below_limit(&self, item: u64) -> bool {
+        item < self.limit
+    }
+
     pub(super) fn is_past(&self, item: u64) -> bool {
         item < self.base
     }

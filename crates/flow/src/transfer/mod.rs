@@ -282,8 +282,7 @@ impl Transfer {
     /// The item to ask for now, if any may be.
     pub fn poll_request(&mut self, now: Instant) -> Option<Request> {
         self.end_rests(now);
-        let room = self.in_flight < self.max_in_flight && self.allowance.has_room(self.in_flight);
-        let Some(item) = room.then(|| self.next_item()).flatten() else {
+        let Some(item) = self.has_room().then(|| self.next_item()).flatten() else {
             // A window that is full is no pause: what is due leaves when there is room, but not in one burst.
             if self.allowance.rate.is_finite() {
                 self.pacer.rest(now);
@@ -318,8 +317,7 @@ impl Transfer {
     pub fn next_deadline(&self) -> Option<Instant> {
         let loss = self.flights.iter().find(|flight| self.is_live(flight)).map(|flight| self.lost_at(flight));
         let rest = self.resting.first().map(|(at, _)| *at);
-        let room = self.in_flight < self.max_in_flight && self.allowance.has_room(self.in_flight);
-        let sendable = room && self.peek_item().is_some();
+        let sendable = self.has_room() && self.peek_item().is_some();
         let send = match self.allowance.rate.is_finite() {
             _ if !sendable => None,
             true => self.pacer.next_deadline(),
@@ -374,6 +372,12 @@ impl Transfer {
         if self.allowance.rate.is_finite() {
             self.pacer.set_rate(now, self.allowance.rate);
         }
+    }
+
+    /// Items that rest keep their places in the window: who is turned away does not go on with the next.
+    fn has_room(&self) -> bool {
+        let taken = self.in_flight + self.resting.len() as u32;
+        taken < self.max_in_flight && self.allowance.has_room(taken)
     }
 
     fn is_live(&self, flight: &Flight) -> bool {
@@ -468,7 +472,11 @@ impl Transfer {
     }
 
     fn peek_item(&self) -> Option<u64> {
-        let repeat = self.repeats.iter().find(|item| self.is_waiting(**item)).copied();
+        let repeat = self
+            .repeats
+            .iter()
+            .find(|item| self.is_waiting(**item) && self.items.is_below_limit(**item))
+            .copied();
         repeat.or_else(|| self.items.next_allowed())
     }
 

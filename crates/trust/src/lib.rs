@@ -21,14 +21,21 @@
 //! Making keys, ECDSA signatures and encrypted keys draws on the system's randomness, inside the cryptographic library:
 //! seeded randomness would make them worthless. All else is as repeatable as the rest of Cairn.
 
+pub mod certificate;
 mod digest;
 mod error;
 pub mod key;
+mod key_packet;
+mod safe_bag;
 mod signer;
+pub mod text;
 mod verifier;
 
+pub use certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod};
 pub use digest::{Sha256, sha256};
 pub use error::{KeyError, SignError, VerifyError};
 pub use key::{KeyKind, PrivateKey, PublicKey};
+pub use key_packet::{open_key_packet, to_key_packet};
+pub use safe_bag::{SafeBag, SafeBagError};
 pub use signer::{Freshness, InterestSigner, Signer};
 pub use verifier::Verifier;

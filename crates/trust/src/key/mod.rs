@@ -1,6 +1,7 @@
 //! Keys: what they are, where they come from, how they are written down.
 
 pub(crate) mod der;
+pub(crate) mod encrypted;
 mod private;
 mod public;
 

@@ -112,6 +112,14 @@ impl PrivateKey {
         }
     }
 
+    /// Opens a key in DER PKCS#8 that is encrypted under a passphrase (PBES2 with AES-CBC).
+    ///
+    /// # Errors
+    /// The wrong passphrase; encryption or a key of a kind that is not supported.
+    pub fn from_encrypted_pkcs8(bytes: &[u8], passphrase: &[u8]) -> Result<Self, KeyError> {
+        super::encrypted::decrypt(bytes, passphrase)
+    }
+
     /// The algorithm.
     pub fn kind(&self) -> KeyKind {
         match &*self.0 {

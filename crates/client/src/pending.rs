@@ -125,7 +125,9 @@ mod tests {
             table.insert(by_digest, Instant::ZERO, at),
         ];
         let others = [("/a/b", false), ("/a/b/c/d", true), ("/b", true)];
-        others.map(|(uri, prefix)| table.insert(interest(uri, prefix), Instant::ZERO, at));
+        for (uri, prefix) in others {
+            table.insert(interest(uri, prefix), Instant::ZERO, at);
+        }
         let mut taken: Vec<RequestId> = table.take_answered(&data).iter().map(|pending| pending.id).collect();
         taken.sort();
         assert_eq!(taken, answered);

@@ -1,5 +1,7 @@
 //! What every controller keeps, whatever its idea.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{Bottleneck, Network, fairness};

@@ -1,6 +1,10 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod node;
+mod peek;
+mod ping;
+mod pingserver;
+mod poke;
 
 use std::process::ExitCode;
 
@@ -12,6 +16,11 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    Ping(ping::PingArguments),
+    #[command(name = "pingserver")]
+    PingServer(pingserver::PingServerArguments),
+    Peek(peek::PeekArguments),
+    Poke(poke::PokeArguments),
 }
 
 impl Command {
@@ -19,6 +28,10 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Node(command) => command.run(),
+            Command::Ping(arguments) => arguments.run(),
+            Command::PingServer(arguments) => arguments.run(),
+            Command::Peek(arguments) => arguments.run(),
+            Command::Poke(arguments) => arguments.run(),
         }
     }
 }

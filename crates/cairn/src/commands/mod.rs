@@ -1,10 +1,12 @@
 //! What `cairn` can be asked to do, one file for each command.
 
+mod get;
 mod node;
 mod peek;
 mod ping;
 mod pingserver;
 mod poke;
+mod put;
 
 use std::process::ExitCode;
 
@@ -21,6 +23,8 @@ pub(crate) enum Command {
     PingServer(pingserver::PingServerArguments),
     Peek(peek::PeekArguments),
     Poke(poke::PokeArguments),
+    Put(put::PutArguments),
+    Get(get::GetArguments),
 }
 
 impl Command {
@@ -32,6 +36,8 @@ impl Command {
             Command::PingServer(arguments) => arguments.run(),
             Command::Peek(arguments) => arguments.run(),
             Command::Poke(arguments) => arguments.run(),
+            Command::Put(arguments) => arguments.run(),
+            Command::Get(arguments) => arguments.run(),
         }
     }
 }

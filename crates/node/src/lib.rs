@@ -6,6 +6,7 @@ pub mod config;
 pub mod control;
 mod drop_reason;
 mod face;
+pub mod load;
 mod node;
 mod plane;
 mod start;

@@ -1,5 +1,6 @@
 //! What `cairn` can be asked to do, one file for each command.
 
+mod bench;
 mod node;
 
 use std::process::ExitCode;
@@ -12,6 +13,9 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    /// Measure what things cost on this machine.
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
 }
 
 impl Command {
@@ -19,6 +23,7 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Node(command) => command.run(),
+            Command::Bench(command) => command.run(),
         }
     }
 }

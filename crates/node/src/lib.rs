@@ -7,6 +7,7 @@ pub mod control;
 mod drop_reason;
 mod face;
 pub mod load;
+pub mod management;
 mod node;
 mod plane;
 mod start;

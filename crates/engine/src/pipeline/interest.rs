@@ -282,7 +282,7 @@ impl Engine {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         match target {
             Some(target) => self.send_interest(now, id, interest, target, None, false),
-            None => self.counters.drops.count(DropReason::NextHopGone),
+            None => self.counters.drops.add(DropReason::NextHopGone, 1),
         }
     }
 
@@ -314,10 +314,10 @@ impl Engine {
         let Some(target) = self.faces.get_mut(face) else { return };
         // The face may have changed its language since it asked.
         if target.config.dialect != data.dialect() {
-            return self.counters.drops.count(DropReason::WrongDialect);
+            return self.counters.drops.add(DropReason::WrongDialect, 1);
         }
         if !target.is_local() && scope::is_for_this_host_only(data.name()) {
-            return self.counters.drops.count(DropReason::Scope);
+            return self.counters.drops.add(DropReason::Scope, 1);
         }
         target.counters.out_data += 1;
         self.counters.data_sent += 1;

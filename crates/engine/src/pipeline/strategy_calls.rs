@@ -225,19 +225,19 @@ impl Engine {
         let from_remote =
             entry.in_records.iter().all(|record| !self.faces.get(record.face).is_some_and(|f| f.is_local()));
         let Some(target) = self.faces.get_mut(face) else {
-            return self.counters.drops.count(DropReason::UnknownFace);
+            return self.counters.drops.add(DropReason::UnknownFace, 1);
         };
         if target.config.dialect != interest.dialect() {
-            return self.counters.drops.count(DropReason::WrongDialect);
+            return self.counters.drops.add(DropReason::WrongDialect, 1);
         }
         if !scope::interest_may_leave(interest, from_remote, target.is_local()) {
-            return self.counters.drops.count(DropReason::Scope);
+            return self.counters.drops.add(DropReason::Scope, 1);
         }
         let mut sent = interest.clone();
         if let Some(nonce) = new_nonce
             && sent.set_nonce(nonce).is_err()
         {
-            return self.counters.drops.count(DropReason::NoRoomForField);
+            return self.counters.drops.add(DropReason::NoRoomForField, 1);
         }
         let record = OutRecord {
             face,
@@ -252,7 +252,7 @@ impl Engine {
         match entry.out_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => *existing = OutRecord { suppress_for: existing.suppress_for, ..record },
             None if room => entry.out_records.push(record),
-            None => return self.counters.drops.count(DropReason::NoNextHop),
+            None => return self.counters.drops.add(DropReason::NoNextHop, 1),
         }
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;

@@ -2,7 +2,8 @@
 //! that is given the same names in the same run.
 //!
 //! `cargo bench -p cairn-engine` prints the table. `… -- exchange`, `hit`, `memory` run one part; `--entries N` makes the
-//! tables smaller. `… -- instructions N` does nothing but `N` exchanges and `… -- packets N` only makes the packets for them, so
+//! tables smaller, `--policy WORD` leaves one eviction policy, `--rounds N` goes through the tables so many times, which a profiler
+//! needs. `… -- instructions N` does nothing but `N` exchanges and `… -- packets N` only makes the packets for them, so
 //! that the difference of the two under valgrind is what the engine executes.
 
 #![allow(
@@ -56,8 +57,12 @@ fn main() {
         memory(entries);
     }
     if chosen("exchange") {
+        let rounds = value("--rounds", 1);
+        let wanted = arguments.iter().skip_while(|argument| *argument != "--policy").nth(1);
         for policy in EvictionPolicy::ALL {
-            exchange(entries, baseline, policy);
+            if wanted.is_none_or(|word| word == policy.as_str()) {
+                exchange(entries, rounds, baseline, policy);
+            }
         }
     }
     if chosen("hit") {
@@ -114,7 +119,7 @@ impl Times {
 }
 
 /// Interest in and forwarded, Data in, returned and kept; a million of each waiting and kept all the while.
-fn exchange(entries: u64, baseline: f64, policy: EvictionPolicy) {
+fn exchange(entries: u64, rounds: u64, baseline: f64, policy: EvictionPolicy) {
     let mut world = World::new(entries, policy);
     for number in 0..entries {
         world.interests(number..number + 1);
@@ -126,7 +131,7 @@ fn exchange(entries: u64, baseline: f64, policy: EvictionPolicy) {
     assert_eq!(world.engine.table_sizes().pending as u64, entries);
     assert_eq!(world.engine.table_sizes().cached as u64, entries);
     let (mut interest_times, mut data_times) = (Times::default(), Times::default());
-    let rounds = entries / BATCH;
+    let rounds = entries * rounds / BATCH;
     for round in 0..rounds {
         // Made and decoded outside of what is measured: the packets are as hot as they are when a node has just decoded them.
         let next = 2 * entries + round * BATCH;

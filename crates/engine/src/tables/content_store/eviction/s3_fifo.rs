@@ -3,7 +3,7 @@
 
 use super::Eviction;
 use super::list::{List, NONE, Nodes};
-use crate::prefetch::prefetch;
+use crate::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
 const SMALL_SHARE: usize = 10;

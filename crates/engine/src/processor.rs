@@ -17,10 +17,18 @@ pub(crate) fn prefetch<T: ?Sized>(place: &T) {
     }
 }
 
-/// Asks for the first cache lines of `place`, which may be long.
+/// Asks for the first bytes of `place`, as many as fill a cache line: of a packet, most of its name.
 #[inline(always)]
 pub(crate) fn prefetch_start(place: &[u8]) {
-    prefetch(place.get(..2 * LINE_BYTES).unwrap_or(place));
+    let start = place.as_ptr().cast::<i8>();
+    prefetch_line(start);
+    prefetch_line(start.wrapping_add(place.len().min(LINE_BYTES).saturating_sub(1)));
+}
+
+/// Asks for the first cache line of a packet alone.
+#[inline(always)]
+pub(crate) fn prefetch_first_line(packet: &[u8]) {
+    prefetch_line(packet.as_ptr().cast::<i8>());
 }
 
 const LINE_BYTES: usize = 64;

@@ -323,7 +323,7 @@ impl ContentStore {
                 index.prefetch(entry.hash);
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
-                crate::processor::prefetch_start(entry.data.wire());
+                crate::processor::prefetch_first_line(entry.data.wire());
             }
         }
     }

@@ -42,9 +42,11 @@ fn main() {
         place.and_then(|place| arguments.get(place + 1)?.parse().ok()).unwrap_or(default)
     };
     let entries = value("--entries", 1_000_000);
+    let wanted = arguments.iter().skip_while(|argument| *argument != "--policy").nth(1);
+    let wanted: Option<EvictionPolicy> = wanted.map(|word| word.parse().expect("the word of a policy"));
     for (mode, receive) in [("instructions", true), ("packets", false)] {
         if arguments.iter().any(|argument| argument == mode) {
-            return instructions(value(mode, 10_000), receive);
+            return instructions(value(mode, 10_000), receive, wanted.unwrap_or_default());
         }
     }
     let all = !arguments.iter().any(|a| matches!(a.as_str(), "exchange" | "hit" | "memory"));
@@ -58,11 +60,10 @@ fn main() {
     }
     if chosen("exchange") {
         let rounds = value("--rounds", 1);
-        let wanted = arguments.iter().skip_while(|argument| *argument != "--policy").nth(1);
-        for policy in EvictionPolicy::ALL {
-            if wanted.is_none_or(|word| word == policy.as_str()) {
-                exchange(entries, rounds, baseline, policy);
-            }
+        for policy in
+            EvictionPolicy::ALL.into_iter().filter(|&policy| wanted.is_none_or(|only| only == policy))
+        {
+            exchange(entries, rounds, baseline, policy);
         }
     }
     if chosen("hit") {
@@ -209,8 +210,8 @@ fn resident_bytes() -> i64 {
 }
 
 /// A fixed number of exchanges in small tables, for an instruction counter.
-fn instructions(exchanges: u64, receive: bool) {
-    let mut world = World::new(10_000, EvictionPolicy::default());
+fn instructions(exchanges: u64, receive: bool, policy: EvictionPolicy) {
+    let mut world = World::new(10_000, policy);
     for number in 0..exchanges / BATCH {
         let range = number * BATCH..(number + 1) * BATCH;
         let (interests, data) = (world.make_interests(range.clone()), world.make_data(range));

@@ -1,5 +1,6 @@
 //! What `cairn` can be asked to do, one file for each command.
 
+mod bench;
 mod get;
 mod node;
 mod peek;
@@ -25,6 +26,9 @@ pub(crate) enum Command {
     Poke(poke::PokeArguments),
     Put(put::PutArguments),
     Get(get::GetArguments),
+    /// Measure what things cost on this machine.
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
 }
 
 impl Command {
@@ -38,6 +42,7 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Bench(command) => command.run(),
         }
     }
 }

@@ -124,11 +124,11 @@ impl<T> Slab<T> {
             None => self.slots.push(Slot::Free { next: None }),
         };
         self.len += 1;
-        // One place where the value is written, so that it is made there and not moved.
-        if let Some(slot @ Slot::Free { .. }) = self.slots.get_mut(index)
-            && let Slot::Free { next } = std::mem::replace(slot, Slot::Taken(value))
-        {
-            self.free = next;
+        if let Some(slot) = self.slots.get_mut(index) {
+            if let Slot::Free { next } = *slot {
+                self.free = next;
+            }
+            *slot = Slot::Taken(value);
         }
         index
     }

@@ -242,7 +242,7 @@ impl PendingTable {
         }
         self.count_depths(DepthKey::of(interest), 1);
         self.bytes += cost_of(interest);
-        let id = self.entries.insert(Pending {
+        let id = self.entries.insert_with(|| Pending {
             interest: interest.clone(),
             hash,
             in_records: SmallVec::new(),

@@ -276,6 +276,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch(&self, id: CachedId) {
         self.entries.prefetch(id.0);
+        self.eviction.prefetch_entry(id.0);
     }
 
     /// Hints that Data with this hash will be taken in soon.

@@ -54,6 +54,7 @@ mod run;
 mod sampling;
 pub mod topology;
 pub mod trace;
+pub mod units;
 
 use std::fmt;
 

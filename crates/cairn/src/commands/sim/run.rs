@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use packet::time::Duration;
 use toml::Table;
 
 use super::output::{self, Format, Group};
@@ -72,7 +71,14 @@ impl Run {
         self.file.extension().is_some_and(|extension| extension == "json")
     }
 
-    fn run_network(&self, text: &str, mut table: Table) -> Result<ExitCode, Failure> {
+    fn run_network(&self, text: &str, table: Table) -> Result<ExitCode, Failure> {
+        let (scenario, groups) = self.groups(text, table)?;
+        self.print(&scenario, &groups)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Does all runs of a scenario.
+    fn groups(&self, text: &str, mut table: Table) -> Result<(Scenario, Vec<Group>), Failure> {
         let file = self.file.display();
         // From the text first, for errors that name the line.
         let scenario: Scenario = if self.is_json() {
@@ -95,8 +101,7 @@ impl Run {
                 group.outcomes.push(outcome);
             }
         }
-        self.print(&scenario, &groups)?;
-        Ok(ExitCode::SUCCESS)
+        Ok((scenario, groups))
     }
 
     fn jobs(&self, scenario: &Scenario, table: &Table, points: &[Point]) -> Result<Vec<Job>, Failure> {
@@ -123,7 +128,6 @@ impl Run {
 
     fn run_one(&self, job: &Job, folder: &Path) -> Result<Outcome, Failure> {
         let mut built = build::build(&job.scenario, folder, job.seed)?;
-        let Duration { .. } = job.scenario.duration.0;
         built.network.run_for(job.scenario.duration.0)?;
         if let Some(out) = &self.out {
             let name = format!("point-{}-seed-{}", job.point, job.seed);

@@ -50,7 +50,7 @@ mod engine;
 mod face;
 mod limit;
 mod pipeline;
-mod prefetch;
+mod processor;
 mod scope;
 mod shard;
 mod strategy;

@@ -4,7 +4,7 @@
 //! milliseconds. Here only the first chunk grows like that; further ones are of fixed size and stay where they are, so
 //! growing costs one allocation.
 
-use crate::prefetch::prefetch;
+use crate::processor::prefetch;
 
 /// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
@@ -117,18 +117,23 @@ impl<T> Slab<T> {
         self.slots.len()
     }
 
+    #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
+        self.insert_with(|| value)
+    }
+
+    /// Makes the value where it will lie, which spares moving it.
+    #[inline(always)]
+    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.len += 1;
-        match self.free {
-            Some(index) => {
-                if let Slot::Free { next } = self.slots[index] {
-                    self.free = next;
-                }
-                self.slots[index] = Slot::Taken(value);
-                index
-            }
-            None => self.slots.push(Slot::Taken(value)),
+        let Some(index) = self.free else { return self.slots.push(Slot::Taken(make())) };
+        if let Some(slot) = self.slots.get_mut(index)
+            && let Slot::Free { next } = *slot
+        {
+            self.free = next;
+            *slot = Slot::Taken(make());
         }
+        index
     }
 
     pub(crate) fn remove(&mut self, index: u32) -> Option<T> {

@@ -276,6 +276,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch(&self, id: CachedId) {
         self.entries.prefetch(id.0);
+        self.eviction.prefetch_entry(id.0);
     }
 
     /// Hints that Data with this hash will be taken in soon.
@@ -288,7 +289,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: CachedId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::prefetch::prefetch_start(entry.data.wire());
+            crate::processor::prefetch_start(entry.data.wire());
         }
     }
 
@@ -314,7 +315,7 @@ impl ContentStore {
                 index.prefetch(entry.hash);
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
-                crate::prefetch::prefetch_start(entry.data.wire());
+                crate::processor::prefetch_first_line(entry.data.wire());
             }
         }
     }

@@ -18,13 +18,13 @@ impl Default for Lru {
 
 impl Eviction for Lru {
     fn insert(&mut self, id: u32, _key: u64) {
-        self.list.push_newest(&mut self.nodes, id);
+        self.list.push_newest(&mut self.nodes, id, 0);
     }
 
     fn touch(&mut self, id: u32) {
         if self.list.newest != id && self.nodes.list_of(id).is_some() {
             self.list.unlink(&mut self.nodes, id);
-            self.list.push_newest(&mut self.nodes, id);
+            self.list.push_newest(&mut self.nodes, id, 0);
         }
     }
 
@@ -46,6 +46,10 @@ impl Eviction for Lru {
 
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
         self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
+    }
+
+    fn prefetch_entry(&self, id: u32) {
+        self.nodes.prefetch(id);
     }
 
     fn footprint_bytes(&self) -> usize {

@@ -20,8 +20,7 @@ impl Default for Sieve {
 
 impl Eviction for Sieve {
     fn insert(&mut self, id: u32, _key: u64) {
-        self.nodes.set_mark(id, 0);
-        self.list.push_newest(&mut self.nodes, id);
+        self.list.push_newest(&mut self.nodes, id, 0);
     }
 
     fn touch(&mut self, id: u32) {
@@ -64,6 +63,10 @@ impl Eviction for Sieve {
         let from_hand = self.nodes.walk_newer(self.hand);
         let from_oldest = self.list.walk_from_oldest(&self.nodes);
         from_hand.chain(from_oldest).take(count.min(self.list.len)).for_each(see);
+    }
+
+    fn prefetch_entry(&self, id: u32) {
+        self.nodes.prefetch(id);
     }
 
     fn footprint_bytes(&self) -> usize {

@@ -41,6 +41,8 @@ struct NetworkSection {
     mark_above_packets: Option<u32>,
     data_bytes: u32,
     #[serde(default)]
+    interest_bytes: u32,
+    #[serde(default)]
     link_overhead_bytes: u32,
 }
 
@@ -151,6 +153,7 @@ impl Experiment {
             queue_packets: self.network.queue_packets,
             mark_above_packets: self.network.mark_above_packets,
             data_bytes,
+            interest_bytes: self.network.interest_bytes,
             overhead_bytes: self.network.link_overhead_bytes,
             bucket_rate: reading.bucket_rate,
             bucket_depth: point.depth,

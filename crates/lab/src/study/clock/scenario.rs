@@ -21,6 +21,8 @@ pub(super) struct Scenario {
     pub(super) mark_above_packets: Option<u32>,
     /// A Data with everything that belongs to it.
     pub(super) data_bytes: u32,
+    /// An Interest for an item of two bytes' number; names are made as long as that needs, if possible.
+    pub(super) interest_bytes: u32,
     /// Added to each packet on each link.
     pub(super) overhead_bytes: u32,
     /// What the buckets leak in a second.
@@ -136,14 +138,14 @@ impl Scenario {
         let consumers = match self.shape {
             Shape::Linear => {
                 let nodes = network.chain(4, &link)?;
-                network.add_producer(nodes[3], "/flow/0", self.producer())?;
+                network.add_producer(nodes[3], self.prefix(0), self.producer())?;
                 self.limit(&mut network, &nodes)?;
                 vec![nodes[0]]
             }
             Shape::Dumbbell { pairs } => {
                 let dumbbell = network.dumbbell(pairs, &link, &link)?;
                 for (pair, node) in dumbbell.right.iter().enumerate() {
-                    network.add_producer(*node, format!("/flow/{pair}"), self.producer())?;
+                    network.add_producer(*node, self.prefix(pair), self.producer())?;
                 }
                 self.limit(&mut network, &dumbbell.left)?;
                 let routers = dumbbell.routers;
@@ -165,7 +167,7 @@ impl Scenario {
             let starts_at =
                 self.starts_at + Duration::from_nanos(random.below(self.start_spread.as_nanos() + 1));
             let config = self.transfer(pair);
-            let prefix = format!("/flow/{pair}").into_name()?;
+            let prefix = self.prefix(pair).into_name()?;
             let mut consumer = PacedConsumer::new(prefix, config, starts_at, random.next_u64());
             if self.record && pair == 0 {
                 consumer =
@@ -187,6 +189,12 @@ impl Scenario {
             .mbps(self.link_mbps)
             .delay(self.link_delay)
             .queue(queue)
+    }
+
+    /// Name of a flow, long enough for Interests of the wanted size: 33 bytes go to type, length, nonce, lifetime and number.
+    fn prefix(&self, pair: usize) -> String {
+        let filler = (self.interest_bytes as usize).saturating_sub(29 + pair.to_string().len());
+        format!("/flow/{pair}/{}", "x".repeat(filler.clamp(1, 200)))
     }
 
     fn producer(&self) -> Producer {
@@ -263,4 +271,44 @@ impl Scenario {
 
 fn seconds<T: Copy>(series: &[(Instant, T)], value: impl Fn(T) -> f64) -> Vec<(f64, f64)> {
     series.iter().map(|&(at, number)| (at.as_secs_f64(), value(number))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interests_have_the_size_that_was_asked_for() {
+        let scenario = |interest_bytes| Scenario {
+            shape: Shape::Linear,
+            link_mbps: 10.0,
+            link_delay: Duration::from_millis(50),
+            queue_packets: 100,
+            mark_above_packets: None,
+            data_bytes: 1250,
+            interest_bytes,
+            overhead_bytes: 2,
+            bucket_rate: 998.4,
+            bucket_depth: 50,
+            router_limit: RouterLimit::Face,
+            controller: ControllerSpec::default(),
+            ticks: vec![Duration::ZERO],
+            smoothing: Smoothing::Ticks,
+            rate_change: RateChange::AfterNext,
+            starts_at: Instant::ZERO,
+            start_spread: Duration::ZERO,
+            length: Duration::from_secs(1),
+            seed: 1,
+            record: false,
+        };
+        for bytes in [40, 60, 100] {
+            for pair in [0, 9, 10] {
+                let prefix = scenario(bytes).prefix(pair).into_name().unwrap();
+                let mut names = sim::NumberedNames::new(prefix, Duration::from_secs(4));
+                let hasher = packet::NameHasher::new([1, 2]);
+                let (interest, _) = names.interest(&hasher, 1000, 7).unwrap();
+                assert_eq!(interest.wire().len(), bytes as usize, "{pair}");
+            }
+        }
+    }
 }

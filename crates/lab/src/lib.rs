@@ -1,1 +1,19 @@
-//! Experiments: topology, workload, backends, measurement, figures, report.
+//! Experiments: what to run, running it, and what came out as tables and figures.
+//!
+//! An experiment is a TOML file. [`experiment::run`] runs it in virtual time on all cores and gives a [`Report`](report::Report):
+//! tables beside the numbers of the paper that it repeats, figures as SVG with the numbers they were drawn from, and what did not come
+//! out as hoped.
+//!
+//! ```no_run
+//! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;
+//! let report = lab::experiment::run(&text, &|done, all| eprintln!("{done} of {all}"))?;
+//! println!("{}", report.to_text());
+//! report.write_to("runs/clock-linear".as_ref())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod experiment;
+pub mod figure;
+pub mod parallel;
+pub mod report;
+pub mod study;

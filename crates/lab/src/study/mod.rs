@@ -1,0 +1,3 @@
+//! Studies that reproduce a paper and go on from there.
+
+pub mod clock;

@@ -22,7 +22,7 @@ pub(crate) struct Run {
     /// Run with so many seeds, one after the other, whatever the file says.
     #[arg(long)]
     repeats: Option<u64>,
-    /// Write the traces that the file asks for into this folder, one folder for each run.
+    /// Write the traces that the file asks for into this folder, one folder for each run; or the tables and figures of a study.
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// What trace files look like.
@@ -48,13 +48,31 @@ impl Run {
         let text = std::fs::read_to_string(&self.file)
             .map_err(|error| format!("{}: {error}", self.file.display()))?;
         let table = self.parse(&text)?;
+        // Studies are experiments of their own kind, with tables and figures beside those of a paper.
+        if table.contains_key("study") {
+            return self.run_study(&text);
+        }
         match table.get("kind").and_then(toml::Value::as_str) {
             None | Some("network") => self.run_network(&text, table),
             Some(other) => {
                 let file = self.file.display();
-                Err(format!("{file}: kind {other:?} is not known; there is \"network\"").into())
+                let problem = "is not known; there is \"network\", and studies begin with `study = …`";
+                Err(format!("{file}: kind {other:?} {problem}").into())
             }
         }
+    }
+
+    fn run_study(&self, text: &str) -> Result<ExitCode, Failure> {
+        use std::io::Write as _;
+        let progress = workers::Progress::default();
+        let report = lab::experiment::run(text, &|done, all| progress.show(done, all))
+            .map_err(|error| format!("{}: {error}", self.file.display()))?;
+        progress.clear();
+        write!(std::io::stdout().lock(), "{}", report.to_text())?;
+        if let Some(out) = &self.out {
+            report.write_to(out)?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn parse(&self, text: &str) -> Result<Table, Failure> {

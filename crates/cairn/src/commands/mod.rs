@@ -1,7 +1,10 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod bench;
+mod cert;
+mod completions;
 mod get;
+mod key;
 mod node;
 mod peek;
 mod ping;
@@ -26,9 +29,13 @@ pub(crate) enum Command {
     Poke(poke::PokeArguments),
     Put(put::PutArguments),
     Get(get::GetArguments),
+    Key(key::KeyArguments),
+    Cert(cert::CertArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    Completions(completions::CompletionArguments),
+    Man(completions::ManArguments),
 }
 
 impl Command {
@@ -42,7 +49,11 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Key(arguments) => arguments.run(),
+            Command::Cert(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
+            Command::Completions(arguments) => arguments.run(),
+            Command::Man(arguments) => arguments.run(),
         }
     }
 }

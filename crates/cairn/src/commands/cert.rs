@@ -247,7 +247,7 @@ fn describe(certificate: &Certificate) -> Value {
         "name": certificate.name().to_string(),
         "identity": certificate.identity().to_string(),
         "key": certificate.key_name().to_string(),
-        "issuer_id": Name::from_components([certificate.issuer_id()]).map(|name| name.to_string()).unwrap_or_default(),
+        "issuer_id": String::from_utf8_lossy(certificate.issuer_id().value),
         "kind": certificate.public_key().kind().to_string(),
         "not_before": certificate.validity().not_before.to_string(),
         "not_after": certificate.validity().not_after.to_string(),

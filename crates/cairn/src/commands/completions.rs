@@ -47,7 +47,8 @@ impl ManArguments {
 
 fn write_pages(folder: &Path) -> Result<(), ToolError> {
     std::fs::create_dir_all(folder).map_err(ToolError::file(folder))?;
-    let mut command = crate::Arguments::command();
+    // A page about each `help` would say nothing.
+    let mut command = crate::Arguments::command().disable_help_subcommand(true);
     command.build();
     clap_mangen::generate_to(command, folder).map_err(ToolError::file(folder))
 }

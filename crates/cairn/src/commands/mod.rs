@@ -11,6 +11,8 @@ mod ping;
 mod pingserver;
 mod poke;
 mod put;
+mod serve;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,8 @@ pub(crate) enum Command {
     Poke(poke::PokeArguments),
     Put(put::PutArguments),
     Get(get::GetArguments),
+    Serve(serve::ServeArguments),
+    Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
     Cert(cert::CertArguments),
     /// Measure what things cost on this machine.
@@ -49,6 +53,8 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Serve(arguments) => arguments.run(),
+            Command::Traffic(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
             Command::Cert(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),

@@ -1,14 +1,19 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod bench;
+mod cert;
+mod completions;
 mod get;
+mod key;
 mod node;
 mod peek;
 mod ping;
 mod pingserver;
 mod poke;
 mod put;
+mod serve;
 mod sim;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -27,10 +32,16 @@ pub(crate) enum Command {
     Poke(poke::PokeArguments),
     Put(put::PutArguments),
     Get(get::GetArguments),
+    Serve(serve::ServeArguments),
+    Traffic(traffic::TrafficArguments),
+    Key(key::KeyArguments),
+    Cert(cert::CertArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
     Sim(sim::Sim),
+    Completions(completions::CompletionArguments),
+    Man(completions::ManArguments),
 }
 
 impl Command {
@@ -44,8 +55,14 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Serve(arguments) => arguments.run(),
+            Command::Traffic(arguments) => arguments.run(),
+            Command::Key(arguments) => arguments.run(),
+            Command::Cert(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
             Command::Sim(command) => command.run(),
+            Command::Completions(arguments) => arguments.run(),
+            Command::Man(arguments) => arguments.run(),
         }
     }
 }

@@ -11,7 +11,7 @@ use packet::random::Random;
 use packet::time::Instant;
 use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
-use crate::naming::{Metadata, NamingConvention, segment_number, version_number};
+use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
 use crate::transfer::{Arrival, Transfer, Verdict};
 use buffer::Reorder;
 use discovery::Finder;
@@ -115,6 +115,17 @@ struct Object {
     /// The name that segment numbers are appended to.
     name: Name,
     convention: NamingConvention,
+}
+
+/// What a packet is that was found by prefix.
+#[derive(Debug, PartialEq)]
+enum Part {
+    /// A segment, or a packet that nobody cut.
+    Segment,
+    /// What tells of the object.
+    Metadata,
+    /// Something that is published beside the segments of a version, such as its manifest.
+    Beside { object: Name },
 }
 
 impl Fetcher {
@@ -379,7 +390,7 @@ impl Fetcher {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
             return;
         }
-        if finder.is_by_prefix() {
+        if finder.is_by_prefix() && self.part_of(data.name()) != Part::Metadata {
             return self.begin_with_segment(data);
         }
         let checked =
@@ -406,9 +417,29 @@ impl Fetcher {
         }
     }
 
+    /// What a packet that was found by prefix is, by its name. A cache may answer with any packet under the prefix.
+    fn part_of(&self, name: NameRef<'_>) -> Part {
+        let prefix = self.name.as_ref().component_count();
+        let mut rest = name.components().skip(prefix);
+        match (rest.next(), rest.next()) {
+            (Some(first), _) if first == METADATA => Part::Metadata,
+            (Some(version), Some(next))
+                if version_number(version).is_some() && next.kind == packet::ComponentKind::KEYWORD =>
+            {
+                Part::Beside { object: name.prefix(prefix + 1).to_name() }
+            }
+            _ => Part::Segment,
+        }
+    }
+
     /// Takes up any packet of the object: it has the version in its name and is, most often, segment 0.
     fn begin_with_segment(&mut self, data: Data) {
         let name = data.name();
+        if let Part::Beside { object: name } = self.part_of(name) {
+            let convention = convention_of(&name, self.config.convention);
+            self.phase = Phase::Fetching(Object { name, convention });
+            return;
+        }
         let count = name.component_count();
         let Some(segment) = name.last().and_then(segment_number).filter(|_| count > 0) else {
             // An object of one packet that nobody cut.

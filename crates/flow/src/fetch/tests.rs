@@ -238,3 +238,23 @@ fn a_missing_route_ends_the_fetch_after_some_attempts() {
     let error = fetcher.error().unwrap().to_string();
     assert!(error.ends_with("of /a/v=1 did not come: it came back: no-route"), "{error}");
 }
+
+#[test]
+fn what_a_cache_answers_a_prefix_with_beside_segments_still_leads_to_the_object() {
+    let bytes = vec![7; 20_000];
+    let publication = publication(&bytes);
+    let manifest = DataBuilder::new(name("/lab/file/v=7/32=manifest/seg=0")).build_with_digest().unwrap();
+    for found in [publication.metadata().unwrap(), manifest] {
+        let config = FetchConfig { discovery: Discovery::Prefix, ..FetchConfig::default() };
+        let mut fetcher = Fetcher::new(name("/lab/file"), config, Instant::ZERO, 1);
+        fetcher.poll_transmit(Instant::ZERO).unwrap();
+        fetcher.receive_data(Instant::ZERO, found, &LinkHeader::default());
+        let mut got = Vec::new();
+        while let Some(interest) = fetcher.poll_transmit(Instant::ZERO) {
+            let data = answer(&publication, &bytes, &interest).unwrap();
+            fetcher.receive_data(Instant::ZERO, data, &LinkHeader::default());
+            got.extend(read(&mut fetcher));
+        }
+        assert!(fetcher.is_complete() && got == bytes, "{:?}", fetcher.error());
+    }
+}

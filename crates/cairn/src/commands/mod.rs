@@ -1,6 +1,9 @@
 //! What `cairn` can be asked to do, one file for each command.
 
+mod batch;
 mod bench;
+mod content_store;
+mod face;
 mod get;
 mod node;
 mod peek;
@@ -8,6 +11,9 @@ mod ping;
 mod pingserver;
 mod poke;
 mod put;
+mod route;
+mod status;
+mod strategy;
 
 use std::process::ExitCode;
 
@@ -19,6 +25,12 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    Status(status::StatusArguments),
+    Face(face::FaceArguments),
+    Route(route::RouteArguments),
+    Strategy(strategy::StrategyArguments),
+    Cs(content_store::ContentStoreArguments),
+    Batch(batch::BatchArguments),
     Ping(ping::PingArguments),
     #[command(name = "pingserver")]
     PingServer(pingserver::PingServerArguments),
@@ -36,6 +48,12 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Node(command) => command.run(),
+            Command::Status(arguments) => arguments.run(),
+            Command::Face(arguments) => arguments.run(),
+            Command::Route(arguments) => arguments.run(),
+            Command::Strategy(arguments) => arguments.run(),
+            Command::Cs(arguments) => arguments.run(),
+            Command::Batch(arguments) => arguments.run(),
             Command::Ping(arguments) => arguments.run(),
             Command::PingServer(arguments) => arguments.run(),
             Command::Peek(arguments) => arguments.run(),

@@ -1,8 +1,11 @@
 //! What `cairn` can be asked to do, one file for each command.
 
+mod batch;
 mod bench;
 mod cert;
 mod completions;
+mod content_store;
+mod face;
 mod get;
 mod key;
 mod node;
@@ -14,6 +17,9 @@ mod put;
 mod serve;
 mod sim;
 mod traffic;
+mod route;
+mod status;
+mod strategy;
 
 use std::process::ExitCode;
 
@@ -25,6 +31,12 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    Status(status::StatusArguments),
+    Face(face::FaceArguments),
+    Route(route::RouteArguments),
+    Strategy(strategy::StrategyArguments),
+    Cs(content_store::ContentStoreArguments),
+    Batch(batch::BatchArguments),
     Ping(ping::PingArguments),
     #[command(name = "pingserver")]
     PingServer(pingserver::PingServerArguments),
@@ -49,6 +61,12 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Node(command) => command.run(),
+            Command::Status(arguments) => arguments.run(),
+            Command::Face(arguments) => arguments.run(),
+            Command::Route(arguments) => arguments.run(),
+            Command::Strategy(arguments) => arguments.run(),
+            Command::Cs(arguments) => arguments.run(),
+            Command::Batch(arguments) => arguments.run(),
             Command::Ping(arguments) => arguments.run(),
             Command::PingServer(arguments) => arguments.run(),
             Command::Peek(arguments) => arguments.run(),

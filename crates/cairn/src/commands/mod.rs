@@ -2,6 +2,7 @@
 
 mod bench;
 mod cert;
+mod chat;
 mod completions;
 mod get;
 mod key;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Put(put::PutArguments),
     Get(get::GetArguments),
     Serve(serve::ServeArguments),
+    Chat(chat::ChatArguments),
     Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
     Cert(cert::CertArguments),
@@ -54,6 +56,7 @@ impl Command {
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
             Command::Serve(arguments) => arguments.run(),
+            Command::Chat(arguments) => arguments.run(),
             Command::Traffic(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
             Command::Cert(arguments) => arguments.run(),

@@ -3,6 +3,7 @@
 mod batch;
 mod bench;
 mod cert;
+mod chat;
 mod completions;
 mod content_store;
 mod face;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Put(put::PutArguments),
     Get(get::GetArguments),
     Serve(serve::ServeArguments),
+    Chat(chat::ChatArguments),
     Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
     Cert(cert::CertArguments),
@@ -74,6 +76,7 @@ impl Command {
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
             Command::Serve(arguments) => arguments.run(),
+            Command::Chat(arguments) => arguments.run(),
             Command::Traffic(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
             Command::Cert(arguments) => arguments.run(),

@@ -385,12 +385,13 @@ impl Fetcher {
 
     /// Takes up what discovery found.
     fn begin(&mut self, now: Instant, data: Data) {
+        let is_metadata = self.part_of(data.name()) == Part::Metadata;
         let Phase::Finding(finder) = &mut self.phase else { return };
         if is_refusal(&data) {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
             return;
         }
-        if finder.is_by_prefix() && self.part_of(data.name()) != Part::Metadata {
+        if finder.is_by_prefix() && !is_metadata {
             return self.begin_with_segment(data);
         }
         let checked =

@@ -6,7 +6,8 @@
 //!
 //! ```no_run
 //! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;
-//! let report = lab::experiment::run(&text, &|done, all| eprintln!("{done} of {all}"))?;
+//! let runner = lab::experiment::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
+//! let report = lab::experiment::run(&text, &runner)?;
 //! println!("{}", report.to_text());
 //! report.write_to("runs/clock-linear".as_ref())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -12,8 +12,8 @@ use crate::experiment::ExperimentError;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Experiment {
     /// Read before, to find this study.
-    #[serde(rename = "study")]
-    _study: String,
+    #[serde(rename = "kind")]
+    _kind: String,
     pub(super) title: String,
     #[serde(default = "ten_seconds")]
     length_s: f64,

@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, Point, tick_text};
 use super::scenario::{Outcome, Recorded};
 use super::summary::{Results, paper_cell, range};
-use crate::experiment::{ExperimentError, parse};
+use crate::experiment::{ExperimentError, Runner, parse};
 use crate::figure::{Axis, LineChart, Series};
 use crate::report::{Cell, Figure, Report, Table};
 
@@ -12,7 +12,7 @@ const MBPS_BOUND: f64 = 0.06;
 /// How far a number of Nacks may be from the paper's.
 const NACKS_BOUND: u64 = 4;
 
-pub(crate) fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Report, ExperimentError> {
+pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
     let experiment: Experiment = parse(text)?;
     let mut points = Vec::new();
     for reading in 0..experiment.readings.len() {
@@ -24,7 +24,7 @@ pub(crate) fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Resul
             }
         }
     }
-    let results = Results::of(&experiment, &points, |point| point.start == 0, progress)?;
+    let results = Results::of(&experiment, &points, |point| point.start == 0, runner)?;
     let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
     report.remarks.push(
         "Throughput counts Interests sent in the run, as the paper must have done: with a round trip of 0.3 s no Data could come for \

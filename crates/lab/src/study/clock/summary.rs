@@ -2,7 +2,7 @@
 
 use super::experiment::{Experiment, PaperCell, Point};
 use super::scenario::Outcome;
-use crate::experiment::ExperimentError;
+use crate::experiment::{ExperimentError, Runner};
 use crate::parallel;
 
 /// Results of a sweep.
@@ -16,9 +16,9 @@ impl Results {
         experiment: &Experiment,
         points: &[Point],
         record: impl Fn(&Point) -> bool + Sync,
-        progress: &(dyn Fn(usize, usize) + Sync),
+        runner: &Runner<'_>,
     ) -> Result<Self, ExperimentError> {
-        let outcomes = parallel::for_each(points, progress, |point| {
+        let outcomes = parallel::for_each(points, runner, |point| {
             let mut scenario = experiment.scenario(point)?;
             scenario.record = record(point);
             Ok::<_, ExperimentError>(scenario.run()?)

@@ -10,11 +10,15 @@
     reason = "a benchmark prints, and stops when its own network is wrong"
 )]
 
+use std::sync::Arc;
 use std::time::Instant as Clock;
 
+use engine::EvictionPolicy;
 use mimalloc::MiMalloc;
+use packet::random::Random;
 use packet::time::Duration;
-use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer};
+use sim::topology::Topology;
+use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, Queue, Zipf, study_cache};
 use testkit::counting_allocator::CountingAllocator;
 
 #[global_allocator]
@@ -26,11 +30,20 @@ fn main() {
         let exchanges = arguments.get(place + 1).and_then(|word| word.parse().ok()).unwrap_or(10_000);
         return instructions(exchanges);
     }
-    let parts = ["hops"];
+    let parts = ["hops", "growth", "graph", "caches"];
     let all = !arguments.iter().any(|argument| parts.contains(&argument.as_str()));
     let chosen = |part: &str| all || arguments.iter().any(|argument| argument == part);
     if chosen("hops") {
         hops();
+    }
+    if chosen("growth") {
+        growth();
+    }
+    if chosen("graph") {
+        graph(10_000, 1_000, 60);
+    }
+    if chosen("caches") {
+        caches();
     }
 }
 
@@ -91,6 +104,90 @@ fn hops() {
             allocations = counts.allocations as f64 / network.hops() as f64;
         }
         println!("{what:56} {best:10.1} {:12.0} {allocations:8.2}", 1e9 / best);
+    }
+}
+
+/// How the cost of a hop grows with what there is of everything.
+fn growth() {
+    println!("\nwith packets under way: chain of four forwarders, stores of 1,000");
+    println!("{:>16} {:>10} {:>12}", "window", "ns a hop", "hops/s");
+    for window in [1, 16, 256, 4_096, 65_536] {
+        let exchanges = (window as u64 * 4).clamp(50_000, 300_000);
+        let (mut network, _) = chain(Chain { hosts: false, window, cached: 1000 }, exchanges);
+        let start = Clock::now();
+        assert!(network.run_until_quiet(Duration::from_secs(1_000_000)).expect("time passes"));
+        let nanos = start.elapsed().as_nanos() as f64 / network.hops() as f64;
+        println!("{window:16} {nanos:10.1} {:12.0}", 1e9 / nanos);
+    }
+    println!(
+        "\nwith nodes: scale-free graphs with two links a node, a tenth of the nodes asks 10 times a second"
+    );
+    for nodes in [100, 1_000, 10_000] {
+        graph(nodes, nodes / 10, 20);
+    }
+}
+
+/// A random graph in which consumers ask for objects of a catalogue: time, and memory for each node.
+fn graph(nodes: usize, consumers: usize, seconds: u64) {
+    let start = Clock::now();
+    let ((mut network, asking), counts) = ALLOCATOR.count(|| {
+        let mut network = Network::new(1);
+        network.engines(|config| config.content_store.max_entries = 100);
+        let mut random = Random::from_seed(7);
+        let topology = Topology::barabasi_albert(nodes, 2, &mut random).expect("a graph");
+        let link = LinkConfig::ideal().mbps(100.0).millis(5).queue(Queue::packets(100));
+        let ids = topology.build(&mut network, &link).expect("a network");
+        let catalogue = Arc::new(Zipf::new(10_000, 0.8, 0.0).expect("a catalogue"));
+        let mut any = || ids[random.below(ids.len() as u64) as usize];
+        for number in 0..10 {
+            let prefix = format!("/site/{number}");
+            network.add_producer(any(), &prefix, Producer::new(1000)).expect("a producer");
+        }
+        let asking: Vec<AppId> = (0..consumers)
+            .map(|number| {
+                let prefix = format!("/site/{}", number % 10);
+                let asks = Consumer::zipf(&prefix, catalogue.clone(), 10.0).expect("a consumer");
+                network.add_application(any(), asks).expect("a consumer")
+            })
+            .collect();
+        network.route_shortest_paths().expect("routes");
+        (network, asking)
+    });
+    let built = counts.held_bytes;
+    let building = start.elapsed().as_secs_f64();
+    let start = Clock::now();
+    let (outcome, counts) = ALLOCATOR.count(|| network.run_for(Duration::from_secs(seconds)));
+    outcome.expect("time passes");
+    let running = start.elapsed().as_secs_f64();
+    let received: u64 =
+        asking.iter().filter_map(|id| network.consumer(*id)).map(|report| report.received).sum();
+    let hops = network.hops();
+    println!(
+        "{nodes:6} nodes, {} links, {consumers} consumers, {seconds} s: built in {building:.2} s, run in {running:.2} s",
+        network.link_count()
+    );
+    println!(
+        "       {received} answers, {hops} hops, {:.1} ns a hop; memory for each node {:.1} kB built, {:.1} kB after",
+        running * 1e9 / hops as f64,
+        built as f64 / nodes as f64 / 1e3,
+        (built + counts.held_bytes) as f64 / nodes as f64 / 1e3
+    );
+}
+
+/// Requests through eviction policies, without packets.
+fn caches() {
+    println!("\ncatalogue of 1,000,000 objects (Zipf 0.8), caches without packets");
+    println!("{:>10} {:>10} {:>10} {:>14}", "policy", "capacity", "hit ratio", "requests/s");
+    let catalogue = Zipf::new(1_000_000, 0.8, 0.0).expect("a catalogue");
+    for capacity in [10_000, 100_000] {
+        for policy in EvictionPolicy::ALL {
+            let mut random = Random::from_seed(1);
+            let requests = 10_000_000;
+            let start = Clock::now();
+            let report = study_cache(&catalogue, policy, capacity, requests / 4, requests, &mut random);
+            let rate = (requests + requests / 4) as f64 / start.elapsed().as_secs_f64();
+            println!("{:>10} {capacity:10} {:10.4} {rate:14.0}", policy.as_str(), report.hit_ratio());
+        }
     }
 }
 

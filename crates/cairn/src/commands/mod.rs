@@ -1,9 +1,12 @@
 //! What `cairn` can be asked to do, one file for each command.
 
+mod batch;
 mod bench;
 mod cert;
 mod chat;
 mod completions;
+mod content_store;
+mod face;
 mod get;
 mod key;
 mod node;
@@ -12,7 +15,10 @@ mod ping;
 mod pingserver;
 mod poke;
 mod put;
+mod route;
 mod serve;
+mod status;
+mod strategy;
 mod traffic;
 
 use std::process::ExitCode;
@@ -25,6 +31,12 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    Status(status::StatusArguments),
+    Face(face::FaceArguments),
+    Route(route::RouteArguments),
+    Strategy(strategy::StrategyArguments),
+    Cs(content_store::ContentStoreArguments),
+    Batch(batch::BatchArguments),
     Ping(ping::PingArguments),
     #[command(name = "pingserver")]
     PingServer(pingserver::PingServerArguments),
@@ -49,6 +61,12 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Node(command) => command.run(),
+            Command::Status(arguments) => arguments.run(),
+            Command::Face(arguments) => arguments.run(),
+            Command::Route(arguments) => arguments.run(),
+            Command::Strategy(arguments) => arguments.run(),
+            Command::Cs(arguments) => arguments.run(),
+            Command::Batch(arguments) => arguments.run(),
             Command::Ping(arguments) => arguments.run(),
             Command::PingServer(arguments) => arguments.run(),
             Command::Peek(arguments) => arguments.run(),

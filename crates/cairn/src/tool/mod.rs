@@ -1,6 +1,8 @@
 //! What the tools share: units, connections, keys, trust, output.
 
 pub(crate) mod connect;
+pub(crate) mod face_address;
+pub(crate) mod forwarder;
 pub(crate) mod histogram;
 pub(crate) mod interrupt;
 pub(crate) mod output;

@@ -19,8 +19,10 @@ mod serve;
 mod sim;
 mod traffic;
 mod route;
+mod serve;
 mod status;
 mod strategy;
+mod traffic;
 
 use std::process::ExitCode;
 

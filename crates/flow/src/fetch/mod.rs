@@ -12,7 +12,7 @@ use packet::time::Instant;
 use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
 use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
-use crate::transfer::{Arrival, Transfer, Verdict};
+use crate::transfer::{Arrival, Failure, Transfer, Verdict};
 use buffer::Reorder;
 use discovery::Finder;
 
@@ -100,6 +100,11 @@ pub struct Fetcher {
     progress: Progress,
     /// Number of segments in all.
     end: Option<u64>,
+    /// The same in the words of a packet that nobody has verified yet: it keeps us from asking for what is not there, and
+    /// nothing else.
+    hinted_end: Option<u64>,
+    /// The first segment that will not come. It matters only if the object turns out to reach that far.
+    failed: Option<Failure>,
 }
 
 #[derive(Debug)]
@@ -162,6 +167,8 @@ impl Fetcher {
             nonces,
             progress: Progress::default(),
             end: None,
+            hinted_end: None,
+            failed: None,
         }
     }
 
@@ -249,6 +256,8 @@ impl Fetcher {
                 if let Some(last) = end {
                     self.learn_last(segment, last);
                 }
+                self.move_limit();
+                self.check_failures();
             }
         }
     }
@@ -266,6 +275,9 @@ impl Fetcher {
             }
             (Subject::Segment(segment), _) => {
                 let Some(data) = self.buffer.remove(segment) else { return };
+                // Whatever it said of the end counts no more either.
+                self.hinted_end = None;
+                self.move_limit();
                 self.transfer.ask_again(now, segment);
                 if self.transfer.poll_failure().is_some() {
                     let name = data.name().to_name();
@@ -285,7 +297,7 @@ impl Fetcher {
     pub fn poll_content(&mut self) -> Option<Piece> {
         let segment = self.buffer.next();
         let data = self.buffer.pop()?;
-        self.transfer.set_limit(self.buffer.limit());
+        self.move_limit();
         self.progress.segments += 1;
         self.progress.content_bytes += data.content().len() as u64;
         Some(Piece { segment, data })
@@ -373,7 +385,8 @@ impl Fetcher {
             self.transfer.ask_again(now, segment);
             return;
         }
-        self.transfer.set_limit(self.buffer.limit());
+        self.hinted_end = final_segment(&data).map(|last| last.saturating_add(1)).or(self.hinted_end);
+        self.move_limit();
         match self.config.verification {
             Verification::None => self.accept(now, Subject::Segment(segment)),
             Verification::Owner => {
@@ -406,6 +419,8 @@ impl Fetcher {
         match checked {
             Ok(metadata) => {
                 self.progress.total_bytes = metadata.size_bytes;
+                self.hinted_end = metadata.last_segment.map(|last| last.saturating_add(1));
+                self.move_limit();
                 let convention = convention_of(&metadata.name, self.config.convention);
                 self.phase = Phase::Fetching(Object { name: metadata.name, convention });
             }
@@ -481,18 +496,30 @@ impl Fetcher {
         }
     }
 
+    /// A segment that will not come ends the fetch, but only when it is sure that the object reaches that far: Interests
+    /// for segments behind the end come back too, maybe before anybody has told where the end is.
     fn check_failures(&mut self) {
         while let Some(failure) = self.transfer.poll_failure() {
-            let Phase::Fetching(object) = &self.phase else { return };
-            if self.end.is_none_or(|end| failure.item < end) {
-                let name = object.name.clone();
-                self.phase = Phase::Failed(FetchError::Segment {
-                    name,
-                    segment: failure.item,
-                    reason: failure.reason,
-                });
+            if self.failed.is_none_or(|first| failure.item < first.item) {
+                self.failed = Some(failure);
             }
         }
+        let (Some(failure), Phase::Fetching(object)) = (self.failed, &self.phase) else { return };
+        let is_sure = match self.end {
+            Some(end) => failure.item < end,
+            None => failure.item <= self.transfer.first_missing(),
+        };
+        if is_sure {
+            let (name, segment, reason) = (object.name.clone(), failure.item, failure.reason);
+            self.phase = Phase::Failed(FetchError::Segment { name, segment, reason });
+        }
+    }
+
+    /// Keeps Interests from going out for what there is no room for, or what does not seem to exist.
+    fn move_limit(&mut self) {
+        // A hint that has come to its end without the real one coming was wrong.
+        let hint = self.hinted_end.filter(|hint| self.end.is_none() && *hint > self.transfer.first_missing());
+        self.transfer.set_limit(self.buffer.limit().min(hint.unwrap_or(u64::MAX)));
     }
 
     fn fail_for_length(&mut self) -> Option<Interest> {

@@ -1,6 +1,7 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod bench;
+mod capture;
 mod node;
 
 use std::process::ExitCode;
@@ -13,6 +14,8 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    /// Write the frames of a node's faces to a file that Wireshark opens.
+    Capture(capture::CaptureArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -23,6 +26,7 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Node(command) => command.run(),
+            Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
         }
     }

@@ -9,6 +9,7 @@ mod content_store;
 mod face;
 mod get;
 mod key;
+mod capture;
 mod node;
 mod peek;
 mod ping;
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
     Cert(cert::CertArguments),
+    /// Write the frames of a node's faces to a file that Wireshark opens.
+    Capture(capture::CaptureArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -82,6 +85,7 @@ impl Command {
             Command::Traffic(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
             Command::Cert(arguments) => arguments.run(),
+            Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
             Command::Sim(command) => command.run(),
             Command::Completions(arguments) => arguments.run(),

@@ -161,11 +161,16 @@ struct CairnNode {
 
 impl CairnNode {
     fn start(shop: &Shop) -> Result<Self, String> {
+        Self::start_with(shop, "")
+    }
+
+    /// The same with `more` in its configuration.
+    fn start_with(shop: &Shop, more: &str) -> Result<Self, String> {
         let (port, web_port) = (free_port()?, free_port()?);
         let socket = shop.scratch.path("cairn.sock");
         let config = format!(
             "[udp]\nlisten = [\"127.0.0.1:{port}\"]\n[tcp]\nlisten = [\"127.0.0.1:{port}\"]\n\
-             [unix]\nlisten = [\"{}\"]\n[websocket]\nlisten = [\"127.0.0.1:{web_port}\"]\n",
+             [unix]\nlisten = [\"{}\"]\n[websocket]\nlisten = [\"127.0.0.1:{web_port}\"]\n{more}",
             socket.display()
         );
         let config = shop.scratch.file("cairn.toml", config.as_bytes())?;

@@ -14,7 +14,9 @@ fn node(shop: &Shop, script: &str, address: &str, name: &str) -> Command {
 
 /// A producer in JavaScript; a consumer in JavaScript and one of ours.
 pub(super) fn serves(shop: &Shop, link: &'static str) -> Result<(), String> {
-    let ours = CairnNode::start(shop)?;
+    // It takes every WebSocket for one to another host, and registers as a neighbour.
+    let more = if link == "ws" { "[management]\nlocalhop = true\n" } else { "" };
+    let ours = CairnNode::start_with(shop, more)?;
     let address = ours.address_over(link);
     let mut producer =
         Background::start(&mut node(shop, "producer.mjs", &address, "/node/app"), &shop.scratch, None)?;

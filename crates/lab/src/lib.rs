@@ -1,1 +1,3 @@
 //! Experiments: topology, workload, backends, measurement, figures, report.
+
+pub mod experiment;

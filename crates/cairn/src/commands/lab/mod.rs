@@ -1,0 +1,47 @@
+//! `cairn lab`: experiments.
+
+mod files;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// What can be done with experiments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Look for mistakes in an experiment file, without starting anything.
+    Check {
+        /// The files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Write a small experiment to begin with.
+    New {
+        /// The file to write.
+        file: PathBuf,
+        /// Its title.
+        #[arg(long, default_value = "A first experiment")]
+        title: String,
+    },
+    /// Print the reference of the experiment file.
+    Reference,
+}
+
+impl Command {
+    /// Does what was asked.
+    pub(crate) fn run(self) -> ExitCode {
+        let outcome = match self {
+            Command::Check { files } => files::check(&files),
+            Command::New { file, title } => files::new(&file, &title),
+            Command::Reference => files::print_reference(),
+        };
+        match outcome {
+            Ok(code) => code,
+            Err(error) => {
+                eprintln!("cairn lab: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}

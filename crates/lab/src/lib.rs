@@ -1,3 +1,4 @@
 //! Experiments: topology, workload, backends, measurement, figures, report.
 
+pub mod backend;
 pub mod experiment;

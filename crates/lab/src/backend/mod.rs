@@ -1,0 +1,3 @@
+//! What carries a plan out: real forwarders in kernel namespaces, or virtual time.
+
+pub mod netns;

@@ -1,1 +1,54 @@
-//! End to end: segmenting publisher, fetcher, round-trip estimation, transfer controllers, pacing.
+//! End to end: how a consumer gets what a producer published, and how fast it may ask.
+//!
+//! Nothing here does I/O. Every machine is told what happened and when, and hands out what to send and when to be called
+//! again; the client library, the simulator and the tests drive the same code.
+//!
+//! - [`controller`]: how fast to ask: one small file for each idea, behind one trait, found by name.
+//! - [`pacer`]: turns a rate into send times under a clock that may be coarse.
+//! - [`round_trip`]: how long an answer takes, and when it counts as lost.
+//! - [`transfer`]: asks for numbered items until all have come. It joins the three above and knows no names.
+//! - [`naming`]: how versions and segments are written in names.
+//! - [`publish`]: cuts an object into segments, names and signs them, and says what answers an Interest.
+//! - [`fetch`]: finds an object's version, asks for its segments, and hands them to a reader in order.
+//!
+//! ```
+//! use flow::{Arrival, Transfer, TransferConfig};
+//! use packet::time::{Duration, Instant};
+//!
+//! // A network that answers everything after 20 ms.
+//! let config = TransferConfig { controller: "aimd/initial~4".parse()?, ..TransferConfig::default() };
+//! let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
+//! transfer.set_end(100);
+//! let mut now = Instant::ZERO;
+//! while !transfer.is_complete() {
+//!     let asked: Vec<u64> = std::iter::from_fn(|| transfer.poll_request(now)).map(|request| request.item).collect();
+//!     now += Duration::from_millis(20);
+//!     for item in asked {
+//!         transfer.handle_data(now, item, Arrival::default());
+//!         transfer.confirm(item);
+//!     }
+//! }
+//! assert_eq!(now, Instant::from_millis(100), "4, 8, 16, 32 and 40 items: the window doubles in slow start");
+//! # Ok::<(), flow::ControllerError>(())
+//! ```
+
+pub mod controller;
+pub mod fetch;
+pub mod naming;
+pub mod pacer;
+pub mod publish;
+pub mod round_trip;
+pub mod transfer;
+
+pub use controller::{
+    Allowance, Controller, ControllerError, ControllerSpec, DataReport, LossEvidence, LossReport, NackReport,
+    SentReport, controller_names,
+};
+pub use fetch::{
+    Discovery, FetchConfig, FetchError, Fetcher, Piece, Progress, Subject, Unverified, Verification,
+};
+pub use naming::{Metadata, NamingConvention};
+pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
+pub use publish::{Answer, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize};
+pub use round_trip::{RoundTrip, RoundTripConfig};
+pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};

@@ -1,1 +1,41 @@
-//! Keys, certificates, signing, verification, signed manifests, trust rules.
+//! Who wrote it, and may they? Keys, certificates, signing, verification, signed manifests, trust rules.
+//!
+//! A [`Signer`] makes signatures, a [`Verifier`] checks them against one key, and a validator decides whether that key
+//! may speak for that name: it follows key locators up to a trust anchor, under a policy of name rules. Everything is
+//! a state machine or a function but the key store, which keeps keys on disk; a validator that needs a certificate says
+//! which Interest to send and is told what came back.
+//!
+//! ```
+//! use packet::ndn::DataBuilder;
+//! use trust::{KeyKind, PrivateKey, Signer, Verifier};
+//!
+//! let key = PrivateKey::generate(KeyKind::EcdsaP256)?;
+//! let signer = Signer::new(key.clone(), "/alice/KEY/1".parse()?);
+//! let data = signer.sign_data(&DataBuilder::new("/alice/hello".parse()?).content(b"hi".to_vec()))?;
+//!
+//! let verifier = Verifier::new(key.public_key()?);
+//! verifier.verify_data(&data)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Making keys, ECDSA signatures and encrypted keys draws on the system's randomness, inside the cryptographic library:
+//! seeded randomness would make them worthless. All else is as repeatable as the rest of Cairn.
+
+pub mod certificate;
+mod digest;
+mod error;
+pub mod key;
+mod key_packet;
+mod safe_bag;
+mod signer;
+pub mod text;
+mod verifier;
+
+pub use certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod};
+pub use digest::{Sha256, sha256};
+pub use error::{KeyError, SignError, VerifyError};
+pub use key::{KeyKind, PrivateKey, PublicKey};
+pub use key_packet::{open_key_packet, to_key_packet};
+pub use safe_bag::{SafeBag, SafeBagError};
+pub use signer::{Freshness, InterestSigner, Signer};
+pub use verifier::Verifier;

@@ -1,0 +1,113 @@
+//! BIC: binary search for the window at which the last loss came, then a search beyond it (Xu, Harfoush, Rhee, "Binary
+//! Increase Congestion Control for Fast Long-Distance Networks", IEEE INFOCOM 2004).
+
+use packet::time::Instant;
+
+use super::aimd::Window;
+use super::parameters::{ParameterError, Parameters};
+use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+
+/// Growth by binary search, also used by [`pcon`](super::pcon).
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    max_step: f64,
+    min_step: f64,
+    /// Below it BIC is plain AIMD.
+    low_window: f64,
+    /// Where the search aims at; infinite before the first loss.
+    target: f64,
+    /// Largest step of the search beyond the target, grows while it goes well.
+    probe: f64,
+}
+
+impl Search {
+    /// Parameters: `max-step` (16) and `min-step` (0.01) for a window of Data, `low-window` below which it is AIMD (14).
+    pub(super) fn from_parameters(parameters: &mut Parameters) -> Result<Self, ParameterError> {
+        Ok(Search {
+            max_step: parameters.number("max-step", 16.0, (0.01, f64::INFINITY))?,
+            min_step: parameters.number("min-step", 0.01, (0.0, f64::INFINITY))?,
+            low_window: parameters.size("low-window", 14.0)?,
+            target: f64::INFINITY,
+            probe: 1.0,
+        })
+    }
+
+    /// Takes note of a loss at `size`, of which `factor` will be left.
+    pub(super) fn handle_reduction(&mut self, size: f64, factor: f64) {
+        // Who loses before he is back shares with somebody new: aim lower.
+        self.target = if size < self.target { size * (1.0 + factor) / 2.0 } else { size };
+        self.probe = 1.0;
+    }
+
+    /// How much a window of `size` grows for a whole window of Data.
+    pub(super) fn step(&mut self, size: f64) -> f64 {
+        if size < self.low_window {
+            return 1.0;
+        }
+        if !self.target.is_finite() {
+            return self.max_step;
+        }
+        if size < self.target {
+            return ((self.target - size) / 2.0).clamp(self.min_step, self.max_step);
+        }
+        // Beyond the target: slowly at first, then faster, the way back of the search.
+        self.probe = (self.probe * (1.0 + 1.0 / size)).min(self.max_step);
+        self.probe
+    }
+}
+
+#[derive(Debug)]
+struct Bic {
+    window: Window,
+    search: Search,
+    beta: f64,
+}
+
+/// Parameters: `beta`, what is left after a loss (0.8), those of the search, and those of every window.
+pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
+    Ok(Box::new(Bic {
+        window: Window::from_parameters(parameters)?,
+        search: Search::from_parameters(parameters)?,
+        beta: parameters.factor("beta", 0.8)?,
+    }))
+}
+
+impl Bic {
+    fn reduce(&mut self) {
+        // Small windows are those of AIMD, with its reduction.
+        let factor = if self.window.size < self.search.low_window { 0.5 } else { self.beta };
+        self.search.handle_reduction(self.window.size, factor);
+        self.window.reduce(factor);
+    }
+}
+
+impl Controller for Bic {
+    fn allowance(&self) -> Allowance {
+        self.window.allowance()
+    }
+
+    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
+        self.window.handle_sent(sent);
+    }
+
+    fn handle_data(&mut self, _now: Instant, data: &DataReport) {
+        if self.window.mark_begins_event(data) {
+            self.reduce();
+        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
+            let step = self.search.step(self.window.size);
+            self.window.grow(step / self.window.size);
+        }
+    }
+
+    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
+        if self.window.loss_begins_event(nack.number) {
+            self.reduce();
+        }
+    }
+
+    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
+        if self.window.loss_begins_event(loss.number) {
+            self.reduce();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! CUBIC: the window grows by the cube of the time since the last reduction, so it is long near the window at which the last
+//! loss came and quick far from it (Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
+//! Systems Review 42(5), 2008; RFC 9438).
+
+use packet::time::{Duration, Instant};
+
+use super::aimd::Window;
+use super::parameters::{ParameterError, Parameters};
+use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+
+#[derive(Debug)]
+struct Cubic {
+    window: Window,
+    beta: f64,
+    scale: f64,
+    fast_convergence: bool,
+    /// The window at the last reduction.
+    last_max: f64,
+    epoch: Option<Epoch>,
+    round_trip: Duration,
+}
+
+/// A time of growth between two reductions.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    began: Instant,
+    /// Seconds until the window is `origin` again.
+    time_to_origin: f64,
+    origin: f64,
+    /// The window that AIMD with the same reduction would have.
+    reno: f64,
+}
+
+/// Parameters: `beta`, what is left after a loss (0.7), `scale` of growth (0.4), `fast-convergence` (yes), and those of
+/// every window.
+pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
+    Ok(Box::new(Cubic {
+        window: Window::from_parameters(parameters)?,
+        beta: parameters.factor("beta", 0.7)?,
+        scale: parameters.number("scale", 0.4, (f64::MIN_POSITIVE, f64::INFINITY))?,
+        fast_convergence: parameters.yes("fast-convergence", true)?,
+        last_max: 0.0,
+        epoch: None,
+        round_trip: Duration::ZERO,
+    }))
+}
+
+impl Cubic {
+    fn reduce(&mut self) {
+        self.epoch = None;
+        let size = self.window.size;
+        // Who reduces below the last maximum shares with somebody new: leave him more room.
+        let gives_way = self.fast_convergence && size < self.last_max;
+        self.last_max = if gives_way { size * (1.0 + self.beta) / 2.0 } else { size };
+        self.window.reduce(self.beta);
+    }
+
+    fn grow(&mut self, now: Instant) {
+        let size = self.window.size;
+        let (scale, beta, last_max) = (self.scale, self.beta, self.last_max);
+        let epoch = self.epoch.get_or_insert_with(|| Epoch {
+            began: now,
+            time_to_origin: cube_root((last_max - size).max(0.0) / scale),
+            origin: last_max.max(size),
+            reno: size,
+        });
+        // One round trip ahead, because that is when what leaves now is answered.
+        let seconds = (now.saturating_since(epoch.began) + self.round_trip).as_secs_f64();
+        let distance = seconds - epoch.time_to_origin;
+        let target = epoch.origin + scale * distance * distance * distance;
+        epoch.reno += 3.0 * (1.0 - beta) / (1.0 + beta) / size;
+        let target = target.max(epoch.reno).min(size * 1.5);
+        if target > size {
+            self.window.grow((target - size) / size);
+        }
+    }
+}
+
+impl Controller for Cubic {
+    fn allowance(&self) -> Allowance {
+        self.window.allowance()
+    }
+
+    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
+        self.window.handle_sent(sent);
+    }
+
+    fn handle_data(&mut self, now: Instant, data: &DataReport) {
+        self.round_trip = data.round_trip.unwrap_or(self.round_trip);
+        if self.window.mark_begins_event(data) {
+            self.reduce();
+        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
+            self.grow(now);
+        }
+    }
+
+    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
+        if self.window.loss_begins_event(nack.number) {
+            self.reduce();
+        }
+    }
+
+    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
+        if self.window.loss_begins_event(loss.number) {
+            self.reduce();
+        }
+    }
+}
+
+/// The cube root of a number that is not negative, by Newton's method. The one of the system's mathematics library may
+/// differ in the last bit from one machine to the next, and with it a run that should repeat.
+fn cube_root(number: f64) -> f64 {
+    if number <= 0.0 || !number.is_finite() {
+        return 0.0;
+    }
+    // A third of the exponent gives a first guess within a factor of two.
+    let mut root = f64::from_bits(number.to_bits() / 3 + (0x3ff_u64 << 52) / 3 * 2);
+    for _ in 0..6 {
+        root -= (root * root * root - number) / (3.0 * root * root);
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cube_roots_are_those_of_the_cubes() {
+        for number in [1e-9, 0.3, 1.0, 2.0, 27.0, 1e6, 123_456.789, 1e15] {
+            let root = cube_root(number);
+            assert!((root * root * root / number - 1.0).abs() < 1e-12, "{number}: {root}");
+        }
+        assert_eq!(cube_root(0.0), 0.0);
+        assert_eq!(cube_root(f64::NAN), 0.0);
+    }
+}

@@ -1,0 +1,74 @@
+//! Parameters of a controller: `key~value`, as strategies have them.
+
+use thiserror::Error;
+
+/// A parameter that a controller does not take.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("parameter {key}: {problem}")]
+pub struct ParameterError {
+    /// The parameter.
+    pub key: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// Parameters not yet taken by the controller they are for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parameters {
+    pub(super) pairs: Vec<(String, String)>,
+}
+
+impl Parameters {
+    /// Takes a number within bounds, both allowed.
+    pub(super) fn number(
+        &mut self,
+        key: &str,
+        default: f64,
+        bounds: (f64, f64),
+    ) -> Result<f64, ParameterError> {
+        let (low, high) = bounds;
+        let Some(text) = self.take(key) else { return Ok(default) };
+        match text.parse::<f64>() {
+            Ok(number) if (low..=high).contains(&number) => Ok(number),
+            _ if high == f64::INFINITY => Err(error(key, format!("must be a number of {low} or more"))),
+            _ => Err(error(key, format!("must be a number from {low} to {high}"))),
+        }
+    }
+
+    /// Takes a size of a window or a rate: 1 or more.
+    pub(super) fn size(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
+        self.number(key, default, (1.0, f64::INFINITY))
+    }
+
+    /// Takes a factor from 0 to 1.
+    pub(super) fn factor(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
+        self.number(key, default, (0.0, 1.0))
+    }
+
+    /// Takes `yes` or `no`.
+    pub(super) fn yes(&mut self, key: &str, default: bool) -> Result<bool, ParameterError> {
+        match self.take(key).as_deref() {
+            None => Ok(default),
+            Some("yes") => Ok(true),
+            Some("no") => Ok(false),
+            Some(_) => Err(error(key, "must be yes or no".into())),
+        }
+    }
+
+    /// Fails if a parameter is left that nobody took.
+    pub(super) fn finish(self) -> Result<(), ParameterError> {
+        match self.pairs.into_iter().next() {
+            Some((key, _)) => Err(ParameterError { key, problem: "is not known to this controller".into() }),
+            None => Ok(()),
+        }
+    }
+
+    fn take(&mut self, key: &str) -> Option<String> {
+        let place = self.pairs.iter().position(|(other, _)| other == key)?;
+        Some(self.pairs.remove(place).1)
+    }
+}
+
+fn error(key: &str, problem: String) -> ParameterError {
+    ParameterError { key: key.into(), problem }
+}

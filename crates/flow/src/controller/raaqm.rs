@@ -1,0 +1,125 @@
+//! Remote adaptive active queue management: the consumer sees queues on each route by its delay, and eases off by chance before
+//! they overflow (Carofiglio, Gallo, Muscariello, Papalini, "Multipath congestion control in content-centric networks", IEEE
+//! INFOCOM workshops 2013).
+
+use std::collections::VecDeque;
+
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use super::aimd::Window;
+use super::parameters::{ParameterError, Parameters};
+use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+
+/// Routes that are told apart. Beyond that the one without Data for longest is forgotten.
+const MAX_ROUTES: usize = 16;
+
+#[derive(Debug)]
+struct Raaqm {
+    window: Window,
+    routes: Vec<Route>,
+    random: Random,
+    samples: usize,
+    min_probability: f64,
+    max_probability: f64,
+    beta: f64,
+    loss_beta: f64,
+}
+
+#[derive(Debug)]
+struct Route {
+    id: u64,
+    last_data: Instant,
+    recent: VecDeque<Duration>,
+    /// Since the route was first seen: what it takes without any queue.
+    shortest: Duration,
+}
+
+/// Parameters: `samples` that the longest delay of a route is taken from (30), `min-probability` (0.00001) and
+/// `max-probability` (0.01) of a reduction for a Data, `beta`, what is then left (0.8), `loss-beta`, what is left after a
+/// loss (0.5), and those of every window.
+pub(super) fn start(parameters: &mut Parameters, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
+    Ok(Box::new(Raaqm {
+        window: Window::from_parameters(parameters)?,
+        routes: Vec::new(),
+        random: Random::from_seed(seed),
+        samples: parameters.number("samples", 30.0, (2.0, 1024.0))? as usize,
+        min_probability: parameters.factor("min-probability", 0.00001)?,
+        max_probability: parameters.factor("max-probability", 0.01)?,
+        beta: parameters.factor("beta", 0.8)?,
+        loss_beta: parameters.factor("loss-beta", 0.5)?,
+    }))
+}
+
+impl Raaqm {
+    /// How likely a reduction is after `sample` on `route`: it grows with the place of the sample between the shortest and
+    /// the longest delay of the route.
+    fn probability(&mut self, now: Instant, route: u64, sample: Duration) -> f64 {
+        let limit = self.samples;
+        let route = self.route(now, route, sample);
+        if route.recent.len() >= limit {
+            route.recent.pop_front();
+        }
+        route.recent.push_back(sample);
+        route.shortest = route.shortest.min(sample);
+        let longest = route.recent.iter().copied().max().unwrap_or(sample);
+        let spread = longest.saturating_sub(route.shortest).as_secs_f64();
+        // A spread that is small against the delay itself is noise, not a queue.
+        if spread * 20.0 < route.shortest.as_secs_f64() {
+            return 0.0;
+        }
+        let place = sample.saturating_sub(route.shortest).as_secs_f64() / spread;
+        self.min_probability + (self.max_probability - self.min_probability) * place
+    }
+
+    fn route(&mut self, now: Instant, id: u64, sample: Duration) -> &mut Route {
+        let place = match self.routes.iter().position(|route| route.id == id) {
+            Some(place) => place,
+            None => {
+                if self.routes.len() >= MAX_ROUTES {
+                    let oldest = (0..self.routes.len()).min_by_key(|&place| self.routes[place].last_data);
+                    self.routes.swap_remove(oldest.unwrap_or(0));
+                }
+                self.routes.push(Route { id, last_data: now, recent: VecDeque::new(), shortest: sample });
+                self.routes.len() - 1
+            }
+        };
+        let route = &mut self.routes[place];
+        route.last_data = now;
+        route
+    }
+}
+
+impl Controller for Raaqm {
+    fn allowance(&self) -> Allowance {
+        self.window.allowance()
+    }
+
+    fn handle_sent(&mut self, _now: Instant, sent: &SentReport) {
+        self.window.handle_sent(sent);
+    }
+
+    fn handle_data(&mut self, now: Instant, data: &DataReport) {
+        let chance = match data.round_trip {
+            Some(sample) => self.probability(now, data.route, sample),
+            None => 0.0,
+        };
+        if self.window.mark_begins_event(data) || self.random.chance(chance) {
+            self.window.reduce(self.beta);
+        } else if self.window.may_grow(data) && !self.window.slow_start(data) {
+            self.window.grow(1.0 / self.window.size);
+        }
+    }
+
+    fn handle_nack(&mut self, _now: Instant, nack: &NackReport) {
+        if self.window.loss_begins_event(nack.number) {
+            self.window.reduce(self.loss_beta);
+        }
+    }
+
+    fn handle_loss(&mut self, _now: Instant, loss: &LossReport) {
+        if self.window.loss_begins_event(loss.number) {
+            self.window.reduce(self.loss_beta);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Controllers by name: `<word>/<key>~<value>/<key>~<value>…`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::parameters::{ParameterError, Parameters};
+use super::{
+    Controller, aimd, bbr, bic, cubic, fixed, hobhis, mircc, nack_suppressing, pcon, raaqm,
+    stateful_forwarding,
+};
+
+/// Makes a controller from its parameters and a seed for what it does by chance.
+type Start = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
+
+const CONTROLLERS: &[(&str, Start)] = &[
+    ("fixed", fixed::start),
+    ("aimd", aimd::start),
+    ("cubic", cubic::start),
+    ("bic", bic::start),
+    ("pcon", pcon::start),
+    ("raaqm", raaqm::start),
+    ("bbr", bbr::start),
+    ("stateful-forwarding", stateful_forwarding::start),
+    ("nack-suppressing", nack_suppressing::start),
+    ("hobhis", hobhis::start),
+    ("mircc", mircc::start),
+];
+
+/// A controller that cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ControllerError {
+    /// The word is not a controller's.
+    #[error("there is no controller {0}; there are {names}", names = controller_names().collect::<Vec<_>>().join(", "))]
+    Unknown(String),
+    /// A part that is not `key~value`.
+    #[error("parameter {0}: must have the form key~value")]
+    Form(String),
+    /// A parameter is wrong.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+}
+
+/// Which controller, with which parameters.
+///
+/// ```
+/// use flow::ControllerSpec;
+/// let spec: ControllerSpec = "aimd/beta~0.7/max~100".parse()?;
+/// assert_eq!(spec.to_string(), "aimd/beta~0.7/max~100");
+/// assert_eq!(spec.start(1).allowance().window, 2.0);
+/// assert!("aimd/beta~7".parse::<ControllerSpec>().is_err());
+/// # Ok::<(), flow::ControllerError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerSpec {
+    entry: usize,
+    parameters: Parameters,
+}
+
+impl ControllerSpec {
+    /// The controller's word.
+    pub fn word(&self) -> &'static str {
+        CONTROLLERS[self.entry].0
+    }
+
+    /// This specification with one parameter set, whether or not it was set before.
+    ///
+    /// # Errors
+    /// The controller does not take it.
+    pub fn with(mut self, key: &str, value: impl fmt::Display) -> Result<Self, ControllerError> {
+        self.parameters.pairs.retain(|(other, _)| other != key);
+        self.parameters.pairs.push((key.into(), value.to_string()));
+        self.check()?;
+        Ok(self)
+    }
+
+    /// Starts a controller. `seed` decides what it does by chance.
+    pub fn start(&self, seed: u64) -> Box<dyn Controller> {
+        match self.build(seed) {
+            Ok(controller) => controller,
+            // Parameters were checked when the specification was made.
+            Err(error) => unreachable!("{error}"),
+        }
+    }
+
+    fn build(&self, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
+        let mut parameters = self.parameters.clone();
+        let controller = (CONTROLLERS[self.entry].1)(&mut parameters, seed)?;
+        parameters.finish()?;
+        Ok(controller)
+    }
+
+    fn check(&self) -> Result<(), ControllerError> {
+        self.build(0)?;
+        Ok(())
+    }
+}
+
+impl Default for ControllerSpec {
+    /// CUBIC, as in the chunk tools of NDN.
+    fn default() -> Self {
+        let entry = CONTROLLERS.iter().position(|(word, _)| *word == "cubic").unwrap_or(0);
+        ControllerSpec { entry, parameters: Parameters::default() }
+    }
+}
+
+impl FromStr for ControllerSpec {
+    type Err = ControllerError;
+
+    fn from_str(text: &str) -> Result<Self, ControllerError> {
+        let mut parts = text.split('/');
+        let word = parts.next().unwrap_or_default();
+        let entry = CONTROLLERS
+            .iter()
+            .position(|(other, _)| *other == word)
+            .ok_or_else(|| ControllerError::Unknown(word.into()))?;
+        let mut parameters = Parameters::default();
+        for part in parts {
+            let (key, value) = part.split_once('~').ok_or_else(|| ControllerError::Form(part.into()))?;
+            parameters.pairs.push((key.into(), value.into()));
+        }
+        let spec = ControllerSpec { entry, parameters };
+        spec.check()?;
+        Ok(spec)
+    }
+}
+
+impl fmt::Display for ControllerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())?;
+        for (key, value) in &self.parameters.pairs {
+            write!(f, "/{key}~{value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The words of all controllers, for help texts.
+pub fn controller_names() -> impl Iterator<Item = &'static str> {
+    CONTROLLERS.iter().map(|(word, _)| *word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_starts_by_its_word_alone() {
+        for word in controller_names() {
+            let spec: ControllerSpec = word.parse().unwrap();
+            assert_eq!(spec.to_string(), word);
+            let allowance = spec.start(1).allowance();
+            assert!(allowance.window >= 1.0 && allowance.rate > 0.0, "{word}: {allowance:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_controller_is_said() {
+        for (text, message) in [
+            ("aimd/beta", "parameter beta: must have the form key~value"),
+            ("aimd/beta~2", "parameter beta: must be a number from 0 to 1"),
+            ("aimd/initial~NaN", "parameter initial: must be a number of 1 or more"),
+            ("aimd/speed~2", "parameter speed: is not known to this controller"),
+            ("aimd/reset~maybe", "parameter reset: must be yes or no"),
+            ("aimd/beta~0.5/beta~0.6", "parameter beta: is not known to this controller"),
+        ] {
+            assert_eq!(text.parse::<ControllerSpec>().unwrap_err().to_string(), message);
+        }
+        let unknown = "reno".parse::<ControllerSpec>().unwrap_err().to_string();
+        assert!(unknown.starts_with("there is no controller reno; there are fixed, aimd, "), "{unknown}");
+    }
+
+    #[test]
+    fn a_parameter_can_be_replaced() {
+        let spec: ControllerSpec = "stateful-forwarding/rate~200".parse().unwrap();
+        let spec = spec.with("rate", 300).unwrap();
+        assert_eq!(spec.to_string(), "stateful-forwarding/rate~300");
+        assert_eq!(spec.start(0).allowance(), super::super::Allowance::rate(300.0));
+        assert!(spec.with("window", 3).is_err());
+    }
+}

@@ -1,0 +1,502 @@
+//! Fetching an object: finds its version, asks for its segments, and hands them to a reader in order.
+
+mod buffer;
+mod config;
+mod discovery;
+
+use std::collections::VecDeque;
+
+use packet::ndn::{InterestBuilder, tlv};
+use packet::random::Random;
+use packet::time::Instant;
+use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
+
+use crate::naming::{Metadata, NamingConvention, segment_number, version_number};
+use crate::transfer::{Arrival, Transfer, Verdict};
+use buffer::Reorder;
+use discovery::Finder;
+
+pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
+
+/// What a packet that waits for the owner's verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// An answer to discovery: metadata, or any packet of the object.
+    Discovery,
+    /// A segment.
+    Segment(u64),
+}
+
+/// A packet that counts for nothing until the owner accepts it.
+#[derive(Clone, Debug)]
+pub struct Unverified {
+    /// What it is.
+    pub subject: Subject,
+    /// The packet.
+    pub data: Data,
+}
+
+/// The next piece of the object.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Which segment.
+    pub segment: u64,
+    /// The packet; the piece is its content.
+    pub data: Data,
+}
+
+/// Fetches one object.
+///
+/// Tell it what came ([`Fetcher::receive_data`], [`Fetcher::receive_nack`]) and that time has passed
+/// ([`Fetcher::handle_timeout`]). After each of these judge what [`Fetcher::poll_unverified`] hands out, if verification is
+/// the owner's, take the content from [`Fetcher::poll_content`], send what [`Fetcher::poll_transmit`] hands out, and set the
+/// timer to [`Fetcher::next_deadline`]. A reader that takes no content stops the fetch before the buffer is over its
+/// limit, and starts it again when it goes on.
+///
+/// ```
+/// use flow::{Answer, FetchConfig, Fetcher, Publication, PublicationConfig};
+/// use packet::LinkHeader;
+/// use packet::time::Instant;
+/// use trust::Signer;
+///
+/// let bytes = vec![7u8; 50_000];
+/// let config = PublicationConfig::new("/lab/file".parse()?, 1, bytes.len() as u64, Signer::digest());
+/// let publication = Publication::new(config)?;
+///
+/// let mut fetcher = Fetcher::new("/lab/file".parse()?, FetchConfig::default(), Instant::ZERO, 1);
+/// let (mut now, mut got) = (Instant::ZERO, Vec::new());
+/// while !fetcher.is_complete() {
+///     while let Some(interest) = fetcher.poll_transmit(now) {
+///         now += packet::time::Duration::from_millis(1);
+///         let data = match publication.answer(&interest)? {
+///             Answer::Data(data) => data,
+///             Answer::Segment(range) => {
+///                 let start = range.offset_bytes as usize;
+///                 publication.segment(range.segment, &bytes[start..start + range.len_bytes as usize])?
+///             }
+///             Answer::Refuse | Answer::NotMine => unreachable!(),
+///         };
+///         fetcher.receive_data(now, data, &LinkHeader::default());
+///         while let Some(piece) = fetcher.poll_content() {
+///             got.extend_from_slice(piece.data.content());
+///         }
+///     }
+/// }
+/// assert_eq!(got, bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Fetcher {
+    config: FetchConfig,
+    /// As asked for by the owner.
+    name: Name,
+    phase: Phase,
+    transfer: Transfer,
+    buffer: Reorder,
+    unverified: VecDeque<Unverified>,
+    /// The answer to discovery, while the owner looks at it.
+    found: Option<Data>,
+    nonces: Random,
+    progress: Progress,
+    /// Number of segments in all.
+    end: Option<u64>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Finding(Finder),
+    Fetching(Object),
+    Failed(FetchError),
+}
+
+/// What is being fetched.
+#[derive(Clone, Debug)]
+struct Object {
+    /// The name that segment numbers are appended to.
+    name: Name,
+    convention: NamingConvention,
+}
+
+impl Fetcher {
+    /// A fetch of the object `name`, with or without its version. `seed` decides nonces, and what the controller does
+    /// by chance.
+    pub fn new(name: Name, config: FetchConfig, now: Instant, seed: u64) -> Self {
+        let mut nonces = Random::from_seed(seed);
+        let mut transfer = Transfer::new(&config.transfer, now, nonces.next_u64());
+        let buffer = Reorder::new(config.first_segment, config.buffer_bytes);
+        transfer.start_at(config.first_segment);
+        transfer.set_limit(buffer.limit());
+        let versioned = name.as_ref().last().and_then(version_number).is_some();
+        let object = Object { name: name.clone(), convention: convention_of(&name, config.convention) };
+        let first_segment = config.first_segment;
+        let phase = match config.discovery {
+            _ if versioned => Phase::Fetching(object),
+            Discovery::Unversioned => Phase::Fetching(object),
+            _ if first_segment > 0 => {
+                Phase::Failed(FetchError::NoVersion { name: name.clone(), first_segment })
+            }
+            discovery => match Finder::new(&name, discovery, now) {
+                Ok(finder) => Phase::Finding(finder),
+                Err(error) => Phase::Failed(error),
+            },
+        };
+        Fetcher {
+            config,
+            name,
+            phase,
+            transfer,
+            buffer,
+            unverified: VecDeque::new(),
+            found: None,
+            nonces,
+            progress: Progress::default(),
+            end: None,
+        }
+    }
+
+    /// A Data came that answers one of our Interests, with what its last hop told beside it.
+    pub fn receive_data(&mut self, now: Instant, data: Data, header: &LinkHeader) {
+        let arrival =
+            Arrival { congestion_marked: header.congestion_mark > 0, explicit_rate: None, route: 0 };
+        self.receive(now, data, arrival);
+    }
+
+    /// The same with what is known of the way it came by.
+    pub fn receive(&mut self, now: Instant, data: Data, arrival: Arrival) {
+        match &mut self.phase {
+            Phase::Finding(finder) if finder.is_answered_by(data.name()) => {
+                finder.wait_for_owner();
+                self.found = Some(data.clone());
+                match self.config.verification {
+                    Verification::None => self.accept(now, Subject::Discovery),
+                    Verification::Owner => {
+                        self.unverified.push_back(Unverified { subject: Subject::Discovery, data });
+                    }
+                }
+            }
+            Phase::Fetching(object) => match object.segment(data.name()) {
+                Some(segment) => self.receive_segment(now, segment, data, arrival),
+                None => self.progress.strange += 1,
+            },
+            Phase::Finding(_) | Phase::Failed(_) => self.progress.strange += 1,
+        }
+    }
+
+    /// An Interest came back.
+    pub fn receive_nack(&mut self, now: Instant, interest: NameRef<'_>, reason: NackReason) {
+        match &mut self.phase {
+            Phase::Finding(finder) if finder.is_about(interest) => {
+                if let Err(error) = finder.handle_nack(now, reason, &self.config) {
+                    self.phase = Phase::Failed(error);
+                }
+            }
+            Phase::Fetching(object) => match object.segment(interest) {
+                Some(segment) => {
+                    self.transfer.handle_nack(now, segment, reason);
+                    self.check_failures();
+                }
+                None => self.progress.strange += 1,
+            },
+            Phase::Finding(_) | Phase::Failed(_) => self.progress.strange += 1,
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        match &mut self.phase {
+            Phase::Finding(finder) => {
+                if let Err(error) = finder.handle_timeout(now, &self.config) {
+                    self.phase = Phase::Failed(error);
+                }
+            }
+            Phase::Fetching(_) => {
+                self.transfer.handle_timeout(now);
+                self.check_failures();
+            }
+            Phase::Failed(_) => {}
+        }
+    }
+
+    /// The owner has looked at a packet and found it good.
+    pub fn accept(&mut self, now: Instant, subject: Subject) {
+        match subject {
+            Subject::Discovery => {
+                if let Some(data) = self.found.take() {
+                    self.begin(now, data);
+                }
+            }
+            Subject::Segment(segment) => {
+                let Some(end) = self.buffer.peek(segment).map(final_segment) else { return };
+                if self.buffer.peek(segment).is_some_and(is_refusal) {
+                    let name = self.buffer.remove(segment).map(|data| data.name().to_name());
+                    let name = name.unwrap_or_else(|| self.name.clone());
+                    self.phase = Phase::Failed(FetchError::Refused { name });
+                    return;
+                }
+                self.buffer.accept(segment);
+                self.transfer.confirm(segment);
+                if let Some(last) = end {
+                    self.learn_last(segment, last);
+                }
+            }
+        }
+    }
+
+    /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was lost.
+    pub fn refuse(&mut self, now: Instant, subject: Subject, problem: &str) {
+        match (subject, &mut self.phase) {
+            (Subject::Discovery, Phase::Finding(finder)) => {
+                let Some(data) = self.found.take() else { return };
+                let error =
+                    FetchError::NotAccepted { name: data.name().to_name(), problem: problem.to_owned() };
+                if let Err(error) = finder.handle_refusal(now, &self.config, error) {
+                    self.phase = Phase::Failed(error);
+                }
+            }
+            (Subject::Segment(segment), _) => {
+                let Some(data) = self.buffer.remove(segment) else { return };
+                self.transfer.ask_again(now, segment);
+                if self.transfer.poll_failure().is_some() {
+                    let name = data.name().to_name();
+                    self.phase = Phase::Failed(FetchError::NotAccepted { name, problem: problem.to_owned() });
+                }
+            }
+            (Subject::Discovery, _) => {}
+        }
+    }
+
+    /// A packet that counts for nothing until [`Fetcher::accept`] or [`Fetcher::refuse`] is called for it.
+    pub fn poll_unverified(&mut self) -> Option<Unverified> {
+        self.unverified.pop_front()
+    }
+
+    /// The next piece of the object, in order.
+    pub fn poll_content(&mut self) -> Option<Piece> {
+        let segment = self.buffer.next();
+        let data = self.buffer.pop()?;
+        self.transfer.set_limit(self.buffer.limit());
+        self.progress.segments += 1;
+        self.progress.content_bytes += data.content().len() as u64;
+        Some(Piece { segment, data })
+    }
+
+    /// The next Interest to send now.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
+        let builder = match &mut self.phase {
+            Phase::Finding(finder) => finder.poll(now, &self.config)?,
+            Phase::Fetching(object) => {
+                let request = self.transfer.poll_request(now)?;
+                match object.convention.with_segment(&object.name, request.item) {
+                    Ok(name) => InterestBuilder::new(name)
+                        .must_be_fresh(self.config.must_be_fresh)
+                        .lifetime(self.config.lifetime),
+                    Err(_) => return self.fail_for_length(),
+                }
+            }
+            Phase::Failed(_) => return None,
+        };
+        let mut builder = builder.nonce(self.nonces.next_u32());
+        if let Some(hops) = self.config.hop_limit {
+            builder = builder.hop_limit(hops);
+        }
+        if !self.config.forwarding_hint.is_empty() {
+            builder = builder.forwarding_hint(self.config.forwarding_hint.clone());
+        }
+        match builder.build() {
+            Ok(interest) => Some(interest),
+            Err(_) => self.fail_for_length(),
+        }
+    }
+
+    /// When to call [`Fetcher::handle_timeout`] and [`Fetcher::poll_transmit`] again; a time that is past for at once.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Finding(finder) => finder.next_deadline(),
+            Phase::Fetching(_) => self.transfer.next_deadline(),
+            Phase::Failed(_) => None,
+        }
+    }
+
+    /// True when the reader has taken the whole object.
+    pub fn is_complete(&self) -> bool {
+        self.end.is_some_and(|end| self.buffer.next() >= end)
+    }
+
+    /// Why the fetch ended before its object did.
+    pub fn error(&self) -> Option<&FetchError> {
+        match &self.phase {
+            Phase::Failed(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The object's name, with its version as soon as that is known.
+    pub fn object_name(&self) -> Option<&Name> {
+        match &self.phase {
+            Phase::Fetching(object) => Some(&object.name),
+            _ => None,
+        }
+    }
+
+    /// The segment that the reader gets next: where another fetch could go on.
+    pub fn next_segment(&self) -> u64 {
+        self.buffer.next()
+    }
+
+    /// How far the fetch is.
+    pub fn progress(&self) -> Progress {
+        Progress { total_segments: self.end, buffered_bytes: self.buffer.bytes(), ..self.progress }
+    }
+
+    /// The transfer underneath: window, rate, round trips and counters.
+    pub fn transfer(&self) -> &Transfer {
+        &self.transfer
+    }
+
+    fn receive_segment(&mut self, now: Instant, segment: u64, data: Data, arrival: Arrival) {
+        if self.transfer.handle_data(now, segment, arrival) != Verdict::Wanted {
+            return;
+        }
+        if !self.buffer.insert(segment, data.clone(), false) {
+            self.progress.dropped_full += 1;
+            self.transfer.ask_again(now, segment);
+            return;
+        }
+        self.transfer.set_limit(self.buffer.limit());
+        match self.config.verification {
+            Verification::None => self.accept(now, Subject::Segment(segment)),
+            Verification::Owner => {
+                self.unverified.push_back(Unverified { subject: Subject::Segment(segment), data });
+            }
+        }
+        self.check_failures();
+    }
+
+    /// Takes up what discovery found.
+    fn begin(&mut self, now: Instant, data: Data) {
+        let Phase::Finding(finder) = &mut self.phase else { return };
+        if is_refusal(&data) {
+            self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
+            return;
+        }
+        if finder.is_by_prefix() {
+            return self.begin_with_segment(data);
+        }
+        let checked =
+            Metadata::decode(data.content()).map_err(|error| error.to_string()).and_then(|found| match self
+                .name
+                .as_ref()
+                .is_prefix_of(found.name.as_ref())
+            {
+                true => Ok(found),
+                false => Err(format!("it tells of {}", found.name)),
+            });
+        match checked {
+            Ok(metadata) => {
+                self.progress.total_bytes = metadata.size_bytes;
+                let convention = convention_of(&metadata.name, self.config.convention);
+                self.phase = Phase::Fetching(Object { name: metadata.name, convention });
+            }
+            Err(problem) => {
+                let error = FetchError::BadMetadata { name: data.name().to_name(), problem };
+                if let Err(error) = finder.handle_refusal(now, &self.config, error) {
+                    self.phase = Phase::Failed(error);
+                }
+            }
+        }
+    }
+
+    /// Takes up any packet of the object: it has the version in its name and is, most often, segment 0.
+    fn begin_with_segment(&mut self, data: Data) {
+        let name = data.name();
+        let count = name.component_count();
+        let Some(segment) = name.last().and_then(segment_number).filter(|_| count > 0) else {
+            // An object of one packet that nobody cut.
+            let name = name.to_name();
+            self.buffer.insert(0, data, true);
+            self.end = Some(1);
+            self.transfer.set_end(0);
+            self.phase = Phase::Fetching(Object { name, convention: NamingConvention::Typed });
+            return;
+        };
+        let convention = match name.last().map(|last| last.kind) {
+            Some(packet::ComponentKind::SEGMENT) => NamingConvention::Typed,
+            _ => NamingConvention::Marker,
+        };
+        self.phase = Phase::Fetching(Object { name: name.prefix(count - 1).to_name(), convention });
+        if segment == self.buffer.next() {
+            let last = final_segment(&data);
+            self.buffer.insert(segment, data, true);
+            self.transfer.start_at(segment + 1);
+            if let Some(last) = last {
+                self.learn_last(segment, last);
+            }
+        }
+    }
+
+    /// A packet says which segment is the last. It may say so late, and change its mind, but it cannot take back what the
+    /// reader has.
+    fn learn_last(&mut self, segment: u64, last: u64) {
+        let end = last.saturating_add(1);
+        if segment > last || end < self.buffer.next() {
+            self.progress.strange += 1;
+            return;
+        }
+        if self.end != Some(end) {
+            self.end = Some(end);
+            self.transfer.set_end(end);
+            self.buffer.cut(end);
+        }
+    }
+
+    fn check_failures(&mut self) {
+        while let Some(failure) = self.transfer.poll_failure() {
+            let Phase::Fetching(object) = &self.phase else { return };
+            if self.end.is_none_or(|end| failure.item < end) {
+                let name = object.name.clone();
+                self.phase = Phase::Failed(FetchError::Segment {
+                    name,
+                    segment: failure.item,
+                    reason: failure.reason,
+                });
+            }
+        }
+    }
+
+    fn fail_for_length(&mut self) -> Option<Interest> {
+        self.phase = Phase::Failed(FetchError::NameTooLong { name: self.name.clone() });
+        None
+    }
+}
+
+impl Object {
+    /// The segment that `name` names, if it is one of this object.
+    fn segment(&self, name: NameRef<'_>) -> Option<u64> {
+        let rest = name.canonical().strip_prefix(&self.name.canonical()[..])?;
+        let mut reader = tlv::Reader::new(rest, "Name");
+        let element = reader.element().ok()??;
+        reader.is_empty().then_some(())?;
+        let kind = packet::ComponentKind::new(u16::try_from(element.kind).ok()?)?;
+        segment_number(Component::new(kind, element.value))
+    }
+}
+
+fn convention_of(name: &Name, wanted: Option<NamingConvention>) -> NamingConvention {
+    let marked = name
+        .as_ref()
+        .last()
+        .is_some_and(|last| last.kind == packet::ComponentKind::GENERIC && version_number(last).is_some());
+    wanted.unwrap_or(if marked { NamingConvention::Marker } else { NamingConvention::Typed })
+}
+
+/// The last segment's number, as FinalBlockId says.
+fn final_segment(data: &Data) -> Option<u64> {
+    data.ndn().and_then(|view| view.final_block()).and_then(segment_number)
+}
+
+fn is_refusal(data: &Data) -> bool {
+    data.ndn().is_some_and(|view| view.content_type() == ContentType::NACK)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+use super::*;
+use crate::publish::{Answer, Publication, PublicationConfig};
+use packet::ndn::DataBuilder;
+use packet::time::Duration;
+use trust::Signer;
+
+fn name(text: &str) -> Name {
+    text.parse().unwrap()
+}
+
+fn publication(bytes: &[u8]) -> Publication {
+    let config = PublicationConfig::new(name("/lab/file"), 7, bytes.len() as u64, Signer::digest());
+    Publication::new(config).unwrap()
+}
+
+fn answer(publication: &Publication, bytes: &[u8], interest: &Interest) -> Option<Data> {
+    match publication.answer(interest).unwrap() {
+        Answer::Data(data) => Some(data),
+        Answer::Segment(range) => {
+            let content = &bytes[range.offset_bytes as usize..][..range.len_bytes as usize];
+            Some(publication.segment(range.segment, content).unwrap())
+        }
+        Answer::Refuse | Answer::NotMine => None,
+    }
+}
+
+fn data(fetcher: &mut Fetcher, now: Instant, name: &str, last: Option<u64>, content: &[u8]) {
+    let mut builder = DataBuilder::new(name.parse().unwrap()).content(content.to_vec());
+    let block = NamingConvention::Typed.with_segment(&Name::root(), last.unwrap_or(0)).unwrap();
+    if last.is_some() {
+        builder = builder.final_block(block.as_ref().last().unwrap());
+    }
+    fetcher.receive_data(now, builder.build_with_digest().unwrap(), &LinkHeader::default());
+}
+
+fn asked(fetcher: &mut Fetcher, now: Instant) -> Vec<String> {
+    std::iter::from_fn(|| fetcher.poll_transmit(now)).map(|interest| interest.name().to_string()).collect()
+}
+
+fn read(fetcher: &mut Fetcher) -> Vec<u8> {
+    std::iter::from_fn(|| fetcher.poll_content()).flat_map(|piece| piece.data.content().to_vec()).collect()
+}
+
+fn versioned(change: impl FnOnce(&mut FetchConfig)) -> Fetcher {
+    let mut config = FetchConfig::default();
+    config.transfer.controller = "fixed/window~3".parse().unwrap();
+    change(&mut config);
+    Fetcher::new(name("/a/v=1"), config, Instant::ZERO, 1)
+}
+
+#[test]
+fn every_way_of_discovery_finds_the_object() {
+    let bytes: Vec<u8> = (0..30_000u32).map(|byte| byte as u8).collect();
+    let publication = publication(&bytes);
+    for (discovery, asked_first) in [
+        (Discovery::Metadata, "/lab/file/32=metadata"),
+        (Discovery::Prefix, "/lab/file"),
+        (Discovery::MetadataThenPrefix, "/lab/file/32=metadata"),
+    ] {
+        let config = FetchConfig { discovery, ..FetchConfig::default() };
+        let mut fetcher = Fetcher::new(name("/lab/file"), config, Instant::ZERO, 1);
+        let (mut first, mut got) = (None, Vec::new());
+        while let Some(interest) = fetcher.poll_transmit(Instant::ZERO) {
+            first.get_or_insert(interest.name().to_string());
+            let data = answer(&publication, &bytes, &interest).unwrap();
+            fetcher.receive_data(Instant::ZERO, data, &LinkHeader::default());
+            got.extend(read(&mut fetcher));
+        }
+        assert_eq!(first.as_deref(), Some(asked_first));
+        assert!(fetcher.is_complete() && got == bytes, "{discovery:?}: {:?}", fetcher.error());
+        assert_eq!(fetcher.object_name().unwrap().to_string(), "/lab/file/v=7");
+        assert_eq!(fetcher.progress().total_segments, Some(4));
+    }
+}
+
+#[test]
+fn discovery_is_tried_a_few_times_and_then_by_prefix() {
+    let config = FetchConfig { discovery: Discovery::MetadataThenPrefix, ..FetchConfig::default() };
+    let mut fetcher = Fetcher::new(name("/x"), config, Instant::ZERO, 1);
+    let mut all = Vec::new();
+    let mut now = Instant::ZERO;
+    while fetcher.error().is_none() {
+        all.extend(asked(&mut fetcher, now));
+        now = fetcher.next_deadline().unwrap();
+        fetcher.handle_timeout(now);
+    }
+    assert_eq!(all, [vec!["/x/32=metadata"; 4], vec!["/x"; 4]].concat());
+    assert_eq!(now, Instant::from_secs(8));
+    assert_eq!(fetcher.error(), Some(&FetchError::NotFound { name: name("/x"), attempts: 4 }));
+}
+
+#[test]
+fn an_object_of_one_packet_that_nobody_cut_is_found_by_prefix() {
+    let config = FetchConfig { discovery: Discovery::Prefix, ..FetchConfig::default() };
+    let mut fetcher = Fetcher::new(name("/x"), config, Instant::ZERO, 1);
+    assert_eq!(asked(&mut fetcher, Instant::ZERO), ["/x"]);
+    data(&mut fetcher, Instant::ZERO, "/x/y", None, b"hello");
+    assert_eq!(read(&mut fetcher), b"hello");
+    assert!(fetcher.is_complete());
+    assert_eq!(asked(&mut fetcher, Instant::ZERO), [""; 0]);
+}
+
+#[test]
+fn the_end_may_come_late_and_move() {
+    let mut fetcher = versioned(|_| {});
+    let now = Instant::ZERO;
+    assert_eq!(asked(&mut fetcher, now), ["/a/v=1/seg=0", "/a/v=1/seg=1", "/a/v=1/seg=2"]);
+    data(&mut fetcher, now, "/a/v=1/seg=0", None, b"0");
+    data(&mut fetcher, now, "/a/v=1/seg=2", Some(9), b"2");
+    assert_eq!(asked(&mut fetcher, now), ["/a/v=1/seg=3", "/a/v=1/seg=4"]);
+    data(&mut fetcher, now, "/a/v=1/seg=1", Some(3), b"1");
+    assert_eq!(asked(&mut fetcher, now), [""; 0], "4 lies beyond the end now, and 3 is on its way");
+    data(&mut fetcher, now, "/a/v=1/seg=4", Some(3), b"4");
+    data(&mut fetcher, now, "/a/v=1/seg=3", Some(1), b"3");
+    assert_eq!(read(&mut fetcher), b"0123", "3 cannot end at 1");
+    assert!(fetcher.is_complete());
+    assert_eq!(fetcher.progress().strange, 1);
+}
+
+#[test]
+fn a_fetch_goes_on_where_another_was_broken_off() {
+    let mut fetcher = versioned(|config| config.first_segment = 5);
+    assert_eq!(asked(&mut fetcher, Instant::ZERO)[0], "/a/v=1/seg=5");
+    data(&mut fetcher, Instant::ZERO, "/a/v=1/seg=5", Some(5), b"end");
+    assert_eq!(read(&mut fetcher), b"end");
+    assert!(fetcher.is_complete());
+    let config = FetchConfig { first_segment: 5, ..FetchConfig::default() };
+    let fetcher = Fetcher::new(name("/a"), config, Instant::ZERO, 1);
+    assert!(matches!(fetcher.error(), Some(FetchError::NoVersion { .. })));
+}
+
+#[test]
+fn a_reader_that_stops_stops_the_fetch_within_the_buffer() {
+    let mut fetcher = versioned(|config| {
+        config.transfer.controller = "fixed/window~1000".parse().unwrap();
+        config.buffer_bytes = 100_000;
+    });
+    let mut answered = 0;
+    while let Some(interest) = fetcher.poll_transmit(Instant::ZERO) {
+        data(&mut fetcher, Instant::ZERO, &interest.name().to_string(), None, &[1; 1000]);
+        answered += 1;
+        assert!(fetcher.progress().buffered_bytes <= 100_000);
+    }
+    assert!((90..=97).contains(&answered), "{answered}");
+    assert_eq!(fetcher.poll_content().unwrap().segment, 0);
+    assert_eq!(asked(&mut fetcher, Instant::ZERO), [format!("/a/v=1/seg={answered}")]);
+}
+
+#[test]
+fn packets_that_outgrow_the_buffer_are_dropped_and_come_again() {
+    let mut fetcher = versioned(|config| {
+        config.transfer.controller = "fixed/window~1000".parse().unwrap();
+        config.buffer_bytes = 20_000;
+    });
+    // Small ones first, so that many are asked for; then large ones.
+    assert_eq!(asked(&mut fetcher, Instant::ZERO).len(), 2);
+    data(&mut fetcher, Instant::ZERO, "/a/v=1/seg=0", Some(99), b"small");
+    let many = asked(&mut fetcher, Instant::ZERO);
+    assert!(many.len() > 50);
+    for name in many.iter().rev() {
+        data(&mut fetcher, Instant::ZERO, name, Some(99), &[2; 4000]);
+        assert!(fetcher.progress().buffered_bytes <= 20_000 + 4100);
+    }
+    assert!(fetcher.progress().dropped_full > 40);
+    let mut got = read(&mut fetcher).len();
+    for step in 1..1000 {
+        let now = Instant::from_millis(step * 300);
+        fetcher.handle_timeout(now);
+        for name in asked(&mut fetcher, now) {
+            data(&mut fetcher, now, &name, Some(99), &[2; 4000]);
+            got += read(&mut fetcher).len();
+        }
+    }
+    assert!(fetcher.is_complete(), "{:?} {:?}", fetcher.error(), fetcher.progress());
+    assert_eq!(got, 5 + 99 * 4000);
+}
+
+#[test]
+fn the_owner_decides_what_counts() {
+    let mut fetcher = versioned(|config| {
+        config.verification = Verification::Owner;
+        config.transfer.max_attempts = 2;
+    });
+    let now = Instant::ZERO;
+    asked(&mut fetcher, now);
+    data(&mut fetcher, now, "/a/v=1/seg=1", Some(1), b"forged");
+    data(&mut fetcher, now, "/a/v=1/seg=0", Some(1), b"good");
+    assert!(fetcher.poll_content().is_none());
+    let subjects: Vec<Subject> =
+        std::iter::from_fn(|| fetcher.poll_unverified()).map(|packet| packet.subject).collect();
+    assert_eq!(subjects, [Subject::Segment(1), Subject::Segment(0)]);
+    fetcher.accept(now, Subject::Segment(0));
+    assert_eq!(read(&mut fetcher), b"good");
+    fetcher.refuse(now, Subject::Segment(1), "who is that?");
+    assert_eq!(asked(&mut fetcher, now), ["/a/v=1/seg=1"]);
+    data(&mut fetcher, now, "/a/v=1/seg=1", Some(1), b"forged");
+    fetcher.refuse(now, Subject::Segment(1), "who is that?");
+    let error = fetcher.error().unwrap().to_string();
+    assert_eq!(error, "/a/v=1/seg=1 was not accepted: who is that?");
+}
+
+#[test]
+fn metadata_of_another_object_is_of_no_use() {
+    let mut fetcher = Fetcher::new(name("/a"), FetchConfig::default(), Instant::ZERO, 1);
+    for _ in 0..4 {
+        assert_eq!(asked(&mut fetcher, Instant::ZERO), ["/a/32=metadata"]);
+        data(&mut fetcher, Instant::ZERO, "/a/32=metadata/v=1/seg=0", None, b"\x07\x06\x08\x01b\x36\x01\x01");
+    }
+    let error = fetcher.error().unwrap().to_string();
+    assert_eq!(error, "metadata /a/32=metadata/v=1/seg=0 is of no use: it tells of /b/v=1");
+}
+
+#[test]
+fn a_producer_that_refuses_ends_the_fetch() {
+    let mut fetcher = versioned(|_| {});
+    asked(&mut fetcher, Instant::ZERO);
+    let refusal = DataBuilder::new(name("/a/v=1/seg=0")).content_type(ContentType::NACK);
+    let refusal = refusal.build_with_digest().unwrap();
+    fetcher.receive_data(Instant::ZERO, refusal, &LinkHeader::default());
+    assert_eq!(fetcher.error(), Some(&FetchError::Refused { name: name("/a/v=1/seg=0") }));
+}
+
+#[test]
+fn a_missing_route_ends_the_fetch_after_some_attempts() {
+    let mut fetcher = versioned(|config| config.transfer.max_attempts = 3);
+    let mut now = Instant::ZERO;
+    let mut interests = 0;
+    while fetcher.error().is_none() {
+        for name in asked(&mut fetcher, now) {
+            interests += 1;
+            fetcher.receive_nack(now, self::name(&name).as_ref(), NackReason::NoRoute);
+        }
+        now = fetcher.next_deadline().map_or(now, |at| at.max(now));
+        fetcher.handle_timeout(now);
+    }
+    assert!(now >= Instant::ZERO + Duration::from_millis(600), "{now}");
+    assert!(interests < 20, "{interests}");
+    let error = fetcher.error().unwrap().to_string();
+    assert!(error.ends_with("of /a/v=1 did not come: it came back: no-route"), "{error}");
+}

@@ -1,0 +1,148 @@
+use super::*;
+use crate::pacer::PacerConfig;
+
+fn transfer(controller: &str) -> Transfer {
+    let config = TransferConfig { controller: controller.parse().unwrap(), ..TransferConfig::default() };
+    Transfer::new(&config, Instant::ZERO, 1)
+}
+
+fn drain(transfer: &mut Transfer, now: Instant) -> Vec<u64> {
+    std::iter::from_fn(|| transfer.poll_request(now)).map(|request| request.item).collect()
+}
+
+fn ms(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+#[test]
+fn a_window_is_filled_and_kept_full() {
+    let mut transfer = transfer("fixed/window~4");
+    assert_eq!(drain(&mut transfer, ms(0)), [0, 1, 2, 3]);
+    assert_eq!(transfer.handle_data(ms(10), 2, Arrival::default()), Verdict::Wanted);
+    assert_eq!(drain(&mut transfer, ms(10)), [4]);
+    assert_eq!(transfer.handle_data(ms(10), 2, Arrival::default()), Verdict::Duplicate);
+    assert_eq!(transfer.handle_data(ms(10), 9, Arrival::default()), Verdict::NotAsked);
+    assert_eq!((transfer.in_flight(), transfer.first_missing()), (4, 0));
+}
+
+#[test]
+fn what_nobody_answers_is_asked_for_again_and_then_given_up() {
+    let config = TransferConfig {
+        controller: "fixed/window~1".parse().unwrap(),
+        max_attempts: 3,
+        ..TransferConfig::default()
+    };
+    let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
+    let mut asked = Vec::new();
+    let mut now = Instant::ZERO;
+    while transfer.counters().failures == 0 {
+        asked.extend(std::iter::from_fn(|| transfer.poll_request(now)).map(|request| (now, request.attempt)));
+        now = transfer.next_deadline().unwrap().max(now);
+        transfer.handle_timeout(now);
+    }
+    assert_eq!(asked, [(ms(0), 1), (ms(1000), 2), (ms(3000), 3)]);
+    assert_eq!(now, ms(7000));
+    assert_eq!(transfer.poll_failure(), Some(Failure { item: 0, reason: None }));
+    assert_eq!(transfer.first_missing(), 1);
+}
+
+#[test]
+fn an_overtaken_interest_is_repeated_long_before_its_timeout() {
+    let mut transfer = transfer("fixed/window~8");
+    assert_eq!(drain(&mut transfer, ms(0)), [0, 1, 2, 3, 4, 5, 6, 7]);
+    for item in 1..8 {
+        transfer.handle_data(ms(80), item, Arrival::default());
+    }
+    assert_eq!(transfer.next_deadline(), Some(Instant::ZERO), "there is room for new items");
+    drain(&mut transfer, ms(80));
+    assert_eq!(transfer.next_deadline(), Some(ms(90)));
+    transfer.handle_timeout(ms(90));
+    assert_eq!(drain(&mut transfer, ms(90)), [0]);
+    assert_eq!((transfer.counters().overtaken, transfer.counters().timeouts), (1, 0));
+}
+
+#[test]
+fn late_data_counts_and_its_repetition_is_not_sent() {
+    let mut transfer = transfer("fixed/window~1");
+    drain(&mut transfer, ms(0));
+    transfer.handle_timeout(ms(1000));
+    assert_eq!(transfer.handle_data(ms(1001), 0, Arrival::default()), Verdict::Wanted);
+    transfer.confirm(0);
+    assert_eq!(drain(&mut transfer, ms(1001)), [1]);
+    assert_eq!(transfer.counters().late, 1);
+    assert_eq!(transfer.round_trip().samples(), 0, "no sample: it may have been either copy");
+}
+
+#[test]
+fn nacks_repeat_after_a_rest_but_those_for_duplicates_change_nothing() {
+    let mut transfer = transfer("fixed/window~2");
+    assert_eq!(drain(&mut transfer, ms(0)), [0, 1]);
+    transfer.handle_nack(ms(1), 0, NackReason::Duplicate);
+    assert_eq!(transfer.in_flight(), 2);
+    transfer.handle_nack(ms(2), 0, NackReason::NoRoute);
+    assert_eq!(drain(&mut transfer, ms(2)), [0; 0], "what rests keeps its place in the window");
+    transfer.handle_data(ms(3), 1, Arrival::default());
+    transfer.set_end(2);
+    assert_eq!(transfer.next_deadline(), Some(ms(202)));
+    assert_eq!(drain(&mut transfer, ms(202)), [0]);
+    transfer.handle_nack(ms(203), 0, NackReason::NoRoute);
+    assert_eq!(transfer.next_deadline(), Some(ms(603)));
+}
+
+#[test]
+fn a_limit_stops_new_items_and_an_end_cuts_off_those_beyond() {
+    let mut transfer = transfer("fixed/window~100");
+    transfer.set_limit(5);
+    assert_eq!(drain(&mut transfer, ms(0)), [0, 1, 2, 3, 4]);
+    transfer.set_limit(10);
+    assert_eq!(drain(&mut transfer, ms(0)), [5, 6, 7, 8, 9]);
+    transfer.set_end(3);
+    assert_eq!(transfer.in_flight(), 3);
+    for item in [2, 1, 0] {
+        transfer.handle_data(ms(9), item, Arrival::default());
+        transfer.confirm(item);
+    }
+    assert!(transfer.is_complete());
+    assert_eq!(transfer.next_deadline(), None);
+}
+
+#[test]
+fn refused_data_is_asked_for_again() {
+    let mut transfer = transfer("fixed/window~1");
+    transfer.set_end(1);
+    drain(&mut transfer, ms(0));
+    transfer.handle_data(ms(5), 0, Arrival::default());
+    transfer.ask_again(ms(6), 0);
+    assert_eq!(drain(&mut transfer, ms(6)), [0]);
+    assert!(!transfer.is_complete());
+}
+
+#[test]
+fn a_rate_is_kept_under_a_coarse_clock() {
+    let pacing = PacerConfig { tick: Duration::from_millis(50), ..PacerConfig::default() };
+    let config = TransferConfig {
+        controller: "fixed/rate~1000".parse().unwrap(),
+        pacing,
+        ..TransferConfig::default()
+    };
+    let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
+    assert_eq!(drain(&mut transfer, ms(0)).len(), 1);
+    assert_eq!(transfer.next_deadline(), Some(ms(50)));
+    assert_eq!(drain(&mut transfer, ms(49)).len(), 0);
+    assert_eq!(drain(&mut transfer, ms(50)).len(), 50);
+}
+
+#[test]
+fn memory_of_flights_stays_in_proportion_to_what_is_on_its_way() {
+    // Item 0 is never answered, all others at once.
+    let mut transfer = transfer("fixed/window~2");
+    for step in 0..100_000 {
+        for item in drain(&mut transfer, Instant::from_nanos(step)) {
+            if item != 0 {
+                transfer.handle_data(Instant::from_nanos(step), item, Arrival::default());
+                transfer.confirm(item);
+            }
+        }
+    }
+    assert!(transfer.flights.len() < 2000, "{}", transfer.flights.len());
+}

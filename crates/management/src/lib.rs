@@ -1,1 +1,79 @@
 //! The messages of NFD's management protocol: commands, responses, status datasets, notifications.
+//!
+//! A forwarder is managed in its own language. A command is a signed Interest whose name says what is to be done, and
+//! the Data that answers it says how that went; what the forwarder knows about itself is Data like any other. Because NFD, ndnd and
+//! Cairn all speak this protocol, tools and applications made for one of them work with the others.
+//!
+//! This crate is what both sides share. It builds and reads messages and keeps the small amount of state that following
+//! a dataset or a stream takes; who may do what, and how it is done, is the business of the forwarder.
+//!
+//! ```
+//! use management::{Command, CommandSignature, ControlParameters, ControlResponse, Reach, RequestName, Target};
+//! use packet::ndn::{SignatureInfoBuilder, SignatureType};
+//! use sha2::{Digest as _, Sha256};
+//!
+//! // A client asks for a route to itself …
+//! let wanted = ControlParameters { name: Some("/lab".parse()?), cost: Some(10), ..Default::default() };
+//! let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(1).time_ms(1_700_000_000_000);
+//! let interest = Command::RibRegister
+//!     .interest(Reach::Localhost, &wanted)?
+//!     .build_signed(&info, |signed| Sha256::digest(signed).to_vec())?;
+//!
+//! // … the forwarder reads what is to be done and by whom …
+//! let request = RequestName::parse(interest.name()).ok_or("not a request")?;
+//! assert_eq!(request.target, Target::Command(Command::RibRegister));
+//! let parameters = ControlParameters::decode(request.parameter().ok_or("no parameters")?.value)?;
+//! assert_eq!(parameters, wanted);
+//! assert_eq!(CommandSignature::of(&interest)?.time_ms, Some(1_700_000_000_000));
+//!
+//! // … and answers.
+//! let response = ControlResponse::ok(&ControlParameters { face_id: Some(261), ..parameters });
+//! let answer = management::response_data(interest.name().to_name(), &response).build_with_digest()?;
+//! assert!(ControlResponse::decode(answer.content())?.is_ok());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//! - [`ControlParameters`] and [`ControlResponse`]: what is in a command and in the answer; [`Command`] lists the commands.
+//! - [`RequestName`] takes names of the protocol apart; [`CommandSignature`] finds the signature in either format.
+//! - [`Dataset`] lists what can be asked about; [`FaceStatus`] and the others are what the answers hold.
+//! - [`segments()`] cuts a dataset into Data, [`DatasetFetch`] fetches one. [`StreamPosition`] follows a stream of notifications.
+//! - [`PrefixAnnouncement`]: routes that the owner of a prefix vouches for.
+//!
+//! Encoders write every field at the one place where all implementations accept it; decoders take fields in any order and pass
+//! over those they do not know.
+
+mod command;
+mod control_parameters;
+mod control_response;
+mod dataset;
+mod face_event;
+mod face_query_filter;
+mod fields;
+mod notification;
+mod prefix_announcement;
+mod request;
+mod segments;
+pub mod types;
+mod values;
+
+pub use command::{Command, CommandSignature, LegacyFreshness, SignatureFormat};
+pub use control_parameters::ControlParameters;
+pub use control_response::ControlResponse;
+pub use dataset::{
+    ChannelStatus, CsInfo, DatasetItem, FaceStatus, FibEntry, GeneralStatus, NextHopRecord, RibEntry, Route,
+    StrategyChoice, decode_list, encode_list,
+};
+pub use face_event::FaceEventNotification;
+pub use face_query_filter::FaceQueryFilter;
+pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
+pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
+pub use request::{Dataset, Reach, RequestName, Target, discovery_interest, face_events_name};
+pub use segments::{
+    DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,
+    with_number,
+};
+pub use values::{
+    CsFlags, FaceEventKind, FaceFlags, FacePersistency, FaceScope, LinkType, RouteFlags, RouteOrigin,
+    StatusCode,
+};

@@ -65,6 +65,11 @@ const TARGETS: &[Target] = &[
     },
     Target { name: "ndnlp_v1", about: "NDNLP v1 packets: decode, encode again", seed_kinds: &["ndnlp1-"] },
     Target {
+        name: "nfd_management",
+        about: "NFD's management protocol: decode, encode again, cut into segments",
+        seed_kinds: &["management-", "ndn-interest", "ndn-data"],
+    },
+    Target {
         name: "tlv_reader",
         about: "elements tile their input and are in shortest form",
         seed_kinds: &["ndn-"],

@@ -13,7 +13,7 @@ use crate::tree::Tree;
 const RULE: &str = "purity";
 
 /// Crates that must be pure.
-const PURE: &[&str] = &["packet", "link", "engine", "flow", "sim"];
+const PURE: &[&str] = &["packet", "link", "engine", "management", "flow", "sim"];
 
 struct Ban {
     word: &'static str,

@@ -254,11 +254,16 @@ impl Engine {
             None if room => entry.out_records.push(record),
             None => return self.counters.drops.count(DropReason::NoNextHop),
         }
+        let local = target.is_local();
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;
         let pit_token =
             if target.config.send_pit_tokens { shard::token(self.shard, id) } else { PitToken::NONE };
-        let header = LinkHeader { pit_token, non_discovery, ..LinkHeader::default() };
+        // An application that a link tells this, and the node's own management, act for the face that asked last.
+        let asked_by = entry.in_records.iter().find(|record| Some(record.nonce) == interest.nonce());
+        let incoming_face =
+            asked_by.or(entry.in_records.last()).filter(|_| local).map(|record| record.face.0.into());
+        let header = LinkHeader { pit_token, non_discovery, incoming_face, ..LinkHeader::default() };
         self.transmits.push_back(Transmit { face, packet: Outgoing::Interest(sent), header });
     }
 

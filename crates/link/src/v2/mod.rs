@@ -48,4 +48,4 @@ pub use congestion::CongestionConfig;
 pub use fields::PacketKind;
 pub use report::{Counters, Usage};
 pub use rto::RtoConfig;
-pub use service::{Delivery, EndpointId, Event, LinkService};
+pub use service::{Delivery, EndpointId, Event, Framed, LinkService, Received};

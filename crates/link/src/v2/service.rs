@@ -37,6 +37,31 @@ pub struct Delivery {
     pub from: EndpointId,
 }
 
+/// What came of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received<'f> {
+    /// The network packet in the frame, still in the owner's receive buffer, so that it is copied only once, to where it stays.
+    Packet {
+        /// The packet: one Interest or Data element, not looked into any further.
+        packet: &'f [u8],
+        /// The fields that came with it.
+        header: LinkHeader,
+        /// Present if the packet is an Interest that comes back.
+        nack: Option<NackReason>,
+    },
+    /// No packet, or one that was put together from fragments: take it with [`LinkService::poll_deliver`].
+    Taken,
+}
+
+/// What came of a packet to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framed {
+    /// It goes into one frame: what was appended, and then the packet itself.
+    Whole,
+    /// The service has it: take its frames with [`LinkService::poll_transmit`].
+    Taken,
+}
+
 /// Something the owner may want to act upon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -192,14 +217,71 @@ impl LinkService {
         self.count_drop(outcome)
     }
 
+    /// The same without a copy where that is possible: when the packet fits into one frame and nothing waits before it,
+    /// appends to `frame` what stands before the packet in that frame.
+    ///
+    /// # Errors
+    /// Why the packet was dropped.
+    #[inline]
+    pub fn frame(
+        &mut self,
+        now: Instant,
+        mut header: LinkHeader,
+        nack: Option<NackReason>,
+        packet: &Buffer,
+        frame: &mut Vec<u8>,
+    ) -> Result<Framed, DropReason> {
+        let whole = self.reliability.is_none() && self.unsent.is_empty();
+        if !whole {
+            return self.send(now, header, nack, packet.clone()).map(|()| Framed::Taken);
+        }
+        let outcome = PacketKind::of(packet, nack).and_then(|kind| self.check_outgoing(kind, packet));
+        self.count_drop(outcome)?;
+        fields::strip(&mut header, &self.config);
+        self.mark(now, &mut header);
+        let fields = LpPacketView { nack, fragment: Some(packet), ..LpPacketView::with_header(&header) };
+        if self.config.effective_mtu_bytes().is_some_and(|mtu| fields.encoded_len() > mtu) {
+            let outcome = self.enqueue(header, nack, packet.clone());
+            return self.count_drop(outcome).map(|()| Framed::Taken);
+        }
+        fields.encode_head(frame);
+        self.counters.packets_out += 1;
+        self.counters.frames_out += 1;
+        Ok(Framed::Whole)
+    }
+
     /// Takes in a frame. Whatever comes of it is handed out by the `poll_*` methods.
     ///
     /// # Errors
     /// Why the frame, or the packet it completed, was dropped. Its acks have been heeded if it decoded.
     pub fn receive(&mut self, now: Instant, from: EndpointId, frame: &[u8]) -> Result<(), DropReason> {
         self.counters.frames_in += 1;
-        let outcome = self.try_receive(now, from, frame);
+        let outcome = match self.try_receive(now, from, frame) {
+            Ok(Received::Packet { packet, header, nack }) => {
+                self.deliver(from, Buffer::copy_from(packet), header, nack)
+            }
+            outcome => outcome.map(|_| ()),
+        };
         self.count_drop(outcome)
+    }
+
+    /// The same without a copy where that is possible: gives the packet if all of it is in the frame.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    #[inline]
+    pub fn receive_frame<'f>(
+        &mut self,
+        now: Instant,
+        from: EndpointId,
+        frame: &'f [u8],
+    ) -> Result<Received<'f>, DropReason> {
+        self.counters.frames_in += 1;
+        let outcome = self.try_receive(now, from, frame).map_err(|reason| self.drops.count(reason))?;
+        if let Received::Packet { .. } = outcome {
+            self.counters.packets_in += 1;
+        }
+        Ok(outcome)
     }
 
     /// Lets time pass: discards incomplete packets, finds losses, lets acks go.
@@ -287,22 +369,44 @@ impl LinkService {
         packet: Buffer,
     ) -> Result<(), DropReason> {
         let kind = PacketKind::of(&packet, nack)?;
+        self.check_outgoing(kind, &packet)?;
+        if self.unsent.len() >= self.config.max_outgoing_packets {
+            return Err(DropReason::OutgoingQueueFull);
+        }
+        fields::strip(&mut header, &self.config);
+        self.mark(now, &mut header);
+        self.enqueue(header, nack, packet)
+    }
+
+    #[inline]
+    fn check_outgoing(&self, kind: PacketKind, packet: &[u8]) -> Result<(), DropReason> {
         if packet.len() > self.config.max_packet_bytes {
             return Err(DropReason::PacketTooLarge);
         }
         if kind == PacketKind::Nack && self.config.link_type == LinkType::MultiAccess {
             return Err(DropReason::NackOnMultiAccess);
         }
-        if self.unsent.len() >= self.config.max_outgoing_packets {
-            return Err(DropReason::OutgoingQueueFull);
-        }
-        fields::strip(&mut header, &self.config);
+        Ok(())
+    }
+
+    #[inline]
+    fn mark(&mut self, now: Instant, header: &mut LinkHeader) {
         if let (Some(marker), Some(queued_bytes)) = (&mut self.marker, self.queued_bytes)
             && marker.shall_mark(now, queued_bytes)
         {
             header.congestion_mark = 1;
             self.counters.congestion_marks_out += 1;
         }
+    }
+
+    /// Takes a packet that has been checked, and keeps it until its frames are taken.
+    fn enqueue(
+        &mut self,
+        header: LinkHeader,
+        nack: Option<NackReason>,
+        packet: Buffer,
+    ) -> Result<(), DropReason> {
+        let kind = PacketKind::of(&packet, nack)?;
         let plan = self.plan(&header, nack, packet.len())?;
         let numbered = plan.count > 1 || self.reliability.is_some();
         let first_sequence = numbered.then_some(self.next_sequence);
@@ -418,7 +522,13 @@ impl LinkService {
         self.counters.acks_out += count as u64;
     }
 
-    fn try_receive(&mut self, now: Instant, from: EndpointId, frame: &[u8]) -> Result<(), DropReason> {
+    #[inline]
+    fn try_receive<'f>(
+        &mut self,
+        now: Instant,
+        from: EndpointId,
+        frame: &'f [u8],
+    ) -> Result<Received<'f>, DropReason> {
         let decoded = if self.config.padded_frames {
             LpPacketView::decode_first(frame).map(|(view, _)| view)
         } else {
@@ -428,7 +538,7 @@ impl LinkService {
         self.heed_reliability(now, &view)?;
         let Some(fragment) = view.fragment else {
             self.counters.idle_in += 1;
-            return Ok(());
+            return Ok(Received::Taken);
         };
         let (index, count) = (view.frag_index.unwrap_or(0), view.frag_count.unwrap_or(1));
         let fragmented = view.frag_index.is_some() || view.frag_count.is_some();
@@ -439,13 +549,27 @@ impl LinkService {
             return Err(DropReason::FragIndexOutOfRange);
         }
         if count == 1 {
-            return self.deliver(from, Buffer::copy_from(fragment), view.link_header(), view.nack);
+            let mut header = view.link_header();
+            self.admit(fragment, &mut header, view.nack)?;
+            return Ok(Received::Packet { packet: fragment, header, nack: view.nack });
         }
+        self.receive_fragment(now, Position { from, sequence: 0, index, count }, &view, fragment)
+            .map(|()| Received::Taken)
+    }
+
+    fn receive_fragment(
+        &mut self,
+        now: Instant,
+        position: Position,
+        view: &LpPacketView<'_>,
+        fragment: &[u8],
+    ) -> Result<(), DropReason> {
         self.counters.fragments_in += 1;
         let sequence = view.sequence.ok_or(DropReason::MissingSequence)?;
-        let position = Position { from, sequence, index, count };
+        let from = position.from;
+        let position = Position { sequence, ..position };
         let Some(reassembler) = &mut self.reassembler else { return Err(DropReason::ReassemblyDisabled) };
-        match reassembler.receive(now, position, &view, fragment, &mut self.drops)? {
+        match reassembler.receive(now, position, view, fragment, &mut self.drops)? {
             None => Ok(()),
             Some(assembled) => {
                 self.counters.reassembled += 1;
@@ -479,17 +603,28 @@ impl LinkService {
         mut header: LinkHeader,
         nack: Option<NackReason>,
     ) -> Result<(), DropReason> {
-        if packet.len() > self.config.max_packet_bytes {
-            return Err(DropReason::PacketTooLarge);
-        }
-        let kind = PacketKind::of(&packet, nack)?;
-        fields::admit(kind, &mut header, &self.config)?;
+        self.admit(&packet, &mut header, nack)?;
         if self.deliveries.len() >= self.config.max_deliveries {
             return Err(DropReason::DeliveryQueueFull);
         }
         self.counters.packets_in += 1;
         self.deliveries.push_back(Delivery { packet, header, nack, from });
         Ok(())
+    }
+
+    /// Checks a packet that arrived, and takes those fields out of its header that are to be ignored.
+    #[inline]
+    fn admit(
+        &self,
+        packet: &[u8],
+        header: &mut LinkHeader,
+        nack: Option<NackReason>,
+    ) -> Result<(), DropReason> {
+        if packet.len() > self.config.max_packet_bytes {
+            return Err(DropReason::PacketTooLarge);
+        }
+        let kind = PacketKind::of(packet, nack)?;
+        fields::admit(kind, header, &self.config)
     }
 
     fn report_given_up(&mut self) {

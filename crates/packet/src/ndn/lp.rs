@@ -205,15 +205,25 @@ impl<'a> LpPacketView<'a> {
     ///
     /// The caller keeps `pit_token` within 32 bytes, as [`PitToken`] does, and `fragment` from being empty.
     pub fn encode(&self, frame: &mut Vec<u8>) {
+        frame.reserve(self.encoded_len());
+        self.encode_head(frame);
+        if let Some(fragment) = self.fragment {
+            frame.extend_from_slice(fragment);
+        }
+    }
+
+    /// Appends all of the frame that stands before the Fragment's value: nothing at all when the network packet goes bare.
+    /// With it a sender writes the head from here and the packet from where it lies.
+    #[inline]
+    pub fn encode_head(&self, frame: &mut Vec<u8>) {
         let header = self.header_len();
         if let Some(fragment) = self.fragment
             && header == 0
             && stands_bare(fragment)
         {
-            return frame.extend_from_slice(fragment);
+            return;
         }
         let value_len = self.value_len(header);
-        frame.reserve(tlv::element_len(LP_PACKET, value_len));
         tlv::write_header(frame, LP_PACKET, value_len);
         if let Some(sequence) = self.sequence {
             write_fixed(frame, SEQUENCE, sequence);
@@ -244,7 +254,7 @@ impl<'a> LpPacketView<'a> {
             tlv::write_element(frame, PREFIX_ANNOUNCEMENT, announcement);
         }
         if let Some(fragment) = self.fragment {
-            tlv::write_element(frame, FRAGMENT, fragment);
+            tlv::write_header(frame, FRAGMENT, fragment.len());
         }
     }
 

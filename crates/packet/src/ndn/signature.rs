@@ -53,6 +53,29 @@ pub struct SignatureInfo<'a> {
 }
 
 impl<'a> SignatureInfo<'a> {
+    /// Reads a SignatureInfo or InterestSignatureInfo that fills `wire` exactly, type and length included, as it stands in
+    /// a name component of a signed Interest older than v0.3.
+    ///
+    /// # Errors
+    /// Another element, or any broken rule of the format.
+    pub fn decode_element(wire: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(wire, "SignatureInfo");
+        let element = match reader.element()? {
+            Some(element)
+                if [types::SIGNATURE_INFO, types::INTEREST_SIGNATURE_INFO].contains(&element.kind) =>
+            {
+                element
+            }
+            Some(element) => {
+                let rule = Rule::UnexpectedType(element.kind.into());
+                return Err(DecodeError::new("SignatureInfo", element.start, rule));
+            }
+            None => return Err(DecodeError::new("SignatureInfo", 0, Rule::Missing)),
+        };
+        reader.finish()?;
+        SignatureInfo::decode(&reader, element, "SignatureInfo")
+    }
+
     /// Reads `element`, which `reader` returned.
     pub(crate) fn decode(
         reader: &Reader<'a>,
@@ -194,7 +217,32 @@ impl SignatureInfoBuilder {
         tlv::element_len(kind, self.value.len())
     }
 
+    /// The whole SignatureInfo element, as it stands in a name component of a signed Interest older than v0.3.
+    pub fn encode_element(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.encoded_len(types::SIGNATURE_INFO));
+        self.write(types::SIGNATURE_INFO, &mut out);
+        out
+    }
+
     pub(crate) fn write(&self, kind: u32, out: &mut Vec<u8>) {
         tlv::write_element(out, kind, &self.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_in_a_name_component_is_read_whole_or_not_at_all() {
+        let element = SignatureInfoBuilder::new(SignatureType::ED25519).time_ms(7).encode_element();
+        let info = SignatureInfo::decode_element(&element).unwrap();
+        assert_eq!((info.signature_type, info.time_ms), (SignatureType::ED25519, Some(7)));
+        for len in 0..element.len() {
+            assert!(SignatureInfo::decode_element(&element[..len]).is_err());
+        }
+        assert!(SignatureInfo::decode_element(&[&element[..], &[0]].concat()).is_err());
+        // A SignatureValue is no SignatureInfo.
+        assert!(SignatureInfo::decode_element(&[0x17, 3, 0x1b, 1, 0]).is_err());
     }
 }

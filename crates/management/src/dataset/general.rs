@@ -1,0 +1,99 @@
+//! `status/general`: the forwarder as a whole. Not a list: its fields stand in the content without a container.
+
+use packet::error::DecodeError;
+use packet::ndn::tlv::Reader;
+
+use crate::fields::{self, Fields};
+use crate::types;
+
+/// The forwarder as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GeneralStatus {
+    /// Its version, in words of its own.
+    pub version: String,
+    /// When it was started, in milliseconds since the Unix epoch.
+    pub start_timestamp_ms: u64,
+    /// What time it is there, in milliseconds since the Unix epoch.
+    pub current_timestamp_ms: u64,
+    /// Nodes of the tree of names that its tables share.
+    pub name_tree_entries: u64,
+    /// Prefixes with next hops.
+    pub fib_entries: u64,
+    /// Pending Interests.
+    pub pit_entries: u64,
+    /// Prefixes that strategies measure.
+    pub measurements_entries: u64,
+    /// Data in the content store.
+    pub cs_entries: u64,
+    /// Interests received.
+    pub in_interests: u64,
+    /// Data received.
+    pub in_data: u64,
+    /// Nacks received.
+    pub in_nacks: u64,
+    /// Interests sent.
+    pub out_interests: u64,
+    /// Data sent.
+    pub out_data: u64,
+    /// Nacks sent.
+    pub out_nacks: u64,
+    /// Pending Interests that were answered.
+    pub satisfied_interests: u64,
+    /// Pending Interests that ran out.
+    pub unsatisfied_interests: u64,
+}
+
+impl GeneralStatus {
+    /// The content of the dataset.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        fields::write_text(&mut out, types::NFD_VERSION, Some(&self.version));
+        for (kind, number) in [
+            (types::START_TIMESTAMP, self.start_timestamp_ms),
+            (types::CURRENT_TIMESTAMP, self.current_timestamp_ms),
+            (types::N_NAME_TREE_ENTRIES, self.name_tree_entries),
+            (types::N_FIB_ENTRIES, self.fib_entries),
+            (types::N_PIT_ENTRIES, self.pit_entries),
+            (types::N_MEASUREMENTS_ENTRIES, self.measurements_entries),
+            (types::N_CS_ENTRIES, self.cs_entries),
+            (types::N_IN_INTERESTS, self.in_interests),
+            (types::N_IN_DATA, self.in_data),
+            (types::N_IN_NACKS, self.in_nacks),
+            (types::N_OUT_INTERESTS, self.out_interests),
+            (types::N_OUT_DATA, self.out_data),
+            (types::N_OUT_NACKS, self.out_nacks),
+            (types::N_SATISFIED_INTERESTS, self.satisfied_interests),
+            (types::N_UNSATISFIED_INTERESTS, self.unsatisfied_interests),
+        ] {
+            fields::write_number(&mut out, kind, Some(number));
+        }
+        out
+    }
+
+    /// Reads the content of the dataset. Counters that a forwarder does not have count as zero.
+    ///
+    /// # Errors
+    /// A malformed element, or no version or times.
+    pub fn decode(content: &[u8]) -> Result<Self, DecodeError> {
+        let fields = Fields::new(Reader::new(content, "GeneralStatus"))?;
+        let count = |kind, field| Ok::<u64, DecodeError>(fields.number(kind, field)?.unwrap_or(0));
+        Ok(GeneralStatus {
+            version: fields.required_text(types::NFD_VERSION, "NfdVersion")?,
+            start_timestamp_ms: fields.required_number(types::START_TIMESTAMP, "StartTimestamp")?,
+            current_timestamp_ms: fields.required_number(types::CURRENT_TIMESTAMP, "CurrentTimestamp")?,
+            name_tree_entries: count(types::N_NAME_TREE_ENTRIES, "NNameTreeEntries")?,
+            fib_entries: count(types::N_FIB_ENTRIES, "NFibEntries")?,
+            pit_entries: count(types::N_PIT_ENTRIES, "NPitEntries")?,
+            measurements_entries: count(types::N_MEASUREMENTS_ENTRIES, "NMeasurementsEntries")?,
+            cs_entries: count(types::N_CS_ENTRIES, "NCsEntries")?,
+            in_interests: count(types::N_IN_INTERESTS, "NInInterests")?,
+            in_data: count(types::N_IN_DATA, "NInData")?,
+            in_nacks: count(types::N_IN_NACKS, "NInNacks")?,
+            out_interests: count(types::N_OUT_INTERESTS, "NOutInterests")?,
+            out_data: count(types::N_OUT_DATA, "NOutData")?,
+            out_nacks: count(types::N_OUT_NACKS, "NOutNacks")?,
+            satisfied_interests: count(types::N_SATISFIED_INTERESTS, "NSatisfiedInterests")?,
+            unsatisfied_interests: count(types::N_UNSATISFIED_INTERESTS, "NUnsatisfiedInterests")?,
+        })
+    }
+}

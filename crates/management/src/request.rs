@@ -1,0 +1,228 @@
+//! Names of the protocol: `/localhost/nfd/<module>/<verb>/…`.
+
+use packet::error::DecodeError;
+use packet::ndn::InterestBuilder;
+use packet::{Component, ComponentKind, Name, NameRef};
+
+use crate::command::Command;
+use crate::face_query_filter::FaceQueryFilter;
+
+/// From how far a request may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// `/localhost/nfd`: applications on the forwarder's host.
+    Localhost,
+    /// `/localhop/nfd`: neighbours too, where the forwarder allows it; for routes only.
+    Localhop,
+}
+
+impl Reach {
+    /// The two components that names of this reach begin with.
+    pub const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Reach::Localhost => ("localhost", "nfd"),
+            Reach::Localhop => ("localhop", "nfd"),
+        }
+    }
+
+    /// The name with these two components behind the prefix.
+    ///
+    /// # Errors
+    /// More bytes than a name can have.
+    pub fn name(self, module: &str, verb: &str) -> Result<Name, DecodeError> {
+        let (reach, protocol) = self.words();
+        Name::from_components([reach, protocol, module, verb].map(|word| Component::generic(word.as_bytes())))
+    }
+
+    /// The prefix of all names of this reach.
+    ///
+    /// # Errors
+    /// None.
+    pub fn prefix(self) -> Result<Name, DecodeError> {
+        let (reach, protocol) = self.words();
+        Name::from_components([reach, protocol].map(|word| Component::generic(word.as_bytes())))
+    }
+}
+
+macro_rules! datasets {
+    ($($(#[$about:meta])* $dataset:ident = $module:literal / $verb:literal;)*) => {
+        /// What a forwarder can be asked about.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Dataset {
+            $($(#[$about])* $dataset,)*
+        }
+
+        impl Dataset {
+            /// All datasets.
+            pub const ALL: &[Dataset] = &[$(Dataset::$dataset),*];
+
+            /// The two components of its name.
+            pub const fn words(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Dataset::$dataset => ($module, $verb),)*
+                }
+            }
+        }
+    };
+}
+
+datasets! {
+    /// The forwarder as a whole: [`crate::GeneralStatus`].
+    StatusGeneral = "status" / "general";
+    /// All faces: [`crate::FaceStatus`].
+    FacesList = "faces" / "list";
+    /// The faces that a filter selects: [`crate::FaceStatus`].
+    FacesQuery = "faces" / "query";
+    /// Where the forwarder listens: [`crate::ChannelStatus`].
+    FacesChannels = "faces" / "channels";
+    /// Next hops: [`crate::FibEntry`].
+    FibList = "fib" / "list";
+    /// Routes: [`crate::RibEntry`].
+    RibList = "rib" / "list";
+    /// The content store: [`crate::CsInfo`].
+    CsInfo = "cs" / "info";
+    /// Chosen strategies: [`crate::StrategyChoice`].
+    StrategyList = "strategy-choice" / "list";
+}
+
+impl Dataset {
+    /// The dataset with this module and verb.
+    pub fn from_words(module: &[u8], verb: &[u8]) -> Option<Self> {
+        Dataset::ALL.iter().copied().find(|dataset| {
+            let words = dataset.words();
+            words.0.as_bytes() == module && words.1.as_bytes() == verb
+        })
+    }
+
+    /// Its name, without version and segment.
+    ///
+    /// # Errors
+    /// None for the names there are.
+    pub fn name(self) -> Result<Name, DecodeError> {
+        let (module, verb) = self.words();
+        Reach::Localhost.name(module, verb)
+    }
+
+    /// The name of the dataset of faces that `filter` selects.
+    ///
+    /// # Errors
+    /// More bytes than a name can have.
+    pub fn faces_query(filter: &FaceQueryFilter) -> Result<Name, DecodeError> {
+        Dataset::FacesQuery.name()?.with(Component::generic(&filter.encode()))
+    }
+}
+
+/// What a request is for, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Something to do.
+    Command(Command),
+    /// Something to tell.
+    Dataset(Dataset),
+    /// What happens to faces, as it happens: [`crate::FaceEventNotification`].
+    FaceEvents,
+}
+
+/// A name of the protocol, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestName<'a> {
+    /// From how far the request may come.
+    pub reach: Reach,
+    /// What it is for.
+    pub target: Target,
+    /// The whole name.
+    name: NameRef<'a>,
+}
+
+/// Components before the parameters of a request.
+const FIXED_COMPONENTS: usize = 4;
+
+impl<'a> RequestName<'a> {
+    /// Takes `name` apart; `None` if it is no name of the protocol, or of a module or verb that is not known.
+    pub fn parse(name: NameRef<'a>) -> Option<Self> {
+        let mut components = name.components();
+        let mut word = || {
+            let component = components.next()?;
+            (component.kind == ComponentKind::GENERIC).then_some(component.value)
+        };
+        let reach = match (word()?, word()?) {
+            (b"localhost", b"nfd") => Reach::Localhost,
+            (b"localhop", b"nfd") => Reach::Localhop,
+            _ => return None,
+        };
+        let (module, verb) = (word()?, word()?);
+        let target = match (Command::from_words(module, verb), Dataset::from_words(module, verb)) {
+            (Some(command), _) => Target::Command(command),
+            (None, Some(dataset)) => Target::Dataset(dataset),
+            (None, None) if (module, verb) == (b"faces", b"events") => Target::FaceEvents,
+            (None, None) => return None,
+        };
+        Some(RequestName { reach, target, name })
+    }
+
+    /// The component behind the verb: parameters of a command, a filter, a version.
+    pub fn parameter(&self) -> Option<Component<'a>> {
+        self.name.component(FIXED_COMPONENTS)
+    }
+
+    /// Number of components behind the verb.
+    pub fn parameter_count(&self) -> usize {
+        self.name.component_count().saturating_sub(FIXED_COMPONENTS)
+    }
+
+    /// The last component of the whole name.
+    pub fn last(&self) -> Option<Component<'a>> {
+        self.name.last()
+    }
+}
+
+/// The name of the stream of face events.
+///
+/// # Errors
+/// None.
+pub fn face_events_name() -> Result<Name, DecodeError> {
+    Reach::Localhost.name("faces", "events")
+}
+
+/// The Interest that asks for the newest version of the dataset called `name`.
+pub fn discovery_interest(name: Name) -> InterestBuilder {
+    InterestBuilder::new(name).can_be_prefix(true).must_be_fresh(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(uri: &str) -> Option<Target> {
+        let name: Name = uri.parse().unwrap();
+        RequestName::parse(name.as_ref()).map(|request| request.target)
+    }
+
+    #[test]
+    fn names_of_the_protocol_are_taken_apart_and_others_are_not() {
+        assert_eq!(target("/localhost/nfd/rib/register/x"), Some(Target::Command(Command::RibRegister)));
+        assert_eq!(target("/localhost/nfd/faces/list/v=1/seg=0"), Some(Target::Dataset(Dataset::FacesList)));
+        assert_eq!(target("/localhost/nfd/faces/events/seq=1"), Some(Target::FaceEvents));
+        for other in [
+            "/localhost/nfd",
+            "/localhost/nfd/rib",
+            "/localhost/nfd/rib/unknown",
+            "/localhost/nfd/register/rib",
+            "/localhost/other/rib/list",
+            "/localhost/nfd/32=rib/list",
+            "/A",
+        ] {
+            assert_eq!(target(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_the_verb_can_be_had() {
+        let name: Name = "/localhop/nfd/rib/register/p/a/b".parse().unwrap();
+        let request = RequestName::parse(name.as_ref()).unwrap();
+        assert_eq!(request.reach, Reach::Localhop);
+        assert_eq!(request.parameter(), Some(Component::generic(b"p")));
+        assert_eq!(request.parameter_count(), 3);
+        assert_eq!(request.last(), Some(Component::generic(b"b")));
+    }
+}

@@ -1,0 +1,218 @@
+//! What a node tells of its faces, and what can be asked of them.
+
+use engine::{FaceCounters, FaceId, FaceScope, LinkType};
+use packet::Dialect;
+use packet::time::Duration;
+use thiserror::Error;
+
+use super::face_uri::FaceUri;
+
+/// What becomes of a face that is not used or whose socket fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FacePersistency {
+    /// Stays until its socket fails. What faces are that somebody asked for.
+    Persistent,
+    /// Made because a peer appeared; closed when idle, or when its socket fails.
+    OnDemand,
+    /// Stays; after a failure it tries again, ever more slowly.
+    Permanent,
+}
+
+impl FacePersistency {
+    /// The word used in status output, logs and configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            FacePersistency::Persistent => "persistent",
+            FacePersistency::OnDemand => "on-demand",
+            FacePersistency::Permanent => "permanent",
+        }
+    }
+}
+
+/// Whether a face can send at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaceState {
+    /// It can.
+    Up,
+    /// It is connecting, or waits to try again.
+    Down,
+}
+
+/// When packets are marked because a face's send queue is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CongestionSettings {
+    /// BaseCongestionMarkingInterval.
+    pub interval: Duration,
+    /// DefaultCongestionThreshold.
+    pub threshold_bytes: u64,
+}
+
+/// A face to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateFace {
+    /// The remote end, in canonical form.
+    pub remote: FaceUri,
+    /// The local end, where one must be chosen: `dev://` for Ethernet.
+    pub local: Option<FaceUri>,
+    /// Persistent or permanent.
+    pub persistency: FacePersistency,
+    /// What to change of the settings that such a face has by default.
+    pub changes: FaceChanges,
+    /// The language the peer speaks.
+    pub dialect: Dialect,
+}
+
+/// Changes to a face; `None` leaves a thing as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FaceChanges {
+    /// What becomes of the face when it is idle or its socket fails.
+    pub persistency: Option<FacePersistency>,
+    /// Whether IncomingFaceId and NextHopFaceId are used: on faces of local scope only.
+    pub local_fields: Option<bool>,
+    /// Whether losses are noticed and repaired: on faces with one peer only.
+    pub reliability: Option<bool>,
+    /// Whether packets are marked when the send queue is too long.
+    pub congestion_marking: Option<bool>,
+    /// The interval between marks.
+    pub congestion_interval: Option<Duration>,
+    /// The queue length from which on packets are marked.
+    pub congestion_threshold_bytes: Option<u64>,
+    /// Largest frame to send, 64 bytes or more: on faces with an MTU only.
+    pub mtu_bytes: Option<u64>,
+}
+
+/// A face as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaceStatus {
+    /// Its number.
+    pub id: FaceId,
+    /// The remote end.
+    pub remote: FaceUri,
+    /// The local end.
+    pub local: FaceUri,
+    /// The language the peer speaks.
+    pub dialect: Dialect,
+    /// Whether the peer is on this host.
+    pub scope: FaceScope,
+    /// What becomes of it when idle or failing.
+    pub persistency: FacePersistency,
+    /// How many peers it reaches.
+    pub link_type: LinkType,
+    /// Whether it can send.
+    pub state: FaceState,
+    /// How long until it is closed for being idle, if that can happen.
+    pub expires_in: Option<Duration>,
+    /// When packets are marked. Present even if marking is off.
+    pub congestion: CongestionSettings,
+    /// Largest frame sent; `None` for transports that take any.
+    pub mtu_bytes: Option<u64>,
+    /// Whether IncomingFaceId and NextHopFaceId are used.
+    pub local_fields: bool,
+    /// Whether losses are repaired.
+    pub reliability: bool,
+    /// Whether packets are marked.
+    pub congestion_marking: bool,
+    /// What went through it.
+    pub traffic: FaceTraffic,
+}
+
+/// What went through a face, at every layer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaceTraffic {
+    /// Packets, and drops by the engine of what came in.
+    pub packets: FaceCounters,
+    /// Bytes of frames received.
+    pub in_bytes: u64,
+    /// Bytes of frames sent.
+    pub out_bytes: u64,
+    /// Frames received.
+    pub in_frames: u64,
+    /// Frames sent.
+    pub out_frames: u64,
+    /// Bytes that wait to be sent.
+    pub queued_bytes: u64,
+    /// What the link service dropped, by the words of [`link::DropReason`]; only reasons that occurred.
+    pub link_drops: Vec<(&'static str, u64)>,
+    /// What the transport dropped, by the words of the node's own reasons; only reasons that occurred.
+    pub transport_drops: Vec<(&'static str, u64)>,
+}
+
+/// Something that happened to a face.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaceEvent {
+    /// What happened.
+    pub kind: FaceEventKind,
+    /// The face, as it was then.
+    pub face: FaceStatus,
+}
+
+/// What can happen to a face.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaceEventKind {
+    /// It was made.
+    Created,
+    /// It is gone, and its routes in the engine with it.
+    Destroyed,
+    /// It can send again.
+    Up,
+    /// It cannot send.
+    Down,
+}
+
+/// Why a face was not made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CreateFaceError {
+    /// There is one to the same remote end; here it is.
+    #[error("face {} leads to {} already", .0.id, .0.remote)]
+    Exists(Box<FaceStatus>),
+    /// The node has no transport for this address, or cannot make faces of this kind on request.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The parameters do not fit together.
+    #[error("{0}")]
+    BadParameters(String),
+    /// As many faces exist as the configuration allows.
+    #[error("the node has as many faces as it may have ({limit})")]
+    TooManyFaces {
+        /// The limit.
+        limit: usize,
+    },
+    /// The system refused a socket.
+    #[error("{0}")]
+    Socket(String),
+    /// The data plane has ended.
+    #[error("the node is shutting down")]
+    ShuttingDown,
+}
+
+/// Why a face was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum UpdateFaceError {
+    /// No such face.
+    #[error("face {0} does not exist")]
+    NoFace(FaceId),
+    /// The face cannot have these settings.
+    #[error("face {face} cannot have these settings: {conflicts:?}")]
+    Conflict {
+        /// The face.
+        face: FaceId,
+        /// What it cannot have, at least one.
+        conflicts: Vec<FaceConflict>,
+    },
+    /// The data plane has ended.
+    #[error("the node is shutting down")]
+    ShuttingDown,
+}
+
+/// A setting that a face cannot have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaceConflict {
+    /// Its transport does not know this persistency.
+    Persistency,
+    /// Local fields are for local faces.
+    LocalFields,
+    /// Reliability needs exactly one peer.
+    Reliability,
+    /// The MTU is below 64 bytes, or the transport takes frames of any size.
+    Mtu,
+}

@@ -1,0 +1,246 @@
+//! Addresses of faces, as NFD writes them.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// One end of a face in canonical form: numeric addresses, ports always present.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaceUri {
+    /// `udp4://192.0.2.1:6363`, `udp6://[2001:db8::1]:6363`; multicast groups too.
+    Udp(SocketAddr),
+    /// `tcp4://192.0.2.1:6363`, `tcp6://[2001:db8::1]:6363`.
+    Tcp(SocketAddr),
+    /// `unix:///run/nfd/nfd.sock`.
+    Unix(PathBuf),
+    /// `fd://7`: the far end of an accepted unix connection.
+    FileDescriptor(u64),
+    /// `ether://[01:00:5e:00:17:aa]`.
+    Ethernet(MacAddress),
+    /// `dev://eth0`.
+    Device(String),
+    /// `ws://192.0.2.1:9696`.
+    WebSocket(SocketAddr),
+    /// `wsclient://192.0.2.1:50000`: the far end of an accepted WebSocket connection.
+    WebSocketClient(SocketAddr),
+    /// `internal://`: the node itself.
+    Internal,
+}
+
+/// Address of an Ethernet interface or group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MacAddress(pub [u8; 6]);
+
+impl MacAddress {
+    /// Whether it names a group.
+    pub const fn is_multicast(self) -> bool {
+        self.0[0] & 1 == 1
+    }
+}
+
+impl fmt::Display for MacAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl FromStr for MacAddress {
+    type Err = FaceUriError;
+
+    fn from_str(text: &str) -> Result<Self, FaceUriError> {
+        let bad =
+            || FaceUriError::new(text, "an Ethernet address is six bytes in hexadecimal with colons between");
+        let mut bytes = [0; 6];
+        let mut parts = text.split(':');
+        for byte in &mut bytes {
+            let part = parts.next().filter(|part| part.len() == 2).ok_or_else(bad)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| bad())?;
+        }
+        if parts.next().is_some() { Err(bad()) } else { Ok(MacAddress(bytes)) }
+    }
+}
+
+/// Text that is no address of a face, or not in canonical form.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("face address {text}: {problem}")]
+pub struct FaceUriError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+impl FaceUriError {
+    fn new(text: &str, problem: &'static str) -> Self {
+        FaceUriError { text: text.chars().take(200).collect(), problem }
+    }
+}
+
+impl FaceUri {
+    /// What stands before `://`.
+    pub fn scheme(&self) -> &'static str {
+        match self {
+            FaceUri::Udp(SocketAddr::V4(_)) => "udp4",
+            FaceUri::Udp(SocketAddr::V6(_)) => "udp6",
+            FaceUri::Tcp(SocketAddr::V4(_)) => "tcp4",
+            FaceUri::Tcp(SocketAddr::V6(_)) => "tcp6",
+            FaceUri::Unix(_) => "unix",
+            FaceUri::FileDescriptor(_) => "fd",
+            FaceUri::Ethernet(_) => "ether",
+            FaceUri::Device(_) => "dev",
+            FaceUri::WebSocket(_) => "ws",
+            FaceUri::WebSocketClient(_) => "wsclient",
+            FaceUri::Internal => "internal",
+        }
+    }
+}
+
+impl fmt::Display for FaceUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://", self.scheme())?;
+        match self {
+            FaceUri::Udp(address)
+            | FaceUri::Tcp(address)
+            | FaceUri::WebSocket(address)
+            | FaceUri::WebSocketClient(address) => write!(f, "{address}"),
+            FaceUri::Unix(path) => write!(f, "{}", path.display()),
+            FaceUri::FileDescriptor(number) => write!(f, "{number}"),
+            FaceUri::Ethernet(address) => write!(f, "[{address}]"),
+            FaceUri::Device(name) => f.write_str(name),
+            FaceUri::Internal => Ok(()),
+        }
+    }
+}
+
+impl FromStr for FaceUri {
+    type Err = FaceUriError;
+
+    /// Reads a canonical address. Names of hosts and missing ports are for the client to fill in, as in NFD.
+    fn from_str(text: &str) -> Result<Self, FaceUriError> {
+        let bad = |problem| FaceUriError::new(text, problem);
+        let (scheme, rest) =
+            text.split_once("://").ok_or_else(|| bad("must have the form scheme://address"))?;
+        match scheme {
+            "udp4" | "udp6" => Ok(FaceUri::Udp(socket_address(text, scheme, rest)?)),
+            "tcp4" | "tcp6" => Ok(FaceUri::Tcp(socket_address(text, scheme, rest)?)),
+            "ws" => Ok(FaceUri::WebSocket(socket_address(text, scheme, rest)?)),
+            "wsclient" => Ok(FaceUri::WebSocketClient(socket_address(text, scheme, rest)?)),
+            "udp" | "tcp" => {
+                Err(bad("not canonical: write udp4, udp6, tcp4 or tcp6 and a numeric address with a port"))
+            }
+            "unix" if rest.starts_with('/') => Ok(FaceUri::Unix(PathBuf::from(rest))),
+            "unix" => Err(bad("the path must be absolute: unix:///path")),
+            "fd" => rest
+                .parse()
+                .map(FaceUri::FileDescriptor)
+                .map_err(|_| bad("the number of a file descriptor must follow")),
+            "ether" => {
+                let inner = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                let address = inner.and_then(|inner| inner.parse().ok());
+                address.map(FaceUri::Ethernet).ok_or_else(|| bad("write ether://[aa:bb:cc:dd:ee:ff]"))
+            }
+            "dev" if is_device_name(rest) => Ok(FaceUri::Device(rest.to_owned())),
+            "dev" => Err(bad("the name of a network interface must follow")),
+            "internal" if rest.is_empty() => Ok(FaceUri::Internal),
+            _ => Err(bad("the scheme is not known")),
+        }
+    }
+}
+
+/// What the kernel accepts as the name of an interface.
+fn is_device_name(name: &str) -> bool {
+    (1..=15).contains(&name.len()) && !name.contains(['/', ' ', ':'])
+}
+
+fn socket_address(text: &str, scheme: &str, rest: &str) -> Result<SocketAddr, FaceUriError> {
+    let problem = "not canonical: a numeric address with a port must follow, such as 192.0.2.1:6363 or [2001:db8::1]:6363";
+    let bad = |problem| FaceUriError::new(text, problem);
+    let address = parse_address(rest).ok_or_else(|| bad(problem))?;
+    match (scheme.ends_with('4'), scheme.ends_with('6'), address.ip()) {
+        (true, _, IpAddr::V6(_)) => Err(bad("the scheme is for IPv4 and the address is not")),
+        (_, true, IpAddr::V4(_)) => Err(bad("the scheme is for IPv6 and the address is not")),
+        _ if address.port() == 0 => Err(bad("port 0 is no address")),
+        _ => Ok(address),
+    }
+}
+
+/// Also reads the name of an interface as the scope of a link-local address, which the standard library does not.
+fn parse_address(text: &str) -> Option<SocketAddr> {
+    if let Ok(address) = text.parse() {
+        return Some(address);
+    }
+    let (inside, port) = text.strip_prefix('[')?.split_once("]:")?;
+    let (ip, scope) = inside.split_once('%')?;
+    let ip: Ipv6Addr = ip.parse().ok()?;
+    if !is_device_name(scope) || scope.contains('.') && scope.starts_with('.') {
+        return None;
+    }
+    let index = std::fs::read_to_string(format!("/sys/class/net/{scope}/ifindex")).ok()?;
+    Some(SocketAddr::V6(SocketAddrV6::new(ip, port.parse().ok()?, 0, index.trim().parse().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_addresses_read_as_they_are_written() {
+        for text in [
+            "udp4://192.0.2.1:6363",
+            "udp6://[2001:db8::1]:6363",
+            "udp6://[fe80::1%3]:6363",
+            "tcp4://127.0.0.1:6363",
+            "tcp6://[::1]:1",
+            "unix:///run/nfd/nfd.sock",
+            "fd://30",
+            "ether://[01:00:5e:00:17:aa]",
+            "dev://eth0",
+            "ws://127.0.0.1:9696",
+            "wsclient://[::1]:50000",
+            "internal://",
+        ] {
+            let uri: FaceUri = text.parse().unwrap();
+            assert_eq!(uri.to_string(), text);
+            assert!(text.starts_with(uri.scheme()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_canonical_is_refused_with_a_reason() {
+        for text in [
+            "",
+            "udp4",
+            "udp://192.0.2.1:6363",
+            "tcp://localhost",
+            "udp4://localhost:6363",
+            "udp4://192.0.2.1",
+            "udp4://192.0.2.1:0",
+            "udp4://[2001:db8::1]:6363",
+            "udp6://192.0.2.1:6363",
+            "udp4://192.0.2.1:6363/path",
+            "unix://relative",
+            "ether://01:00:5e:00:17:aa",
+            "ether://[01:00:5e:00:17]",
+            "ether://[01:00:5e:00:17:aa:bb]",
+            "dev://",
+            "dev://a/b",
+            "fd://x",
+            "internal://x",
+            "gopher://x",
+        ] {
+            let error = text.parse::<FaceUri>().unwrap_err();
+            assert_eq!(error.text, text, "{error}");
+        }
+    }
+
+    #[test]
+    fn the_scope_of_a_link_local_address_may_be_the_name_of_an_interface() {
+        let index = std::fs::read_to_string("/sys/class/net/lo/ifindex").unwrap();
+        let uri: FaceUri = "udp6://[fe80::1%lo]:6363".parse().unwrap();
+        assert_eq!(uri.to_string(), format!("udp6://[fe80::1%{}]:6363", index.trim()));
+    }
+}

@@ -1,0 +1,174 @@
+//! The seam between the data plane and whatever manages it.
+//!
+//! One thread owns the forwarding engine, the faces and their sockets. Management protocols run beside it and never touch
+//! any of that: what they want done they ask of a [`NodeControl`], and what they are told comes to them as the calls of
+//! [`ControlApplication`]. Both sides are plain traits, so a management protocol is tested against a node made of
+//! a few vectors, without a socket or a thread.
+//!
+//! ```text
+//!   data plane ──Interest for /localhost/nfd, face events──▶ ControlApplication
+//!              ◀──operations (NodeControl), Data────────────
+//! ```
+//!
+//! Interests reach an application because their names lead to the internal face, [`INTERNAL_FACE`], which is a face of the
+//! engine like any other: register prefixes there with [`NodeControl::add_next_hop`]. What the application answers enters
+//! the engine by that face and goes back to whoever asked, PIT tokens and all, as any Data does.
+
+mod face;
+mod face_uri;
+mod tables;
+
+use engine::{FaceId, NextHop, StrategySpec};
+use packet::time::Instant;
+use packet::{Buffer, Data, Dialect, Interest, Name};
+
+pub use face::{
+    CongestionSettings, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind,
+    FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
+};
+pub use face_uri::{FaceUri, FaceUriError, MacAddress};
+pub use tables::{ContentStoreChanges, ContentStoreStatus, NodeStatus, RouteStatus, StrategyChoice};
+
+/// The face by which Interests reach the node's own applications, as in NFD.
+pub const INTERNAL_FACE: FaceId = FaceId(1);
+
+/// What a management protocol may ask of a node.
+///
+/// Every call is carried out before it returns. Calls cost the data plane little: lists are collected in pieces.
+/// When the data plane has ended, calls that cannot say so give empty answers; the application is about to be dropped.
+pub trait NodeControl {
+    // Faces.
+
+    /// Makes a face to a remote end.
+    ///
+    /// A face over TCP, a unix socket or WebSocket is made at once and connects in the background: its
+    /// [`FaceStatus::state`] tells. One that cannot connect is destroyed, or tries again if it is permanent.
+    ///
+    /// # Errors
+    /// Why not. [`CreateFaceError::Exists`] carries the face that has the same remote end.
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError>;
+
+    /// Changes a face; all of the changes or none. Gives what the face is then.
+    ///
+    /// # Errors
+    /// Why nothing was changed.
+    fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError>;
+
+    /// Destroys a face; false if there was none, or if it is one of the node's own.
+    fn destroy_face(&mut self, face: FaceId) -> bool;
+
+    /// One face.
+    fn face(&mut self, face: FaceId) -> Option<FaceStatus>;
+
+    /// All faces in order of number, the internal one included.
+    fn faces(&mut self) -> Vec<FaceStatus>;
+
+    /// The local ends at which the node listens or from which it makes faces.
+    fn channels(&mut self) -> Vec<FaceUri>;
+
+    // Routes.
+
+    /// Adds a next hop for a prefix or changes its cost. `announcement` is the prefix announcement that the route was learned
+    /// from, if it was: a whole Data, which self-learning passes on.
+    ///
+    /// # Errors
+    /// Why not.
+    fn add_next_hop(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        hop: NextHop,
+        announcement: Option<Buffer>,
+    ) -> Result<(), AddNextHopError>;
+
+    /// Removes a next hop; false if it was not there.
+    fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool;
+
+    /// All prefixes that have next hops, in no particular order.
+    fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus>;
+
+    // Strategies.
+
+    /// Chooses the strategy for the names under a prefix. Its full name is that of the specification.
+    ///
+    /// # Errors
+    /// Why not.
+    fn set_strategy(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        strategy: &StrategySpec,
+    ) -> Result<(), engine::SetStrategyError>;
+
+    /// Takes a choice back; false if there was none, or if the prefix is the root.
+    fn unset_strategy(&mut self, dialect: Dialect, prefix: &Name) -> bool;
+
+    /// All choices, in no particular order.
+    fn strategies(&mut self, dialect: Dialect) -> Vec<StrategyChoice>;
+
+    // The content store, and the node as a whole.
+
+    /// Changes the content store and gives what it is then.
+    fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus;
+
+    /// The content store.
+    fn content_store(&mut self) -> ContentStoreStatus;
+
+    /// Drops up to `limit` Data under a prefix; gives how many.
+    fn erase_cached(&mut self, dialect: Dialect, prefix: &Name, limit: usize) -> usize;
+
+    /// The node as a whole.
+    fn status(&mut self) -> NodeStatus;
+}
+
+/// Why a next hop was not added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddNextHopError {
+    /// No such face.
+    #[error("face {0} does not exist")]
+    NoFace(FaceId),
+    /// The table has no place for it.
+    #[error(transparent)]
+    Table(#[from] engine::RouteError),
+    /// The data plane has ended.
+    #[error("the node is shutting down")]
+    ShuttingDown,
+}
+
+/// What time it is: two clocks, read together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Never goes back; what timers are set by.
+    pub monotonic: Instant,
+    /// Milliseconds since 1970; what timestamps and versions are made of. May jump.
+    pub unix_millis: u64,
+}
+
+/// A management protocol, as the node sees it: pure, told everything, asked for what it wants sent.
+///
+/// # Calling order
+/// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data with
+/// [`poll_data`](Self::poll_data) until there is none, and calls [`handle_timeout`](Self::handle_timeout)
+/// when [`next_deadline`](Self::next_deadline) has come.
+pub trait ControlApplication: Send {
+    /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
+    fn start(&mut self, now: Now, node: &mut dyn NodeControl);
+
+    /// An Interest for one of the application's prefixes. `from` is the face it came by.
+    fn handle_interest(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, from: FaceId);
+
+    /// A face was made, destroyed, or changed its state.
+    fn handle_face_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &FaceEvent);
+
+    /// Something that the engine wants known: announced and failed routes.
+    fn handle_engine_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &engine::Event);
+
+    /// The deadline has come.
+    fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl);
+
+    /// The next Data to send. It is never cached.
+    fn poll_data(&mut self) -> Option<Data>;
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called; [`Instant::NEVER`] if nothing waits.
+    fn next_deadline(&self) -> Instant;
+}

@@ -1,0 +1,82 @@
+//! What a node tells of its tables.
+
+use engine::{EvictionPolicy, NextHop, UnsolicitedPolicy};
+use packet::Name;
+use packet::time::{Duration, Instant};
+
+/// A prefix and the ways towards it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteStatus {
+    /// The prefix.
+    pub prefix: Name,
+    /// Its next hops, at least one.
+    pub next_hops: Vec<NextHop>,
+}
+
+/// A prefix and the strategy chosen for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrategyChoice {
+    /// The prefix.
+    pub prefix: Name,
+    /// Full name of the strategy, with version and parameters.
+    pub strategy: Name,
+}
+
+/// Changes to the content store; `None` leaves a thing as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContentStoreChanges {
+    /// Packets that may be kept.
+    pub max_entries: Option<u32>,
+    /// Bytes that may be kept.
+    pub max_bytes: Option<u64>,
+    /// Whether Data is taken in.
+    pub admit: Option<bool>,
+    /// Whether Interests are answered.
+    pub serve: Option<bool>,
+    /// Who leaves when the store is full.
+    pub eviction: Option<EvictionPolicy>,
+    /// What happens to Data that nobody asked for.
+    pub unsolicited: Option<UnsolicitedPolicy>,
+}
+
+/// The content store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentStoreStatus {
+    /// Packets that may be kept.
+    pub max_entries: u32,
+    /// Bytes that may be kept.
+    pub max_bytes: u64,
+    /// Whether Data is taken in.
+    pub admit: bool,
+    /// Whether Interests are answered.
+    pub serve: bool,
+    /// Packets kept.
+    pub entries: u32,
+    /// Bytes kept.
+    pub bytes: u64,
+    /// Interests answered.
+    pub hits: u64,
+    /// Interests looked up and not answered.
+    pub misses: u64,
+}
+
+/// The node as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeStatus {
+    /// Name and version of the program.
+    pub version: String,
+    /// When the node started, in milliseconds since 1970.
+    pub started_unix_millis: u64,
+    /// When the node started.
+    pub started: Instant,
+    /// How long it has been running.
+    pub uptime: Duration,
+    /// Everything the engine holds.
+    pub tables: engine::TableSizes,
+    /// Everything the engine has done.
+    pub engine: engine::EngineCounters,
+    /// Interests, Data and Nacks received, over all faces, past ones included.
+    pub in_packets: [u64; 3],
+    /// Interests, Data and Nacks sent, over all faces, past ones included.
+    pub out_packets: [u64; 3],
+}

@@ -1,0 +1,292 @@
+//! The routing information base: routes as they were registered, and the next hops that follow from them.
+//!
+//! A prefix has at most one route for each face and origin. Of several on one face the cheapest counts. A route that is
+//! marked for it is inherited by all longer prefixes in the RIB, unless one on the way, or the heir itself, has a route
+//! marked to capture; an own route on a face, or that of a nearer ancestor, goes before an inherited one.
+//!
+//! The RIB is told what happens and hands out what is to change in the forwarding table, [`Rib::poll_update`]. It knows
+//! neither the table nor the time of day.
+
+mod inherit;
+#[cfg(test)]
+mod oracle;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use engine::FaceId;
+use management::{RouteFlags, RouteOrigin};
+use packet::time::Instant;
+use packet::{Buffer, Name, NameRef};
+use thiserror::Error;
+
+/// A route of one prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The face it leads by.
+    pub face: FaceId,
+    /// Who made it.
+    pub origin: RouteOrigin,
+    /// What it costs.
+    pub cost: u64,
+    /// How it is inherited.
+    pub flags: RouteFlags,
+    /// When it ends; [`Instant::NEVER`] if it does not.
+    pub expires: Instant,
+    /// The announcement it was learned from, a whole Data.
+    pub announcement: Option<Buffer>,
+}
+
+/// A change to the forwarding table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FibUpdate {
+    /// A next hop to add, or one whose cost to change.
+    Add {
+        /// The prefix.
+        prefix: Name,
+        /// The next hop.
+        face: FaceId,
+        /// What it costs.
+        cost: u64,
+        /// The announcement that the route was learned from.
+        announcement: Option<Buffer>,
+    },
+    /// A next hop to remove.
+    Remove {
+        /// The prefix.
+        prefix: Name,
+        /// The next hop.
+        face: FaceId,
+    },
+}
+
+/// The RIB has no room for another route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the RIB holds {limit} routes, as many as it may")]
+pub struct RibFull {
+    /// The limit.
+    pub limit: usize,
+}
+
+/// A next hop that follows from routes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Hop {
+    cost: u64,
+    announcement: Option<Buffer>,
+}
+
+/// The next hops of one prefix, by face.
+type Hops = BTreeMap<FaceId, Hop>;
+
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    routes: BTreeMap<(FaceId, RouteOrigin), Route>,
+    /// What the forwarding table was told.
+    installed: Hops,
+}
+
+impl Entry {
+    fn captures(&self) -> bool {
+        self.routes.values().any(|route| route.flags.contains(RouteFlags::CAPTURE))
+    }
+
+    /// The cheapest route on each face among those that `wanted` accepts.
+    fn cheapest(&self, wanted: impl Fn(&Route) -> bool) -> Hops {
+        let mut hops = Hops::new();
+        for route in self.routes.values().filter(|route| wanted(route)) {
+            let hop = Hop { cost: route.cost, announcement: route.announcement.clone() };
+            let known = hops.entry(route.face).or_insert_with(|| hop.clone());
+            if hop.cost < known.cost {
+                *known = hop;
+            }
+        }
+        hops
+    }
+}
+
+/// The routing information base.
+///
+/// # Calling order
+/// After each call that takes `&mut self`, drain [`Rib::poll_update`]. Call [`Rib::expire`] at [`Rib::next_deadline`].
+#[derive(Debug)]
+pub struct Rib {
+    entries: BTreeMap<Name, Entry>,
+    /// Prefixes that have a route by a face.
+    by_face: BTreeMap<FaceId, BTreeSet<Name>>,
+    /// Routes that end, in the order in which they do.
+    expirations: BTreeSet<(Instant, Name, FaceId, RouteOrigin)>,
+    updates: VecDeque<FibUpdate>,
+    route_count: usize,
+    max_routes: usize,
+    refused: u64,
+}
+
+impl Rib {
+    /// An empty RIB that holds up to `max_routes`.
+    pub fn new(max_routes: usize) -> Self {
+        Rib {
+            entries: BTreeMap::new(),
+            by_face: BTreeMap::new(),
+            expirations: BTreeSet::new(),
+            updates: VecDeque::new(),
+            route_count: 0,
+            max_routes,
+            refused: 0,
+        }
+    }
+
+    // Getters.
+
+    /// All prefixes with their routes, in canonical order.
+    pub fn entries(&self) -> impl Iterator<Item = (&Name, impl Iterator<Item = &Route>)> {
+        self.entries.iter().map(|(prefix, entry)| (prefix, entry.routes.values()))
+    }
+
+    /// One route.
+    pub fn route(&self, prefix: &Name, face: FaceId, origin: RouteOrigin) -> Option<&Route> {
+        self.entries.get(prefix)?.routes.get(&(face, origin))
+    }
+
+    /// The longest prefix of `name` that has a route by this face of this origin.
+    pub fn longest_prefix(&self, name: NameRef<'_>, face: FaceId, origin: RouteOrigin) -> Option<&Name> {
+        (0..=name.component_count()).rev().find_map(|len| {
+            let (prefix, entry) = self.entries.get_key_value(&name.prefix(len).to_name())?;
+            entry.routes.contains_key(&(face, origin)).then_some(prefix)
+        })
+    }
+
+    /// Routes held.
+    pub fn route_count(&self) -> usize {
+        self.route_count
+    }
+
+    /// Routes that were refused for want of room.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// When [`Rib::expire`] should be called next; [`Instant::NEVER`] if no route ends.
+    pub fn next_deadline(&self) -> Instant {
+        self.expirations.first().map_or(Instant::NEVER, |(at, ..)| *at)
+    }
+
+    // Commands.
+
+    /// Adds a route, or replaces the one of the same face and origin.
+    ///
+    /// # Errors
+    /// The RIB is full. Replacing always works.
+    pub fn register(&mut self, prefix: &Name, route: Route) -> Result<(), RibFull> {
+        let key = (route.face, route.origin);
+        let is_new = self.route(prefix, route.face, route.origin).is_none();
+        if is_new && self.route_count >= self.max_routes {
+            self.refused += 1;
+            return Err(RibFull { limit: self.max_routes });
+        }
+        if route.expires < Instant::NEVER {
+            self.expirations.insert((route.expires, prefix.clone(), route.face, route.origin));
+        }
+        self.by_face.entry(route.face).or_default().insert(prefix.clone());
+        let entry = self.entries.entry(prefix.clone()).or_default();
+        let captured = entry.captures();
+        let expires = route.expires;
+        let old = entry.routes.insert(key, route);
+        self.route_count += usize::from(is_new);
+        let passes_on = |route: &Route| route.flags.contains(RouteFlags::CHILD_INHERIT);
+        let reaches_heirs = captured != entry.captures()
+            || old.as_ref().is_some_and(passes_on)
+            || entry.routes.get(&key).is_some_and(passes_on);
+        if let Some(old) = old.filter(|old| old.expires < Instant::NEVER && old.expires != expires) {
+            self.expirations.remove(&(old.expires, prefix.clone(), old.face, old.origin));
+        }
+        self.settle(prefix, reaches_heirs);
+        Ok(())
+    }
+
+    /// Removes a route; false if there is none.
+    pub fn unregister(&mut self, prefix: &Name, face: FaceId, origin: RouteOrigin) -> bool {
+        let Some(entry) = self.entries.get_mut(prefix) else { return false };
+        let captured = entry.captures();
+        let Some(route) = entry.routes.remove(&(face, origin)) else { return false };
+        let reaches_heirs = captured != entry.captures() || route.flags.contains(RouteFlags::CHILD_INHERIT);
+        let is_last_on_face = entry.routes.keys().all(|(other, _)| *other != face);
+        if is_last_on_face && let Some(prefixes) = self.by_face.get_mut(&face) {
+            prefixes.remove(prefix);
+            if prefixes.is_empty() {
+                self.by_face.remove(&face);
+            }
+        }
+        self.route_count -= 1;
+        self.expirations.remove(&(route.expires, prefix.clone(), face, origin));
+        self.settle(prefix, reaches_heirs);
+        true
+    }
+
+    /// Removes all routes by a face; gives how many there were.
+    pub fn remove_face(&mut self, face: FaceId) -> usize {
+        let mut removed = 0;
+        for prefix in self.by_face.get(&face).cloned().unwrap_or_default() {
+            let routes = self.entries.get(&prefix).map(|entry| &entry.routes);
+            let origins: Vec<RouteOrigin> = routes
+                .into_iter()
+                .flat_map(|routes| routes.keys())
+                .filter(|(other, _)| *other == face)
+                .map(|(_, origin)| *origin)
+                .collect();
+            for origin in origins {
+                removed += usize::from(self.unregister(&prefix, face, origin));
+            }
+        }
+        removed
+    }
+
+    // What the world tells.
+
+    /// Removes the routes that have ended by `now`; gives how many.
+    pub fn expire(&mut self, now: Instant) -> usize {
+        let mut ended = 0;
+        while let Some((at, prefix, face, origin)) = self.expirations.first().cloned() {
+            if at > now {
+                break;
+            }
+            self.unregister(&prefix, face, origin);
+            ended += 1;
+        }
+        ended
+    }
+
+    /// The forwarding table did not take a next hop. It is offered again when something around it changes.
+    pub fn handle_refusal(&mut self, prefix: &Name, face: FaceId) {
+        if let Some(entry) = self.entries.get_mut(prefix) {
+            entry.installed.remove(&face);
+        }
+    }
+
+    // What the RIB has for the world.
+
+    /// The next change to make in the forwarding table.
+    pub fn poll_update(&mut self) -> Option<FibUpdate> {
+        self.updates.pop_front()
+    }
+
+    /// Brings the forwarding table in line with what is wanted for `prefix`.
+    fn install(&mut self, prefix: &Name, wanted: Hops) {
+        let Some(entry) = self.entries.get_mut(prefix) else { return };
+        for face in entry.installed.keys().filter(|face| !wanted.contains_key(face)) {
+            self.updates.push_back(FibUpdate::Remove { prefix: prefix.clone(), face: *face });
+        }
+        for (face, hop) in &wanted {
+            if entry.installed.get(face) != Some(hop) {
+                self.updates.push_back(FibUpdate::Add {
+                    prefix: prefix.clone(),
+                    face: *face,
+                    cost: hop.cost,
+                    announcement: hop.announcement.clone(),
+                });
+            }
+        }
+        entry.installed = wanted;
+        if entry.routes.is_empty() && entry.installed.is_empty() {
+            self.entries.remove(prefix);
+        }
+    }
+}

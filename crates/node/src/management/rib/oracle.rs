@@ -1,0 +1,242 @@
+//! The RIB against a slow model that keeps a list of routes and works everything out from scratch.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Routes as a plain list.
+#[derive(Default)]
+struct Model {
+    routes: Vec<(Name, Route)>,
+}
+
+impl Model {
+    fn register(&mut self, prefix: &Name, route: Route) {
+        self.remove(|known, other| {
+            known == prefix && (other.face, other.origin) == (route.face, route.origin)
+        });
+        self.routes.push((prefix.clone(), route));
+    }
+
+    fn remove(&mut self, which: impl Fn(&Name, &Route) -> bool) {
+        self.routes.retain(|(prefix, route)| !which(prefix, route));
+    }
+
+    fn at<'a>(&'a self, prefix: &'a Name) -> impl Iterator<Item = &'a Route> {
+        self.routes.iter().filter(move |(known, _)| known == prefix).map(|(_, route)| route)
+    }
+
+    /// Next hops of every prefix, by the words of the specification: for each prefix with routes and each face, look at the
+    /// prefix itself and then at one ancestor after the other.
+    fn next_hops(&self) -> BTreeMap<(Name, FaceId), u64> {
+        let mut hops = BTreeMap::new();
+        for (prefix, _) in &self.routes {
+            for (_, Route { face, .. }) in &self.routes {
+                let len = prefix.as_ref().component_count();
+                for up in 0..=len {
+                    let place = prefix.prefix(len - up);
+                    let counts = |route: &&Route| {
+                        route.face == *face && (up == 0 || route.flags.contains(RouteFlags::CHILD_INHERIT))
+                    };
+                    if let Some(cost) = self.at(&place).filter(counts).map(|route| route.cost).min() {
+                        hops.insert((prefix.clone(), *face), cost);
+                        break;
+                    }
+                    if self.at(&place).any(|route| route.flags.contains(RouteFlags::CAPTURE)) {
+                        break;
+                    }
+                }
+            }
+        }
+        hops
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Register { prefix: usize, face: u32, origin: u64, cost: u64, flags: u64, expires_s: u64 },
+    Unregister { prefix: usize, face: u32, origin: u64 },
+    RemoveFace { face: u32 },
+    LetTimePass { seconds: u64 },
+}
+
+const PREFIXES: [&str; 9] = ["/", "/a", "/a/b", "/a/b/c", "/a/b/c/d", "/a/x", "/a/x/y", "/b", "/b/a/b"];
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let place = || (0..PREFIXES.len(), 256..260u32, 0..3u64);
+    prop_oneof![
+        6 => (place(), 0..4u64, 0..4u64, 0..30u64).prop_map(
+            |((prefix, face, origin), cost, flags, expires_s)| Operation::Register {
+                prefix, face, origin, cost, flags, expires_s,
+            }
+        ),
+        3 => place().prop_map(|(prefix, face, origin)| Operation::Unregister { prefix, face, origin }),
+        1 => (256..260u32).prop_map(|face| Operation::RemoveFace { face }),
+        1 => (0..12u64).prop_map(|seconds| Operation::LetTimePass { seconds }),
+    ]
+}
+
+/// The RIB, the model, and a forwarding table that only knows what the RIB told it.
+struct Pair {
+    now: Instant,
+    rib: Rib,
+    model: Model,
+    table: BTreeMap<(Name, FaceId), u64>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let (rib, model) = (Rib::new(1000), Model::default());
+        Pair { now: Instant::from_secs(1), rib, model, table: BTreeMap::new() }
+    }
+
+    fn apply(&mut self, operation: &Operation) {
+        let name = |index: usize| -> Name { PREFIXES[index].parse().unwrap() };
+        match *operation {
+            Operation::Register { prefix, face, origin, cost, flags, expires_s } => {
+                let expires = match expires_s {
+                    // A third of the routes live for ever.
+                    0..10 => Instant::NEVER,
+                    seconds => self.now + packet::time::Duration::from_secs(seconds),
+                };
+                let origin = RouteOrigin::from_number(origin);
+                let (face, flags) = (FaceId(face), RouteFlags(flags));
+                let route = Route { face, origin, cost, flags, expires, announcement: None };
+                self.rib.register(&name(prefix), route.clone()).unwrap();
+                self.model.register(&name(prefix), route);
+            }
+            Operation::Unregister { prefix, face, origin } => {
+                let (prefix, face, origin) = (name(prefix), FaceId(face), RouteOrigin::from_number(origin));
+                let known = self.model.at(&prefix).any(|route| (route.face, route.origin) == (face, origin));
+                assert_eq!(self.rib.unregister(&prefix, face, origin), known);
+                self.model
+                    .remove(|other, route| *other == prefix && (route.face, route.origin) == (face, origin));
+            }
+            Operation::RemoveFace { face } => {
+                let count = self.model.routes.iter().filter(|(_, route)| route.face == FaceId(face)).count();
+                assert_eq!(self.rib.remove_face(FaceId(face)), count);
+                self.model.remove(|_, route| route.face == FaceId(face));
+            }
+            Operation::LetTimePass { seconds } => {
+                self.now += packet::time::Duration::from_secs(seconds);
+                let now = self.now;
+                let due = self.model.routes.iter().filter(|(_, route)| route.expires <= now).count();
+                assert_eq!(self.rib.expire(now), due);
+                self.model.remove(|_, route| route.expires <= now);
+            }
+        }
+        while let Some(update) = self.rib.poll_update() {
+            match update {
+                FibUpdate::Add { prefix, face, cost, .. } => {
+                    let before = self.table.insert((prefix, face), cost);
+                    assert_ne!(before, Some(cost), "an update that changes nothing");
+                }
+                FibUpdate::Remove { prefix, face } => {
+                    assert!(self.table.remove(&(prefix, face)).is_some(), "removes what is not there");
+                }
+            }
+        }
+    }
+
+    fn check(&self) {
+        assert_eq!(self.table, self.model.next_hops());
+        assert_eq!(self.rib.route_count(), self.model.routes.len());
+        let listed = self.rib.entries().flat_map(|(prefix, routes)| routes.map(move |route| (prefix, route)));
+        assert_eq!(listed.count(), self.model.routes.len());
+        for (prefix, route) in &self.model.routes {
+            assert_eq!(self.rib.route(prefix, route.face, route.origin), Some(route));
+        }
+        let deadline = self.model.routes.iter().map(|(_, route)| route.expires).min();
+        assert_eq!(self.rib.next_deadline(), deadline.unwrap_or(Instant::NEVER));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn the_forwarding_table_has_the_next_hops_that_the_model_works_out(operations in vec(operation(), 1..60)) {
+        let mut pair = Pair::new();
+        for operation in &operations {
+            pair.apply(operation);
+            pair.check();
+        }
+        for face in 256..260 {
+            pair.apply(&Operation::RemoveFace { face });
+        }
+        prop_assert!(pair.table.is_empty());
+        prop_assert_eq!(pair.rib.entries().count(), 0);
+        prop_assert_eq!(pair.rib.next_deadline(), Instant::NEVER);
+        prop_assert!(pair.rib.by_face.is_empty());
+    }
+}
+
+#[test]
+fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
+    let mut rib = Rib::new(2);
+    let route = |face, cost| Route {
+        face: FaceId(face),
+        origin: RouteOrigin::App,
+        cost,
+        flags: RouteFlags::NONE,
+        expires: Instant::NEVER,
+        announcement: None,
+    };
+    let prefix: Name = "/a".parse().unwrap();
+    rib.register(&prefix, route(256, 1)).unwrap();
+    rib.register(&prefix, route(257, 1)).unwrap();
+    assert_eq!(rib.register(&prefix, route(258, 1)), Err(RibFull { limit: 2 }));
+    assert_eq!(rib.refused(), 1);
+    rib.register(&prefix, route(257, 9)).unwrap();
+    assert_eq!(rib.route(&prefix, FaceId(257), RouteOrigin::App).map(|route| route.cost), Some(9));
+    assert!(rib.unregister(&prefix, FaceId(256), RouteOrigin::App));
+    rib.register(&prefix, route(258, 1)).unwrap();
+}
+
+#[test]
+fn a_refused_next_hop_is_offered_again_when_something_changes_around_it() {
+    let mut rib = Rib::new(10);
+    let prefix: Name = "/a".parse().unwrap();
+    let route = |face, cost| Route {
+        face: FaceId(face),
+        origin: RouteOrigin::App,
+        cost,
+        flags: RouteFlags::NONE,
+        expires: Instant::NEVER,
+        announcement: None,
+    };
+    rib.register(&prefix, route(256, 1)).unwrap();
+    assert!(rib.poll_update().is_some());
+    rib.handle_refusal(&prefix, FaceId(256));
+    rib.register(&prefix, route(257, 1)).unwrap();
+    let offered: Vec<_> = std::iter::from_fn(|| rib.poll_update()).collect();
+    assert_eq!(offered.len(), 2, "{offered:?}");
+}
+
+#[test]
+fn the_longest_prefix_that_a_face_has_a_route_for_is_found() {
+    let mut rib = Rib::new(10);
+    let route = |face| Route {
+        face: FaceId(face),
+        origin: RouteOrigin::PrefixAnnouncement,
+        cost: 0,
+        flags: RouteFlags::NONE,
+        expires: Instant::NEVER,
+        announcement: None,
+    };
+    for (prefix, face) in [("/", 256), ("/a/b", 256), ("/a/b/c", 257)] {
+        rib.register(&prefix.parse().unwrap(), route(face)).unwrap();
+    }
+    let longest = |name: &str, face| {
+        let name: Name = name.parse().unwrap();
+        rib.longest_prefix(name.as_ref(), FaceId(face), RouteOrigin::PrefixAnnouncement)
+            .map(|prefix| prefix.as_ref().to_string())
+    };
+    assert_eq!(longest("/a/b/c/d", 256).as_deref(), Some("/a/b"));
+    assert_eq!(longest("/a", 256).as_deref(), Some("/"));
+    assert_eq!(longest("/a/b/c", 257).as_deref(), Some("/a/b/c"));
+    assert_eq!(longest("/a/b", 257), None);
+}

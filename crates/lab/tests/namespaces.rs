@@ -7,7 +7,8 @@ use lab::backend::netns::namespace::Namespace;
 use lab::backend::netns::wiring::wire;
 use lab::experiment::Experiment;
 
-const TWO: &str = "title = 'two'\nduration = '1 s'\n[node]\na = {}\nb = {}\n[link]\na-b = { rate = '8 Mbit/s' }\n";
+const TWO: &str =
+    "title = 'two'\nduration = '1 s'\n[node]\na = {}\nb = {}\n[link]\na-b = { rate = '8 Mbit/s' }\n";
 
 /// The namespaces of a plan, or a word that there can be none here.
 fn namespaces(count: usize) -> Option<Vec<Namespace>> {

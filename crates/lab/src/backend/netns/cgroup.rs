@@ -217,7 +217,8 @@ fn remove(path: &Path) {
         let members = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
         for pid in members.lines().filter_map(|line| line.trim().parse().ok()) {
             // Already gone is as good as killed.
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+            let _ =
+                nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
         }
         match fs::remove_dir(path) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {

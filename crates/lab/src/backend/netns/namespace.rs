@@ -68,8 +68,15 @@ impl Namespace {
     /// # Errors
     ///
     /// When the thread has ended.
-    pub fn run<T: Send + 'static>(&self, task: impl FnOnce() -> T + Send + 'static) -> Result<T, NamespaceError> {
-        let gone = || NamespaceError::Gone(self.thread.as_ref().and_then(|thread| thread.thread().name()).unwrap_or("?").to_owned());
+    pub fn run<T: Send + 'static>(
+        &self,
+        task: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, NamespaceError> {
+        let gone = || {
+            NamespaceError::Gone(
+                self.thread.as_ref().and_then(|thread| thread.thread().name()).unwrap_or("?").to_owned(),
+            )
+        };
         let (done, result) = channel();
         let task: Task = Box::new(move || {
             // The receiver waits below; it cannot be gone.

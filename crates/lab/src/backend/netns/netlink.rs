@@ -289,7 +289,8 @@ impl Netlink {
         let mut message = queueing(index, TC_H_ROOT, 0x0001_0000, "netem");
         message.nested(TCA_OPTIONS, |message| {
             message.put(&options);
-            message.attribute(TCA_NETEM_LATENCY64, &i64::try_from(delay_ns).unwrap_or(i64::MAX).to_ne_bytes());
+            message
+                .attribute(TCA_NETEM_LATENCY64, &i64::try_from(delay_ns).unwrap_or(i64::MAX).to_ne_bytes());
         });
         self.ask(message, || format!("delay interface {index} by netem"))
     }

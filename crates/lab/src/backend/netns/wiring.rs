@@ -79,10 +79,12 @@ pub fn wire(plan: &Plan, namespaces: &[Namespace]) -> Result<Wiring, WiringError
     let mut wiring = Wiring::default();
     for (index, namespace) in namespaces.iter().enumerate() {
         let name = plan.node_name(index).to_owned();
-        namespace.run(move || -> Result<(), NetlinkError> {
-            quiet();
-            Netlink::open()?.up(1)
-        })?.map_err(|error| WiringError::Loopback(name, error))?;
+        namespace
+            .run(move || -> Result<(), NetlinkError> {
+                quiet();
+                Netlink::open()?.up(1)
+            })?
+            .map_err(|error| WiringError::Loopback(name, error))?;
         wiring.interfaces.entry(index).or_default();
     }
     for (index, link) in plan.links.iter().enumerate() {

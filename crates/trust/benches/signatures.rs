@@ -1,5 +1,7 @@
 //! What signing and checking costs.
 
+#![allow(clippy::unwrap_used, reason = "a benchmark that cannot begin should stop")]
+
 use packet::ndn::DataBuilder;
 use trust::{KeyKind, PrivateKey, Signer, Verifier};
 

@@ -1,8 +1,8 @@
 //! Who wrote it, and may they? Keys, certificates, signing, verification, signed manifests, trust rules.
 //!
-//! A [`Signer`] makes signatures, a [`Verifier`] checks them against one key, and a validator decides whether that key
-//! may speak for that name: it follows key locators up to a trust anchor, under a policy of name rules. Everything is
-//! a state machine or a function but the key store, which keeps keys on disk; a validator that needs a certificate says
+//! A [`Signer`] makes signatures, a [`Verifier`] checks them against one key, and a [`Validator`] decides whether that key
+//! may speak for that name: it follows key locators up to a trust anchor, under a [`Policy`] of name rules. Everything is
+//! a state machine or a function but [`store`], which keeps keys on disk; a validator that needs a certificate says
 //! which Interest to send and is told what came back.
 //!
 //! ```
@@ -26,9 +26,13 @@ mod digest;
 mod error;
 pub mod key;
 mod key_packet;
+pub mod manifest;
+pub mod policy;
 mod safe_bag;
 mod signer;
+pub mod store;
 pub mod text;
+pub mod validator;
 mod verifier;
 
 pub use certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod};
@@ -36,6 +40,8 @@ pub use digest::{Sha256, sha256};
 pub use error::{KeyError, SignError, VerifyError};
 pub use key::{KeyKind, PrivateKey, PublicKey};
 pub use key_packet::{open_key_packet, to_key_packet};
+pub use policy::Policy;
 pub use safe_bag::{SafeBag, SafeBagError};
 pub use signer::{Freshness, InterestSigner, Signer};
+pub use validator::{Validator, ValidatorLimits};
 pub use verifier::Verifier;

@@ -1,1 +1,365 @@
+//! NFD's management protocol: what makes existing tools and client libraries work with a node unchanged.
+//!
+//! [`NfdManagement`] is a [`ControlApplication`]: it is told of Interests under `/localhost/nfd` and of what happens to faces, and asks
+//! a [`NodeControl`] for what commands want done. It owns the RIB; everything else belongs to the node.
+//!
+//! Behaviour is NFD's where tools can see it: status codes, what is in the answers, what gets no answer at all. An Interest that is not a
+//! known request, has no readable parameters, or whose signature names no key is not answered. Everything else is.
+//!
+//! - [`Authority`] says whose commands are carried out.
+//! - [`rib`] keeps routes and works out next hops.
+//! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry commands out.
+//! - `datasets` says how things are, `store` keeps what may be asked for again.
+
+mod authority;
+mod convert;
+mod datasets;
+mod face_commands;
+mod forwarder_commands;
+mod parameters;
 pub mod rib;
+mod routes;
+mod store;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use engine::FaceId;
+use management::{
+    Command, ControlParameters, ControlResponse, FRESHNESS, Reach, RequestName, StatusCode, Target,
+    response_data, with_number,
+};
+use packet::ndn::DataBuilder;
+use packet::time::Instant;
+use packet::{ComponentKind, Data, Interest, Name};
+
+use crate::control::{ControlApplication, FaceEvent, NodeControl, Now};
+pub use authority::{Authority, Refusal, ReplayGuard, VerifyCommand};
+use face_commands::PendingFace;
+use rib::Rib;
+use store::DataStore;
+
+/// Most components of a prefix that routes and strategies can be given for, as in NFD.
+pub const MAX_PREFIX_COMPONENTS: usize = 32;
+
+/// Most Data that one command erases from the content store, as in NFD.
+pub const ERASE_LIMIT: usize = 256;
+
+/// What management is made with.
+#[derive(Debug)]
+pub struct ManagementConfig {
+    /// Whose commands are carried out that come from this host.
+    pub localhost: Authority,
+    /// Whose route registrations are accepted from neighbours; `None` for nobody's. Announced routes are learned only
+    /// where this is set.
+    pub localhop: Option<Authority>,
+    /// Most routes in the RIB.
+    pub max_routes: usize,
+    /// Segments of datasets and notifications kept for those who ask again.
+    pub max_stored_packets: usize,
+}
+
+impl Default for ManagementConfig {
+    /// What NFD does by default: applications on this host may do anything, neighbours nothing.
+    fn default() -> Self {
+        ManagementConfig {
+            localhost: Authority::Anyone,
+            localhop: None,
+            max_routes: 65_536,
+            max_stored_packets: 256,
+        }
+    }
+}
+
+/// What management has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ManagementCounters {
+    /// Commands that succeeded.
+    pub commands_done: u64,
+    /// Commands that failed, whatever the reason.
+    pub commands_failed: u64,
+    /// Commands of which the signer was refused; counted among the failed too if they were answered.
+    pub unauthorized: u64,
+    /// Requests that were not answered.
+    pub unanswered: u64,
+    /// Datasets made.
+    pub datasets: u64,
+    /// Notifications sent.
+    pub notifications: u64,
+    /// Next hops that the forwarding table did not take.
+    pub next_hops_refused: u64,
+}
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug)]
+struct Request<'a> {
+    now: Now,
+    command: Command,
+    interest: &'a Interest,
+    /// The face it came by.
+    from: FaceId,
+    reach: Reach,
+}
+
+/// What a command leads to.
+#[derive(Debug)]
+enum Outcome {
+    /// An answer at once.
+    Answer(ControlResponse),
+    /// An answer later.
+    Later,
+    /// None.
+    Silence,
+}
+
+impl From<ControlResponse> for Outcome {
+    fn from(response: ControlResponse) -> Self {
+        Outcome::Answer(response)
+    }
+}
+
+/// NFD's management protocol, served by a node.
+#[derive(Debug)]
+pub struct NfdManagement {
+    localhost: Authority,
+    localhop: Option<Authority>,
+    rib: Rib,
+    store: DataStore,
+    /// Faces that are being connected, and who waits for them.
+    connecting: BTreeMap<FaceId, PendingFace>,
+    /// Data to send.
+    outgoing: VecDeque<Data>,
+    /// Version of the last dataset.
+    last_version: u64,
+    /// Number of the next notification.
+    next_notification: u64,
+    counters: ManagementCounters,
+}
+
+impl NfdManagement {
+    /// Management that has not been started.
+    pub fn new(config: ManagementConfig) -> Self {
+        NfdManagement {
+            localhost: config.localhost,
+            localhop: config.localhop,
+            rib: Rib::new(config.max_routes),
+            store: DataStore::new(config.max_stored_packets),
+            connecting: BTreeMap::new(),
+            outgoing: VecDeque::new(),
+            last_version: 0,
+            next_notification: 0,
+            counters: ManagementCounters::default(),
+        }
+    }
+
+    /// What management has done.
+    pub fn counters(&self) -> &ManagementCounters {
+        &self.counters
+    }
+
+    /// The routes.
+    pub fn rib(&self) -> &Rib {
+        &self.rib
+    }
+
+    /// Replaces whose commands are carried out. Times of past commands are forgotten.
+    pub fn set_authority(&mut self, localhost: Authority) {
+        self.localhost = localhost;
+    }
+
+    /// Whose commands of this reach are carried out; `None` if nobody's.
+    fn authority(&mut self, reach: Reach) -> Option<&mut Authority> {
+        match reach {
+            Reach::Localhost => Some(&mut self.localhost),
+            Reach::Localhop => self.localhop.as_mut(),
+        }
+    }
+
+    fn handle_command(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
+        let name = RequestName::parse(request.interest.name());
+        let parameter = name.as_ref().and_then(RequestName::parameter);
+        let parameters = match request.command {
+            Command::RibAnnounce => ControlParameters::default(),
+            _ => match parameter.map(|parameter| ControlParameters::decode(parameter.value)) {
+                Some(Ok(parameters)) => parameters,
+                _ => return Outcome::Silence,
+            },
+        };
+        let Request { now, command, reach, interest, .. } = request;
+        let Some(authority) = self.authority(reach) else { return Outcome::Silence };
+        // An announcement is signed itself, by whom it concerns.
+        let outcome = match command {
+            Command::RibAnnounce => Ok(()),
+            _ => authority.check(now, command, reach, interest),
+        };
+        match outcome {
+            Ok(()) => {}
+            Err(refusal) => {
+                self.counters.unauthorized += 1;
+                return match refusal {
+                    Refusal::Malformed(_) => Outcome::Silence,
+                    Refusal::Unauthorized(_) => {
+                        ControlResponse::error(StatusCode::Unauthorized, "authorization rejected").into()
+                    }
+                };
+            }
+        }
+        if !parameters::are_valid(command, &parameters) {
+            return ControlResponse::error(StatusCode::BadParameters, "failed in validating parameters")
+                .into();
+        }
+        self.carry_out(node, request, parameters)
+    }
+
+    fn carry_out(
+        &mut self,
+        node: &mut dyn NodeControl,
+        request: Request<'_>,
+        parameters: ControlParameters,
+    ) -> Outcome {
+        let from = request.from;
+        match request.command {
+            Command::FacesCreate => self.create_face(node, request, &parameters),
+            Command::FacesUpdate => face_commands::update(node, from, &parameters).into(),
+            Command::FacesDestroy => face_commands::destroy(node, &parameters).into(),
+            Command::FibAddNextHop => forwarder_commands::add_next_hop(node, from, parameters).into(),
+            Command::FibRemoveNextHop => forwarder_commands::remove_next_hop(node, from, parameters).into(),
+            Command::CsConfig => forwarder_commands::configure_store(node, &parameters).into(),
+            Command::CsErase => forwarder_commands::erase(node, parameters).into(),
+            Command::StrategySet => forwarder_commands::set_strategy(node, parameters).into(),
+            Command::StrategyUnset => forwarder_commands::unset_strategy(node, &parameters).into(),
+            Command::RibRegister => self.register(node, request, parameters).into(),
+            Command::RibUnregister => self.unregister(node, from, parameters).into(),
+            Command::RibAnnounce => self.announce(node, request),
+        }
+    }
+
+    /// Answers the request called `name`.
+    fn respond(&mut self, name: Name, response: &ControlResponse) {
+        if response.is_ok() {
+            self.counters.commands_done += 1;
+            self.forget_how_things_were();
+        } else {
+            self.counters.commands_failed += 1;
+        }
+        self.send(&response_data(name, response));
+    }
+
+    /// Signs by digest, as NFD does for those who have no key: it proves that nothing was damaged.
+    fn send(&mut self, data: &DataBuilder) {
+        match data.build_with_digest() {
+            Ok(data) => self.outgoing.push_back(data),
+            // An answer that does not fit into a packet.
+            Err(_) => self.counters.unanswered += 1,
+        }
+    }
+
+    /// Datasets made before now answer nobody who wants to know how things are.
+    fn forget_how_things_were(&mut self) {
+        for (module, verbs) in [("faces", &["list", "query"][..]), ("fib", &["list"]), ("rib", &["list"])] {
+            for verb in verbs {
+                if let Ok(name) = Reach::Localhost.name(module, verb) {
+                    self.store.make_stale(name.as_ref());
+                }
+            }
+        }
+        for (module, verb) in [("cs", "info"), ("strategy-choice", "list")] {
+            if let Ok(name) = Reach::Localhost.name(module, verb) {
+                self.store.make_stale(name.as_ref());
+            }
+        }
+    }
+
+    fn notify(&mut self, now: Now, event: &FaceEvent) {
+        let content = convert::face_event(event).encode();
+        let number = self.next_notification;
+        let name = management::face_events_name()
+            .and_then(|stream| with_number(&stream, ComponentKind::SEQUENCE_NUMBER, number));
+        let Ok(name) = name else { return };
+        let data = DataBuilder::new(name).freshness(FRESHNESS).content(content).build_with_digest();
+        let Ok(data) = data else { return };
+        self.next_notification += 1;
+        self.counters.notifications += 1;
+        self.store.insert(now.monotonic, vec![data.clone()]);
+        // Somebody may be waiting for it.
+        self.outgoing.push_back(data);
+    }
+}
+
+impl ControlApplication for NfdManagement {
+    fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
+        let mut reaches = vec![Reach::Localhost];
+        reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
+        for reach in reaches {
+            if let Ok(prefix) = reach.prefix() {
+                self.register_own_prefix(now, node, &prefix);
+            }
+        }
+    }
+
+    fn handle_interest(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, from: FaceId) {
+        let Some(name) = RequestName::parse(interest.name()) else {
+            self.counters.unanswered += 1;
+            return;
+        };
+        // Neighbours may register routes and see what became of them, nothing else.
+        let is_about_routes = interest.name().component(2).is_some_and(|module| module.value == b"rib");
+        if name.reach == Reach::Localhop && (self.localhop.is_none() || !is_about_routes) {
+            self.counters.unanswered += 1;
+            return;
+        }
+        match name.target {
+            Target::Command(command) => {
+                let request = Request { now, command, interest, from, reach: name.reach };
+                match self.handle_command(node, request) {
+                    Outcome::Answer(response) => self.respond(interest.name().to_name(), &response),
+                    Outcome::Later => {}
+                    Outcome::Silence => self.counters.unanswered += 1,
+                }
+            }
+            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, dataset),
+            // Whoever asks for what is still to come waits in the table of pending Interests.
+            Target::FaceEvents => {
+                if let Some(data) = self.store.find(now.monotonic, interest).cloned() {
+                    self.outgoing.push_back(data);
+                }
+            }
+        }
+    }
+
+    fn handle_face_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &FaceEvent) {
+        self.forget_how_things_were();
+        self.notify(now, event);
+        self.conclude_connecting(event);
+        if event.kind == crate::control::FaceEventKind::Destroyed {
+            self.rib.remove_face(event.face.id);
+            self.update_table(node);
+        }
+    }
+
+    fn handle_engine_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &engine::Event) {
+        match event {
+            engine::Event::RouteAnnounced { face, announcement } => {
+                self.learn_route(now, node, *face, announcement);
+            }
+            engine::Event::RouteFailed { face, name } => self.forget_route(node, *face, name),
+            engine::Event::MeasurementsFull { .. } => {}
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl) {
+        if self.rib.expire(now.monotonic) > 0 {
+            self.forget_how_things_were();
+        }
+        self.update_table(node);
+        self.give_up_connecting(now, node);
+    }
+
+    fn poll_data(&mut self) -> Option<Data> {
+        self.outgoing.pop_front()
+    }
+
+    fn next_deadline(&self) -> Instant {
+        let connecting = self.connecting.values().map(|pending| pending.deadline).min();
+        self.rib.next_deadline().min(connecting.unwrap_or(Instant::NEVER))
+    }
+}

@@ -27,7 +27,7 @@ enum Secret {
     Ecdsa(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair),
     Rsa(RsaKeyPair),
-    Hmac { key: hmac::Key, bytes: Vec<u8> },
+    Hmac { key: Box<hmac::Key>, bytes: Vec<u8> },
 }
 
 impl PrivateKey {
@@ -69,7 +69,7 @@ impl PrivateKey {
 
     /// The secret that both sides of an HMAC know.
     pub fn hmac(secret: &[u8]) -> Self {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+        let key = Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret));
         PrivateKey(Arc::new(Secret::Hmac { key, bytes: secret.to_vec() }))
     }
 

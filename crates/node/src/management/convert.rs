@@ -1,0 +1,190 @@
+//! Between the words of the protocol and those of the node.
+
+use engine::{FaceScope, LinkType, NextHop};
+use management::{
+    ControlParameters, CsFlags, FaceEventKind, FaceEventNotification, FaceFlags, FacePersistency, FaceStatus,
+    FibEntry, NextHopRecord, StatusCode,
+};
+use packet::time::Duration;
+
+use crate::control::{
+    self, ContentStoreChanges, ContentStoreStatus, CreateFaceError, FaceChanges, FaceConflict,
+};
+
+/// Largest packet of the network layer, which stands for an MTU that has no limit.
+const UNLIMITED_MTU_BYTES: u64 = packet::ndn::tlv::MAX_PACKET_BYTES as u64;
+
+/// Status of a face as a dataset has it.
+pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
+    let counters = &face.traffic.packets;
+    FaceStatus {
+        face_id: face.id.0.into(),
+        uri: face.remote.to_string(),
+        local_uri: face.local.to_string(),
+        expiration_period_ms: face.expires_in.map(Duration::as_millis),
+        scope: face_scope(face.scope),
+        persistency: face_persistency(face.persistency),
+        link_type: link_type(face.link_type),
+        base_congestion_marking_interval_ns: Some(face.congestion.interval.as_nanos()),
+        default_congestion_threshold_bytes: Some(face.congestion.threshold_bytes),
+        mtu_bytes: Some(mtu(face)),
+        in_interests: counters.in_interests,
+        in_data: counters.in_data,
+        in_nacks: counters.in_nacks,
+        out_interests: counters.out_interests,
+        out_data: counters.out_data,
+        out_nacks: counters.out_nacks,
+        in_bytes: face.traffic.in_bytes,
+        out_bytes: face.traffic.out_bytes,
+        flags: face_flags(face),
+    }
+}
+
+/// What happened to a face as a notification has it.
+pub(super) fn face_event(event: &control::FaceEvent) -> FaceEventNotification {
+    let face = &event.face;
+    FaceEventNotification {
+        kind: match event.kind {
+            control::FaceEventKind::Created => FaceEventKind::Created,
+            control::FaceEventKind::Destroyed => FaceEventKind::Destroyed,
+            control::FaceEventKind::Up => FaceEventKind::Up,
+            control::FaceEventKind::Down => FaceEventKind::Down,
+        },
+        face_id: face.id.0.into(),
+        uri: face.remote.to_string(),
+        local_uri: face.local.to_string(),
+        scope: face_scope(face.scope),
+        persistency: face_persistency(face.persistency),
+        link_type: link_type(face.link_type),
+        flags: face_flags(face),
+    }
+}
+
+/// The settings of a face, as answers to commands have them; `with_addresses` adds where its ends are.
+pub(super) fn face_parameters(face: &control::FaceStatus, with_addresses: bool) -> ControlParameters {
+    ControlParameters {
+        face_id: Some(face.id.0.into()),
+        uri: with_addresses.then(|| face.remote.to_string()),
+        local_uri: with_addresses.then(|| face.local.to_string()),
+        flags: Some(face_flags(face).0),
+        face_persistency: Some(face_persistency(face.persistency)),
+        base_congestion_marking_interval_ns: Some(face.congestion.interval.as_nanos()),
+        default_congestion_threshold_bytes: Some(face.congestion.threshold_bytes),
+        mtu_bytes: Some(mtu(face)),
+        ..Default::default()
+    }
+}
+
+/// What a command wants changed. Only flags that its mask names are.
+pub(super) fn face_changes(parameters: &ControlParameters) -> FaceChanges {
+    let (flags, mask) = (FaceFlags(parameters.flags.unwrap_or(0)), FaceFlags(parameters.mask.unwrap_or(0)));
+    let flag = |flag| mask.contains(flag).then(|| flags.contains(flag));
+    FaceChanges {
+        persistency: parameters.face_persistency.and_then(node_persistency),
+        local_fields: flag(FaceFlags::LOCAL_FIELDS),
+        reliability: flag(FaceFlags::LP_RELIABILITY),
+        congestion_marking: flag(FaceFlags::CONGESTION_MARKING),
+        congestion_interval: parameters.base_congestion_marking_interval_ns.map(Duration::from_nanos),
+        congestion_threshold_bytes: parameters.default_congestion_threshold_bytes,
+        mtu_bytes: parameters.mtu_bytes,
+    }
+}
+
+/// Those of the `wanted` parameters that the face cannot have.
+pub(super) fn conflicts(wanted: &ControlParameters, conflicts: &[FaceConflict]) -> ControlParameters {
+    let mut body = ControlParameters::default();
+    let mut bits = FaceFlags::NONE;
+    for conflict in conflicts {
+        match conflict {
+            FaceConflict::Persistency => body.face_persistency = wanted.face_persistency,
+            FaceConflict::LocalFields => bits = bits.with(FaceFlags::LOCAL_FIELDS),
+            FaceConflict::Reliability => bits = bits.with(FaceFlags::LP_RELIABILITY),
+            FaceConflict::Mtu => body.mtu_bytes = wanted.mtu_bytes,
+        }
+    }
+    if bits != FaceFlags::NONE {
+        body.flags = Some(wanted.flags.unwrap_or(0) & bits.0);
+        body.mask = Some(bits.0);
+    }
+    body
+}
+
+/// The code that tells why a face was not made.
+pub(super) fn create_error_code(error: &CreateFaceError) -> StatusCode {
+    match error {
+        CreateFaceError::Exists(_) => StatusCode::Conflict,
+        CreateFaceError::Unsupported(_) => StatusCode::UnsupportedProtocol,
+        CreateFaceError::BadParameters(_) => StatusCode::BadParameters,
+        CreateFaceError::TooManyFaces { .. } | CreateFaceError::ShuttingDown => StatusCode::Unavailable,
+        CreateFaceError::Socket(_) => StatusCode::SocketError,
+    }
+}
+
+pub(super) fn node_persistency(persistency: FacePersistency) -> Option<control::FacePersistency> {
+    Some(match persistency {
+        FacePersistency::Persistent => control::FacePersistency::Persistent,
+        FacePersistency::OnDemand => control::FacePersistency::OnDemand,
+        FacePersistency::Permanent => control::FacePersistency::Permanent,
+        FacePersistency::Unknown(_) => return None,
+    })
+}
+
+fn face_persistency(persistency: control::FacePersistency) -> FacePersistency {
+    match persistency {
+        control::FacePersistency::Persistent => FacePersistency::Persistent,
+        control::FacePersistency::OnDemand => FacePersistency::OnDemand,
+        control::FacePersistency::Permanent => FacePersistency::Permanent,
+    }
+}
+
+fn face_scope(scope: FaceScope) -> management::FaceScope {
+    match scope {
+        FaceScope::NonLocal => management::FaceScope::NonLocal,
+        FaceScope::Local => management::FaceScope::Local,
+    }
+}
+
+fn link_type(link_type: LinkType) -> management::LinkType {
+    match link_type {
+        LinkType::PointToPoint => management::LinkType::PointToPoint,
+        LinkType::MultiAccess => management::LinkType::MultiAccess,
+        LinkType::AdHoc => management::LinkType::AdHoc,
+    }
+}
+
+fn face_flags(face: &control::FaceStatus) -> FaceFlags {
+    let all = [
+        (face.local_fields, FaceFlags::LOCAL_FIELDS),
+        (face.reliability, FaceFlags::LP_RELIABILITY),
+        (face.congestion_marking, FaceFlags::CONGESTION_MARKING),
+    ];
+    all.iter().filter(|(is_set, _)| *is_set).fold(FaceFlags::NONE, |flags, (_, flag)| flags.with(*flag))
+}
+
+fn mtu(face: &control::FaceStatus) -> u64 {
+    face.mtu_bytes.map_or(UNLIMITED_MTU_BYTES, |bytes| bytes.min(UNLIMITED_MTU_BYTES))
+}
+
+/// What a command wants changed of the content store.
+pub(super) fn content_store_changes(parameters: &ControlParameters) -> ContentStoreChanges {
+    let (flags, mask) = (CsFlags(parameters.flags.unwrap_or(0)), CsFlags(parameters.mask.unwrap_or(0)));
+    let flag = |flag| mask.contains(flag).then(|| flags.contains(flag));
+    ContentStoreChanges {
+        max_entries: parameters.capacity.map(|capacity| u32::try_from(capacity).unwrap_or(u32::MAX)),
+        admit: flag(CsFlags::ENABLE_ADMIT),
+        serve: flag(CsFlags::ENABLE_SERVE),
+        ..Default::default()
+    }
+}
+
+pub(super) fn content_store_flags(store: &ContentStoreStatus) -> CsFlags {
+    let admit = if store.admit { CsFlags::ENABLE_ADMIT } else { CsFlags::NONE };
+    if store.serve { admit.with(CsFlags::ENABLE_SERVE) } else { admit }
+}
+
+pub(super) fn fib_entry(route: control::RouteStatus) -> FibEntry {
+    let mut hops = route.next_hops;
+    hops.sort_by_key(|NextHop { face, cost }| (*cost, *face));
+    let record = |hop: NextHop| NextHopRecord { face_id: hop.face.0.into(), cost: hop.cost };
+    FibEntry { prefix: route.prefix, next_hops: hops.into_iter().map(record).collect() }
+}

@@ -1,0 +1,159 @@
+//! How things are: status datasets.
+
+use management::{
+    ChannelStatus, ControlResponse, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus,
+    RequestName, RibEntry, StatusCode, StrategyChoice, encode_list, refusal_data, segments,
+};
+use packet::time::Instant;
+use packet::{ComponentKind, Dialect, Interest, Name};
+
+use super::rib::Route;
+use super::{NfdManagement, convert};
+use crate::control::{NodeControl, Now};
+
+impl NfdManagement {
+    /// Answers with the first segment of a dataset and keeps the others. Interests for a version or segment are answered from what
+    /// was kept, or not at all.
+    pub(super) fn handle_dataset(
+        &mut self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        interest: &Interest,
+        dataset: Dataset,
+    ) {
+        if let Some(data) = self.store.find(now.monotonic, interest).cloned() {
+            self.outgoing.push_back(data);
+            return;
+        }
+        let name = interest.name();
+        let wants_a_past_one = name.last().is_some_and(|last| {
+            matches!(last.kind, ComponentKind::VERSION | ComponentKind::SEGMENT) && last.number().is_some()
+        });
+        if wants_a_past_one {
+            self.counters.unanswered += 1;
+            return;
+        }
+        match self.content(now, node, interest, dataset) {
+            Ok(content) => self.publish(now, &name.to_name(), &content),
+            Err(refusal) => self.send(&refusal_data(name.to_name(), &refusal)),
+        }
+    }
+
+    fn publish(&mut self, now: Now, name: &Name, content: &[u8]) {
+        // Two datasets made within a millisecond must still be told apart.
+        let version = now.unix_millis.max(self.last_version + 1);
+        let Ok(segments) = segments(name, version, content) else { return };
+        let built: Result<Vec<_>, _> = segments.iter().map(|segment| segment.build_with_digest()).collect();
+        // A name that leaves no room for content.
+        let Ok(packets) = built else {
+            self.counters.unanswered += 1;
+            return;
+        };
+        self.last_version = version;
+        self.counters.datasets += 1;
+        self.outgoing.extend(packets.first().cloned());
+        self.store.insert(now.monotonic, packets);
+    }
+
+    fn content(
+        &self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        interest: &Interest,
+        dataset: Dataset,
+    ) -> Result<Vec<u8>, ControlResponse> {
+        Ok(match dataset {
+            Dataset::StatusGeneral => general(now, node).encode(),
+            Dataset::FacesList => encode_list(&faces(node)),
+            Dataset::FacesQuery => {
+                let filter = RequestName::parse(interest.name())
+                    .and_then(|name| name.parameter())
+                    .and_then(|component| FaceQueryFilter::decode(component.value).ok())
+                    .ok_or_else(|| ControlResponse::error(StatusCode::BadParameters, "Malformed filter"))?;
+                let mut faces = faces(node);
+                faces.retain(|face| filter.matches(face));
+                encode_list(&faces)
+            }
+            Dataset::FacesChannels => {
+                let channels = node.channels();
+                let channels: Vec<_> =
+                    channels.iter().map(|uri| ChannelStatus { local_uri: uri.to_string() }).collect();
+                encode_list(&channels)
+            }
+            Dataset::FibList => encode_list(&fib(node)),
+            Dataset::RibList => encode_list(&self.rib_entries(now.monotonic)),
+            Dataset::CsInfo => encode_list(&[content_store(node)]),
+            Dataset::StrategyList => encode_list(&strategies(node)),
+        })
+    }
+
+    fn rib_entries(&self, now: Instant) -> Vec<RibEntry> {
+        let route = |route: &Route| management::Route {
+            face_id: route.face.0.into(),
+            origin: route.origin,
+            cost: route.cost,
+            flags: route.flags,
+            expiration_period_ms: (route.expires < Instant::NEVER)
+                .then(|| route.expires.saturating_since(now).as_millis()),
+        };
+        self.rib
+            .entries()
+            .map(|(prefix, routes)| RibEntry { prefix: prefix.clone(), routes: routes.map(route).collect() })
+            .collect()
+    }
+}
+
+fn faces(node: &mut dyn NodeControl) -> Vec<FaceStatus> {
+    node.faces().iter().map(convert::face_status).collect()
+}
+
+fn fib(node: &mut dyn NodeControl) -> Vec<FibEntry> {
+    let mut entries: Vec<_> = node.routes(Dialect::Ndn).into_iter().map(convert::fib_entry).collect();
+    entries.sort_by(|one, other| one.prefix.cmp(&other.prefix));
+    entries
+}
+
+fn strategies(node: &mut dyn NodeControl) -> Vec<StrategyChoice> {
+    let choices = node.strategies(Dialect::Ndn).into_iter();
+    let mut choices: Vec<_> =
+        choices.map(|choice| StrategyChoice { prefix: choice.prefix, strategy: choice.strategy }).collect();
+    choices.sort_by(|one, other| one.prefix.cmp(&other.prefix));
+    choices
+}
+
+fn content_store(node: &mut dyn NodeControl) -> CsInfo {
+    let store = node.content_store();
+    CsInfo {
+        capacity: store.max_entries.into(),
+        flags: convert::content_store_flags(&store),
+        entries: store.entries.into(),
+        hits: store.hits,
+        misses: store.misses,
+    }
+}
+
+/// There is no tree of names here: what counts for it are the prefixes and names that tables hold. Measurements are not counted.
+fn general(now: Now, node: &mut dyn NodeControl) -> GeneralStatus {
+    let status = node.status();
+    let [in_interests, in_data, in_nacks] = status.in_packets;
+    let [out_interests, out_data, out_nacks] = status.out_packets;
+    let tables = &status.tables;
+    GeneralStatus {
+        version: status.version,
+        start_timestamp_ms: status.started_unix_millis,
+        current_timestamp_ms: now.unix_millis,
+        name_tree_entries: u64::from(tables.routes) + u64::from(tables.pending),
+        fib_entries: tables.routes.into(),
+        pit_entries: tables.pending.into(),
+        measurements_entries: 0,
+        cs_entries: tables.cached.into(),
+        in_interests,
+        in_data,
+        in_nacks,
+        out_interests,
+        out_data,
+        out_nacks,
+        satisfied_interests: status.engine.satisfied,
+        unsatisfied_interests: status.engine.unsatisfied,
+    }
+}

@@ -1,0 +1,156 @@
+//! Commands that make, change and remove faces.
+
+use std::collections::btree_map::Entry;
+
+use engine::FaceId;
+use management::{ControlParameters, ControlResponse, StatusCode};
+use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
+
+use super::parameters::{face_id, face_or_self};
+use super::{NfdManagement, Outcome, Request, convert};
+use crate::control::{
+    CreateFace, CreateFaceError, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri,
+    NodeControl, Now, UpdateFaceError,
+};
+
+/// How long a face may take to connect until the command that asked for it fails, as in NFD.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// Faces that may be connecting at once while somebody waits; further commands are answered at once.
+const MAX_CONNECTING: usize = 256;
+
+/// A face that is being connected.
+#[derive(Debug)]
+pub(super) struct PendingFace {
+    /// Name of the command that asked for it.
+    request: Name,
+    /// When the command fails.
+    pub(super) deadline: Instant,
+}
+
+impl NfdManagement {
+    /// `faces/create`. A face that has to connect is answered for when it has.
+    pub(super) fn create_face(
+        &mut self,
+        node: &mut dyn NodeControl,
+        request: Request<'_>,
+        parameters: &ControlParameters,
+    ) -> Outcome {
+        let wanted = match read_request(parameters) {
+            Ok(wanted) => wanted,
+            Err(response) => return response.into(),
+        };
+        match node.create_face(wanted) {
+            Ok(face) if face.state == FaceState::Down && self.connecting.len() < MAX_CONNECTING => {
+                let pending = PendingFace {
+                    request: request.interest.name().to_name(),
+                    deadline: request.now.monotonic + CONNECT_TIMEOUT,
+                };
+                if let Entry::Vacant(place) = self.connecting.entry(face.id) {
+                    place.insert(pending);
+                }
+                Outcome::Later
+            }
+            Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, true)).into(),
+            Err(CreateFaceError::Exists(face)) => {
+                ControlResponse::error(StatusCode::Conflict, "Face with remote URI already exists")
+                    .with_body(&convert::face_parameters(&face, true))
+                    .into()
+            }
+            Err(error) => {
+                ControlResponse::error(convert::create_error_code(&error), error.to_string()).into()
+            }
+        }
+    }
+
+    /// Answers who waits for a face that is connected now, or gone.
+    pub(super) fn conclude_connecting(&mut self, event: &FaceEvent) {
+        let response = match event.kind {
+            FaceEventKind::Up => ControlResponse::ok(&convert::face_parameters(&event.face, true)),
+            FaceEventKind::Destroyed => {
+                let text = format!("the connection to {} failed", event.face.remote);
+                ControlResponse::error(StatusCode::SocketError, text)
+            }
+            FaceEventKind::Created | FaceEventKind::Down => return,
+        };
+        if let Some(pending) = self.connecting.remove(&event.face.id) {
+            self.respond(pending.request, &response);
+        }
+    }
+
+    /// Removes faces that take too long to connect, and says so to those who asked for them.
+    pub(super) fn give_up_connecting(&mut self, now: Now, node: &mut dyn NodeControl) {
+        let late: Vec<FaceId> = self
+            .connecting
+            .iter()
+            .filter(|(_, pending)| pending.deadline <= now.monotonic)
+            .map(|(face, _)| *face)
+            .collect();
+        for face in late {
+            if let Some(pending) = self.connecting.remove(&face) {
+                node.destroy_face(face);
+                let text = format!("no connection within {} s", CONNECT_TIMEOUT.as_millis() / 1000);
+                self.respond(pending.request, &ControlResponse::error(StatusCode::SocketError, text));
+            }
+        }
+    }
+}
+
+/// What the parameters of `faces/create` ask for.
+fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlResponse> {
+    let uri = |text: &str| {
+        text.parse::<FaceUri>()
+            .map_err(|error| ControlResponse::error(StatusCode::BadParameters, error.to_string()))
+    };
+    let text = parameters.uri.as_deref().unwrap_or_default();
+    let remote = match uri(text) {
+        Ok(remote) => remote,
+        // A scheme that is not known is another thing than an address that is wrong.
+        Err(_) if is_of_unknown_scheme(text) => {
+            return Err(ControlResponse::error(StatusCode::UnsupportedProtocol, "Unsupported protocol"));
+        }
+        Err(response) => return Err(response),
+    };
+    let local = parameters.local_uri.as_deref().map(uri).transpose()?;
+    let changes = convert::face_changes(parameters);
+    let persistency = changes.persistency.unwrap_or(FacePersistency::Persistent);
+    Ok(CreateFace { remote, local, persistency, changes, dialect: Dialect::Ndn })
+}
+
+fn is_of_unknown_scheme(uri: &str) -> bool {
+    const KNOWN: &[&str] =
+        &["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "unix", "fd", "ether", "dev", "ws", "wsclient"];
+    uri.split_once("://").is_some_and(|(scheme, _)| !scheme.is_empty() && !KNOWN.contains(&scheme))
+}
+
+/// `faces/update`: all of the changes or none.
+pub(super) fn update(
+    node: &mut dyn NodeControl,
+    from: FaceId,
+    parameters: &ControlParameters,
+) -> ControlResponse {
+    let face = face_or_self(parameters, from);
+    let updated: Result<FaceStatus, _> = node.update_face(face, convert::face_changes(parameters));
+    match updated {
+        Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, false)),
+        Err(UpdateFaceError::NoFace(_)) => {
+            ControlResponse::error(StatusCode::NotFound, "Specified face does not exist")
+        }
+        Err(UpdateFaceError::Conflict { conflicts, .. }) => {
+            ControlResponse::error(StatusCode::Conflict, "Invalid properties specified")
+                .with_body(&convert::conflicts(parameters, &conflicts))
+        }
+        Err(error @ UpdateFaceError::ShuttingDown) => {
+            ControlResponse::error(StatusCode::Unavailable, error.to_string())
+        }
+    }
+}
+
+/// `faces/destroy`. That there is no such face is fine: it is gone.
+pub(super) fn destroy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
+    if let Some(number) = parameters.face_id {
+        node.destroy_face(face_id(number));
+    }
+    ControlResponse::ok(&ControlParameters { face_id: parameters.face_id, ..Default::default() })
+}

@@ -1,0 +1,120 @@
+//! Commands for the forwarding table, the content store and strategies.
+
+use engine::{FaceId, NextHop, StrategyError, StrategySpec};
+use management::{ControlParameters, ControlResponse, StatusCode};
+use packet::{Dialect, Name};
+
+use super::parameters::face_or_self;
+use super::{ERASE_LIMIT, MAX_PREFIX_COMPONENTS, convert};
+use crate::control::{AddNextHopError, NodeControl};
+
+/// The prefix that a command is about, if it is short enough.
+pub(super) fn prefix(parameters: &ControlParameters) -> Result<Name, ControlResponse> {
+    let name = parameters.name.clone().unwrap_or_else(Name::root);
+    if name.as_ref().component_count() > MAX_PREFIX_COMPONENTS {
+        let text = format!("a prefix cannot exceed {MAX_PREFIX_COMPONENTS} components");
+        return Err(ControlResponse::error(StatusCode::NameTooLong, text));
+    }
+    Ok(name)
+}
+
+/// `fib/add-nexthop`.
+pub(super) fn add_next_hop(
+    node: &mut dyn NodeControl,
+    from: FaceId,
+    parameters: ControlParameters,
+) -> ControlResponse {
+    let prefix = match prefix(&parameters) {
+        Ok(prefix) => prefix,
+        Err(response) => return response,
+    };
+    let hop = NextHop { face: face_or_self(&parameters, from), cost: parameters.cost.unwrap_or(0) };
+    match node.add_next_hop(Dialect::Ndn, &prefix, hop, None) {
+        Ok(()) => ControlResponse::ok(&ControlParameters {
+            face_id: Some(hop.face.0.into()),
+            cost: Some(hop.cost),
+            ..parameters
+        }),
+        Err(AddNextHopError::NoFace(_)) => ControlResponse::error(StatusCode::FaceNotFound, "Face not found"),
+        Err(error) => ControlResponse::error(StatusCode::Unavailable, error.to_string()),
+    }
+}
+
+/// `fib/remove-nexthop`. That there is no such next hop is fine: it is gone.
+pub(super) fn remove_next_hop(
+    node: &mut dyn NodeControl,
+    from: FaceId,
+    parameters: ControlParameters,
+) -> ControlResponse {
+    let face = face_or_self(&parameters, from);
+    if let Some(prefix) = &parameters.name {
+        node.remove_next_hop(Dialect::Ndn, prefix, face);
+    }
+    ControlResponse::ok(&ControlParameters { face_id: Some(face.0.into()), ..parameters })
+}
+
+/// `cs/config`.
+pub(super) fn configure_store(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
+    let store = node.configure_content_store(convert::content_store_changes(parameters));
+    ControlResponse::ok(&ControlParameters {
+        capacity: Some(store.max_entries.into()),
+        flags: Some(convert::content_store_flags(&store).0),
+        ..Default::default()
+    })
+}
+
+/// `cs/erase`. What is left after the most that one command erases, another command must erase; the answer says so by
+/// holding that limit.
+pub(super) fn erase(node: &mut dyn NodeControl, parameters: ControlParameters) -> ControlResponse {
+    let wanted = parameters.count.map_or(usize::MAX, |count| usize::try_from(count).unwrap_or(usize::MAX));
+    let erased = match &parameters.name {
+        Some(prefix) => node.erase_cached(Dialect::Ndn, prefix, wanted.min(ERASE_LIMIT)),
+        None => 0,
+    };
+    let may_be_more = erased >= ERASE_LIMIT && wanted > ERASE_LIMIT;
+    ControlResponse::ok(&ControlParameters {
+        count: Some(erased as u64),
+        capacity: may_be_more.then_some(ERASE_LIMIT as u64),
+        ..parameters
+    })
+}
+
+/// `strategy-choice/set`.
+pub(super) fn set_strategy(node: &mut dyn NodeControl, parameters: ControlParameters) -> ControlResponse {
+    let prefix = match prefix(&parameters) {
+        Ok(prefix) => prefix,
+        Err(response) => return response,
+    };
+    let strategy = parameters.strategy.as_ref().map(StrategySpec::from_name);
+    let strategy = match strategy {
+        Some(Ok(strategy)) => strategy,
+        Some(Err(error)) => return strategy_refusal(&error),
+        None => return ControlResponse::error(StatusCode::BadParameters, "no strategy is named"),
+    };
+    match node.set_strategy(Dialect::Ndn, &prefix, &strategy) {
+        Ok(()) => {
+            ControlResponse::ok(&ControlParameters { strategy: Some(strategy.name().clone()), ..parameters })
+        }
+        Err(engine::SetStrategyError::Strategy(error)) => strategy_refusal(&error),
+        Err(error) => ControlResponse::error(StatusCode::Unavailable, error.to_string()),
+    }
+}
+
+/// NFD takes the next newer version for an older one and then finds that this is not what was asked for; of a newer one it
+/// knows nothing.
+fn strategy_refusal(error: &StrategyError) -> ControlResponse {
+    let code = match error {
+        StrategyError::Unknown(_) => StatusCode::NotFound,
+        StrategyError::Version { available, wanted, .. } if wanted > available => StatusCode::NotFound,
+        StrategyError::Version { .. } | StrategyError::Parameter(_) => StatusCode::Conflict,
+    };
+    ControlResponse::error(code, error.to_string())
+}
+
+/// `strategy-choice/unset`.
+pub(super) fn unset_strategy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
+    if let Some(prefix) = &parameters.name {
+        node.unset_strategy(Dialect::Ndn, prefix);
+    }
+    ControlResponse::ok(parameters)
+}

@@ -1,0 +1,242 @@
+//! Commands for routes, routes that are learned, and keeping the forwarding table in line with the RIB.
+
+use engine::{FaceId, NextHop};
+use management::{
+    ControlParameters, ControlResponse, PrefixAnnouncement, Reach, RouteFlags, RouteOrigin, StatusCode,
+};
+use packet::time::{Duration, Instant};
+use packet::{Buffer, Data, Dialect, Name};
+
+use super::forwarder_commands::prefix;
+use super::parameters::face_or_self;
+use super::rib::{FibUpdate, Route};
+use super::{MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
+use crate::control::{AddNextHopError, INTERNAL_FACE, NodeControl, Now};
+
+/// Cost of a route that was announced, as in NFD.
+const ANNOUNCED_COST: u64 = 2048;
+
+/// Longest life of a route that was learned by self-learning; Data that comes by it renews it.
+const LEARNED_LIFETIME: Duration = Duration::from_secs(600);
+
+impl NfdManagement {
+    /// The route by which requests reach management itself.
+    pub(super) fn register_own_prefix(&mut self, now: Now, node: &mut dyn NodeControl, prefix: &Name) {
+        let route = route(now, INTERNAL_FACE, &ControlParameters::default());
+        // The RIB is empty: there is room.
+        if self.rib.register(prefix, route).is_ok() {
+            self.update_table(node);
+        }
+    }
+
+    /// `rib/register`. The answer does not wait for the forwarding table: a route by a face that does not exist is fine, and gone
+    /// at once.
+    pub(super) fn register(
+        &mut self,
+        node: &mut dyn NodeControl,
+        request: Request<'_>,
+        parameters: ControlParameters,
+    ) -> ControlResponse {
+        let prefix = match prefix(&parameters) {
+            Ok(prefix) => prefix,
+            Err(response) => return response,
+        };
+        let face = face_or_self(&parameters, request.from);
+        let route = route(request.now, face, &parameters);
+        let body = ControlParameters {
+            face_id: Some(face.0.into()),
+            origin: Some(route.origin),
+            cost: Some(route.cost),
+            flags: Some(route.flags.0),
+            ..parameters
+        };
+        match self.add_route(request.now, node, &prefix, route) {
+            Ok(()) => ControlResponse::ok(&body),
+            Err(response) => response,
+        }
+    }
+
+    /// `rib/unregister`. That there is no such route is fine: it is gone.
+    pub(super) fn unregister(
+        &mut self,
+        node: &mut dyn NodeControl,
+        from: FaceId,
+        parameters: ControlParameters,
+    ) -> ControlResponse {
+        let face = face_or_self(&parameters, from);
+        let origin = parameters.origin.unwrap_or(RouteOrigin::App);
+        if let Some(prefix) = &parameters.name {
+            self.rib.unregister(prefix, face, origin);
+            self.update_table(node);
+        }
+        ControlResponse::ok(&ControlParameters {
+            face_id: Some(face.0.into()),
+            origin: Some(origin),
+            ..parameters
+        })
+    }
+
+    /// `rib/announce`: the parameters are an announcement, signed by the owner of the prefix.
+    pub(super) fn announce(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
+        let Request { now, interest, from, reach, .. } = request;
+        let Some(view) = interest.ndn().filter(|view| view.parameters_digest_is_valid() == Some(true)) else {
+            return Outcome::Silence;
+        };
+        let shown = view.application_parameters().unwrap_or_default();
+        let Ok(data) = Data::decode_ndn(Buffer::copy_from(shown)) else { return Outcome::Silence };
+        let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return Outcome::Silence };
+        if let Err(response) = self.check_announcement(now, reach, &data, &announcement) {
+            return response.into();
+        }
+        let lifetime = lifetime(now, &announcement);
+        let route = announced_route(from, now.monotonic + lifetime, &data);
+        let body = ControlParameters {
+            name: Some(announcement.prefix.clone()),
+            face_id: Some(from.0.into()),
+            origin: Some(route.origin),
+            cost: Some(route.cost),
+            flags: Some(route.flags.0),
+            expiration_period_ms: Some(lifetime.as_millis()),
+            ..Default::default()
+        };
+        match self.add_route(now, node, &announcement.prefix, route) {
+            Ok(()) => ControlResponse::ok(&body).into(),
+            Err(response) => response.into(),
+        }
+    }
+
+    /// Data brought an announcement: there is a way to its prefix by `face`, if the announcement is to be believed.
+    pub(super) fn learn_route(
+        &mut self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        face: FaceId,
+        announcement: &Buffer,
+    ) {
+        let Ok(data) = Data::decode_ndn(announcement.clone()) else { return };
+        let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return };
+        // As in NFD, whoever accepts no registrations from neighbours learns no routes from them either.
+        if self.check_announcement(now, Reach::Localhop, &data, &announcement).is_err() {
+            return;
+        }
+        let lifetime = lifetime(now, &announcement).min(LEARNED_LIFETIME);
+        let route = announced_route(face, now.monotonic + lifetime, &data);
+        // A full RIB has counted it.
+        let _ = self.add_route(now, node, &announcement.prefix, route);
+    }
+
+    /// A learned route did not lead to `name`.
+    pub(super) fn forget_route(&mut self, node: &mut dyn NodeControl, face: FaceId, name: &Name) {
+        let origin = RouteOrigin::PrefixAnnouncement;
+        let prefix = self.rib.longest_prefix(name.as_ref(), face, origin).cloned();
+        if let Some(prefix) = prefix {
+            self.rib.unregister(&prefix, face, origin);
+            self.forget_how_things_were();
+            self.update_table(node);
+        }
+    }
+
+    fn check_announcement(
+        &mut self,
+        now: Now,
+        reach: Reach,
+        data: &Data,
+        announcement: &PrefixAnnouncement,
+    ) -> Result<(), ControlResponse> {
+        let reject = |reason: String| {
+            let text = format!("Prefix announcement rejected: {reason}");
+            Err(ControlResponse::error(StatusCode::Unauthorized, text))
+        };
+        if announcement.prefix.as_ref().component_count() > MAX_PREFIX_COMPONENTS {
+            let text = format!("a prefix cannot exceed {MAX_PREFIX_COMPONENTS} components");
+            return Err(ControlResponse::error(StatusCode::NameTooLong, text));
+        }
+        let is_valid_now =
+            announcement.validity.is_none_or(|validity| validity.contains(now.unix_millis / 1000));
+        if !is_valid_now {
+            return reject("its validity period is another".to_owned());
+        }
+        let verdict = match self.authority(reach) {
+            Some(authority) => authority.check_announcement(now, data),
+            None => Err("announcements are not accepted here".to_owned()),
+        };
+        verdict.or_else(|reason| {
+            self.counters.unauthorized += 1;
+            reject(reason)
+        })
+    }
+
+    fn add_route(
+        &mut self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        prefix: &Name,
+        route: Route,
+    ) -> Result<(), ControlResponse> {
+        if route.expires <= now.monotonic {
+            // Over before it began; and so is the one that it replaces.
+            self.rib.unregister(prefix, route.face, route.origin);
+        } else if let Err(full) = self.rib.register(prefix, route) {
+            return Err(ControlResponse::error(StatusCode::Unavailable, full.to_string()));
+        }
+        self.update_table(node);
+        Ok(())
+    }
+
+    /// Brings the forwarding table in line with the RIB. Routes by faces that do not exist go.
+    pub(super) fn update_table(&mut self, node: &mut dyn NodeControl) {
+        while let Some(update) = self.rib.poll_update() {
+            match update {
+                FibUpdate::Remove { prefix, face } => {
+                    node.remove_next_hop(Dialect::Ndn, &prefix, face);
+                }
+                FibUpdate::Add { prefix, face, cost, announcement } => {
+                    match node.add_next_hop(Dialect::Ndn, &prefix, NextHop { face, cost }, announcement) {
+                        Ok(()) => {}
+                        Err(AddNextHopError::NoFace(face)) => {
+                            self.counters.next_hops_refused += 1;
+                            self.rib.remove_face(face);
+                        }
+                        Err(AddNextHopError::Table(_) | AddNextHopError::ShuttingDown) => {
+                            self.counters.next_hops_refused += 1;
+                            self.rib.handle_refusal(&prefix, face);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The route that the parameters of `rib/register` ask for.
+fn route(now: Now, face: FaceId, parameters: &ControlParameters) -> Route {
+    // The largest number means for ever.
+    let period = parameters.expiration_period_ms.filter(|period| *period < u64::MAX);
+    Route {
+        face,
+        origin: parameters.origin.unwrap_or(RouteOrigin::App),
+        cost: parameters.cost.unwrap_or(0),
+        flags: parameters.flags.map_or(RouteFlags::CHILD_INHERIT, RouteFlags),
+        expires: period.map_or(Instant::NEVER, |period| now.monotonic + Duration::from_millis(period)),
+        announcement: None,
+    }
+}
+
+fn announced_route(face: FaceId, expires: Instant, data: &Data) -> Route {
+    Route {
+        face,
+        origin: RouteOrigin::PrefixAnnouncement,
+        cost: ANNOUNCED_COST,
+        flags: RouteFlags::CHILD_INHERIT,
+        expires,
+        announcement: Some(data.wire().clone()),
+    }
+}
+
+/// How long a route by this announcement may live: as long as it says, but not longer than it is valid.
+fn lifetime(now: Now, announcement: &PrefixAnnouncement) -> Duration {
+    let period = Duration::from_millis(announcement.expiration_period_ms);
+    let Some(validity) = announcement.validity else { return period };
+    let left_ms = validity.not_after_s.saturating_mul(1000).saturating_sub(now.unix_millis);
+    period.min(Duration::from_millis(left_ms))
+}

@@ -1,0 +1,247 @@
+//! A node without data plane: it remembers what it was asked for.
+
+use std::collections::BTreeMap;
+
+use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
+use node::control::{
+    AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
+    CreateFaceError, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri,
+    INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+};
+use packet::time::{Duration, Instant};
+use packet::{Buffer, Dialect, Name};
+
+/// The application that commands come from.
+pub(crate) const APPLICATION: FaceId = FaceId(300);
+/// A neighbour.
+pub(crate) const NEIGHBOUR: FaceId = FaceId(301);
+
+#[derive(Debug)]
+pub(crate) struct FakeNode {
+    pub(crate) faces: BTreeMap<FaceId, FaceStatus>,
+    pub(crate) hops: BTreeMap<(Name, FaceId), u64>,
+    pub(crate) announcements: BTreeMap<(Name, FaceId), Buffer>,
+    pub(crate) strategies: BTreeMap<Name, Name>,
+    pub(crate) store: ContentStoreStatus,
+    /// Data that erasures will find.
+    pub(crate) erasable: usize,
+    /// How the next connection goes.
+    pub(crate) new_faces_are: FaceState,
+    /// Answer to the next request for a face, if it is to fail.
+    pub(crate) create_error: Option<CreateFaceError>,
+    pub(crate) created: Vec<CreateFace>,
+    pub(crate) table_is_full: bool,
+    next_face: u32,
+}
+
+pub(crate) fn face(id: FaceId, remote: &str, local: &str) -> FaceStatus {
+    let remote: FaceUri = remote.parse().unwrap();
+    FaceStatus {
+        id,
+        scope: match remote {
+            FaceUri::Internal | FaceUri::FileDescriptor(_) => FaceScope::Local,
+            _ => FaceScope::NonLocal,
+        },
+        remote,
+        local: local.parse().unwrap(),
+        dialect: Dialect::Ndn,
+        persistency: FacePersistency::Persistent,
+        link_type: LinkType::PointToPoint,
+        state: FaceState::Up,
+        expires_in: None,
+        congestion: CongestionSettings { interval: Duration::from_millis(100), threshold_bytes: 65_536 },
+        mtu_bytes: Some(1400),
+        local_fields: false,
+        reliability: false,
+        congestion_marking: true,
+        traffic: FaceTraffic::default(),
+    }
+}
+
+impl FakeNode {
+    pub(crate) fn new() -> Self {
+        let internal = face(INTERNAL_FACE, "internal://", "internal://");
+        let mut application = face(APPLICATION, "fd://19", "unix:///run/nfd/nfd.sock");
+        application.mtu_bytes = None;
+        application.persistency = FacePersistency::OnDemand;
+        application.expires_in = Some(Duration::from_secs(600));
+        application.traffic.packets =
+            FaceCounters { in_interests: 15, in_data: 1, out_data: 14, ..Default::default() };
+        let neighbour = face(NEIGHBOUR, "udp4://192.0.2.1:6363", "udp4://192.0.2.2:6363");
+        FakeNode {
+            faces: [internal, application, neighbour].map(|face| (face.id, face)).into(),
+            hops: BTreeMap::new(),
+            announcements: BTreeMap::new(),
+            strategies: BTreeMap::new(),
+            store: ContentStoreStatus {
+                max_entries: 65_536,
+                max_bytes: 1 << 30,
+                admit: true,
+                serve: true,
+                entries: 6,
+                bytes: 600,
+                hits: 3,
+                misses: 17,
+            },
+            erasable: 0,
+            new_faces_are: FaceState::Up,
+            create_error: None,
+            created: Vec::new(),
+            table_is_full: false,
+            next_face: 400,
+        }
+    }
+
+    /// Faces that lead to `prefix`, with their costs.
+    pub(crate) fn next_hops(&self, prefix: &str) -> Vec<(u32, u64)> {
+        let prefix: Name = prefix.parse().unwrap();
+        let below = self.hops.iter().filter(|((name, _), _)| *name == prefix);
+        below.map(|((_, face), cost)| (face.0, *cost)).collect()
+    }
+}
+
+impl NodeControl for FakeNode {
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+        self.created.push(request.clone());
+        if let Some(error) = self.create_error.take() {
+            return Err(error);
+        }
+        if let Some(known) = self.faces.values().find(|face| face.remote == request.remote) {
+            return Err(CreateFaceError::Exists(Box::new(known.clone())));
+        }
+        let mut face = face(FaceId(self.next_face), &request.remote.to_string(), "udp4://192.0.2.2:6363");
+        face.state = self.new_faces_are;
+        face.persistency = request.persistency;
+        face.reliability = request.changes.reliability.unwrap_or(false);
+        face.congestion_marking = request.changes.congestion_marking.unwrap_or(true);
+        self.next_face += 1;
+        self.faces.insert(face.id, face.clone());
+        Ok(face)
+    }
+
+    fn update_face(&mut self, id: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
+        let face = self.faces.get_mut(&id).ok_or(UpdateFaceError::NoFace(id))?;
+        let mut conflicts = Vec::new();
+        if changes.local_fields == Some(true) && face.scope == FaceScope::NonLocal {
+            conflicts.push(FaceConflict::LocalFields);
+        }
+        if changes.mtu_bytes.is_some_and(|mtu| mtu < 64 || face.mtu_bytes.is_none()) {
+            conflicts.push(FaceConflict::Mtu);
+        }
+        if changes.persistency == Some(FacePersistency::OnDemand) {
+            conflicts.push(FaceConflict::Persistency);
+        }
+        if !conflicts.is_empty() {
+            return Err(UpdateFaceError::Conflict { face: id, conflicts });
+        }
+        face.local_fields = changes.local_fields.unwrap_or(face.local_fields);
+        face.reliability = changes.reliability.unwrap_or(face.reliability);
+        face.congestion_marking = changes.congestion_marking.unwrap_or(face.congestion_marking);
+        face.persistency = changes.persistency.unwrap_or(face.persistency);
+        face.mtu_bytes = changes.mtu_bytes.or(face.mtu_bytes);
+        face.congestion.interval = changes.congestion_interval.unwrap_or(face.congestion.interval);
+        Ok(face.clone())
+    }
+
+    fn destroy_face(&mut self, face: FaceId) -> bool {
+        face != INTERNAL_FACE && self.faces.remove(&face).is_some()
+    }
+
+    fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+        self.faces.get(&face).cloned()
+    }
+
+    fn faces(&mut self) -> Vec<FaceStatus> {
+        self.faces.values().cloned().collect()
+    }
+
+    fn channels(&mut self) -> Vec<FaceUri> {
+        ["udp4://0.0.0.0:6363", "unix:///run/nfd/nfd.sock"].map(|uri| uri.parse().unwrap()).to_vec()
+    }
+
+    fn add_next_hop(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        hop: NextHop,
+        announcement: Option<Buffer>,
+    ) -> Result<(), AddNextHopError> {
+        assert_eq!(dialect, Dialect::Ndn);
+        if !self.faces.contains_key(&hop.face) {
+            return Err(AddNextHopError::NoFace(hop.face));
+        }
+        if self.table_is_full {
+            return Err(AddNextHopError::Table(engine::RouteError::TableFull { limit: 7 }));
+        }
+        self.hops.insert((prefix.clone(), hop.face), hop.cost);
+        if let Some(announcement) = announcement {
+            self.announcements.insert((prefix.clone(), hop.face), announcement);
+        }
+        Ok(())
+    }
+
+    fn remove_next_hop(&mut self, _: Dialect, prefix: &Name, face: FaceId) -> bool {
+        self.hops.remove(&(prefix.clone(), face)).is_some()
+    }
+
+    fn routes(&mut self, _: Dialect) -> Vec<RouteStatus> {
+        let mut routes: BTreeMap<Name, Vec<NextHop>> = BTreeMap::new();
+        for ((prefix, face), cost) in &self.hops {
+            routes.entry(prefix.clone()).or_default().push(NextHop { face: *face, cost: *cost });
+        }
+        // In no particular order.
+        routes.into_iter().rev().map(|(prefix, next_hops)| RouteStatus { prefix, next_hops }).collect()
+    }
+
+    fn set_strategy(
+        &mut self,
+        _: Dialect,
+        prefix: &Name,
+        strategy: &StrategySpec,
+    ) -> Result<(), engine::SetStrategyError> {
+        self.strategies.insert(prefix.clone(), strategy.name().clone());
+        Ok(())
+    }
+
+    fn unset_strategy(&mut self, _: Dialect, prefix: &Name) -> bool {
+        self.strategies.remove(prefix).is_some()
+    }
+
+    fn strategies(&mut self, _: Dialect) -> Vec<StrategyChoice> {
+        let all = self.strategies.iter().rev();
+        all.map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
+            .collect()
+    }
+
+    fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
+        self.store.max_entries = changes.max_entries.unwrap_or(self.store.max_entries);
+        self.store.admit = changes.admit.unwrap_or(self.store.admit);
+        self.store.serve = changes.serve.unwrap_or(self.store.serve);
+        self.store
+    }
+
+    fn content_store(&mut self) -> ContentStoreStatus {
+        self.store
+    }
+
+    fn erase_cached(&mut self, _: Dialect, _: &Name, limit: usize) -> usize {
+        let erased = self.erasable.min(limit);
+        self.erasable -= erased;
+        erased
+    }
+
+    fn status(&mut self) -> NodeStatus {
+        let mut engine = engine::Engine::new(engine::EngineConfig::seeded(1).unwrap()).unwrap();
+        engine.advance(Instant::ZERO);
+        NodeStatus {
+            version: "cairn 1.2.3".to_owned(),
+            started_unix_millis: 1_600_000_000_000,
+            started: Instant::ZERO,
+            uptime: Duration::from_secs(5),
+            tables: engine.table_sizes(),
+            engine: *engine.counters(),
+            in_packets: [1, 2, 3],
+            out_packets: [4, 5, 6],
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! NFD's management protocol against a node made of a few vectors: what is answered, what is done, and what is passed over in silence.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod acceptance;
+mod datasets;
+mod faces;
+mod fake_node;
+mod forwarder;
+mod manager;
+mod routes;

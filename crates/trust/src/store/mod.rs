@@ -1,0 +1,425 @@
+//! Keys on disk. The only part of this crate that touches files.
+//!
+//! ```text
+//! <store>/                              0700
+//!   default-identity                    the URI of an identity
+//!   identities/<hash>/                  one folder for each identity; the hash is of its name
+//!     name                              its URI
+//!     default-key                       the URI of a key
+//!     keys/<hash>/
+//!       name                            its URI
+//!       private                         0600, PKCS#8 in DER; for HMAC the bare secret
+//!       kind                            ecdsa-p256, ed25519, rsa, hmac
+//!       default-certificate             the URI of a certificate
+//!       certificates/<hash>.cert        base64 of the Data, as ndnsec writes it
+//! ```
+//!
+//! Every file is written beside its place, flushed to the disk, and renamed into it, so that a crash leaves either the
+//! old or the new one. Private keys are not encrypted here: who can read the owner's files can use them, as with the
+//! stores of other implementations. Take them elsewhere in a [`SafeBag`](crate::SafeBag).
+
+mod files;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use packet::{Component, Name};
+use thiserror::Error;
+
+use crate::certificate::{Certificate, CertificateError, UnixTime, ValidityPeriod, names, self_signed};
+use crate::error::KeyError;
+use crate::key::{KeyKind, PrivateKey};
+use crate::safe_bag::check_pair;
+use crate::signer::Signer;
+use crate::text;
+
+/// A store that cannot be used, or something that is not in it.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The operating system refuses.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What it says.
+        error: io::Error,
+    },
+    /// Others can read the private keys.
+    #[error("{} can be read by others than its owner: run `chmod -R go-rwx` on the key store", .0.display())]
+    Permissions(PathBuf),
+    /// A file of the store does not hold what it should.
+    #[error("{}: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// No identity, key or certificate of this name.
+    #[error("{} is not in the key store {}", .0, .1.display())]
+    Missing(String, PathBuf),
+    /// There already is one of this name.
+    #[error("{0} is already in the key store: delete it first, or choose another key id")]
+    Exists(String),
+    /// No default was set, as nothing was ever generated.
+    #[error("the key store {} holds no default {}: generate a key first", .0.display(), .1)]
+    NoDefault(PathBuf, &'static str),
+    /// The name is not of the kind that is needed here.
+    #[error("{0}: not the name of a {1}")]
+    Name(String, &'static str),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The key cannot be used.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+/// Identities, their keys, and the keys' certificates, in a folder.
+#[derive(Clone, Debug)]
+pub struct KeyStore {
+    root: PathBuf,
+}
+
+/// A key in the store.
+#[derive(Clone, Debug)]
+pub struct StoredKey {
+    /// Its name.
+    pub name: Name,
+    /// The private part.
+    pub key: PrivateKey,
+    /// The certificate that goes into KeyLocators, if there is any.
+    pub default_certificate: Option<Certificate>,
+}
+
+impl StoredKey {
+    /// Signs with this key, under the name of its default certificate, or of the key if it has none.
+    pub fn signer(&self) -> Signer {
+        let certificate = self.default_certificate.as_ref();
+        let locator =
+            certificate.map_or_else(|| self.name.clone(), |certificate| certificate.name().to_name());
+        Signer::new(self.key.clone(), locator)
+    }
+}
+
+impl KeyStore {
+    /// Opens the store in `root`, making the folder if it is not there.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or others than its owner may look into it.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let root = root.into();
+        files::make_folder(&root)?;
+        files::check_private(&root)?;
+        Ok(KeyStore { root })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Makes a key and a certificate that it signs for itself, and makes it the default where there is none.
+    ///
+    /// # Errors
+    /// There is such a key already; it cannot be made or written.
+    pub fn generate(
+        &self,
+        identity: &Name,
+        key_id: Component<'_>,
+        key: PrivateKey,
+        now: UnixTime,
+        validity: ValidityPeriod,
+    ) -> Result<StoredKey, StoreError> {
+        let name = names::key_name(identity, key_id).map_err(CertificateError::from)?;
+        let certificate = match key.kind() {
+            KeyKind::Hmac => None,
+            _ => Some(self_signed(&key, &name, names::SELF, now, validity)?),
+        };
+        self.add_key(&name, &key, certificate.as_ref())?;
+        Ok(StoredKey { name, key, default_certificate: certificate })
+    }
+
+    /// Puts in a key that was made elsewhere, with a certificate if there is one.
+    ///
+    /// # Errors
+    /// There is such a key already; the certificate is of another key; it cannot be written.
+    pub fn add_key(
+        &self,
+        name: &Name,
+        key: &PrivateKey,
+        certificate: Option<&Certificate>,
+    ) -> Result<(), StoreError> {
+        if !names::is_key_name(name.as_ref()) {
+            return Err(StoreError::Name(name.to_string(), "key"));
+        }
+        if let Some(certificate) = certificate {
+            check_pair(certificate, key)?;
+            if certificate.key_name() != name.as_ref() {
+                return Err(KeyError::Mismatch(certificate.name().to_string()).into());
+            }
+        }
+        let folder = self.key_folder(name);
+        if folder.exists() {
+            return Err(StoreError::Exists(name.to_string()));
+        }
+        let identity =
+            names::identity_of(name.as_ref()).map(|identity| identity.to_name()).unwrap_or(Name::root());
+        let identity_folder = self.identity_folder(&identity);
+        files::make_folder(&folder)?;
+        files::write(&identity_folder.join("name"), identity.to_string().as_bytes())?;
+        files::write(&folder.join("kind"), kind_word(key.kind()).as_bytes())?;
+        files::write(&folder.join("private"), &key.to_pkcs8()?)?;
+        // The name makes the key visible, so it comes last.
+        files::write(&folder.join("name"), name.to_string().as_bytes())?;
+        if let Some(certificate) = certificate {
+            self.add_certificate(certificate)?;
+        }
+        self.default_if_none(&identity_folder.join("default-key"), name)?;
+        self.default_if_none(&self.root.join("default-identity"), &identity)
+    }
+
+    /// Adds a certificate of a key in the store, and makes it the key's default if the key has none or only one that
+    /// it signed itself.
+    ///
+    /// # Errors
+    /// The key is not in the store, or is another one; it cannot be written.
+    pub fn add_certificate(&self, certificate: &Certificate) -> Result<(), StoreError> {
+        let key_name = certificate.to_key_name();
+        let key = self.private_key(&key_name)?;
+        check_pair(certificate, &key)?;
+        let folder = self.key_folder(&key_name);
+        let text = text::to_base64(certificate.data().wire());
+        let path = folder.join("certificates").join(format!("{}.cert", hash(&certificate.name().to_name())));
+        files::make_folder(&folder.join("certificates"))?;
+        files::write(&path, text.as_bytes())?;
+        let replaces = match self.default_certificate(&key_name)? {
+            Some(present) => present.is_self_signed() && !certificate.is_self_signed(),
+            None => true,
+        };
+        if replaces { self.set_default_certificate(&certificate.name().to_name()) } else { Ok(()) }
+    }
+
+    /// The names of all identities, in their order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn identities(&self) -> Result<Vec<Name>, StoreError> {
+        names_below(&self.root.join("identities"))
+    }
+
+    /// The names of an identity's keys, in their order.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn keys(&self, identity: &Name) -> Result<Vec<Name>, StoreError> {
+        names_below(&self.identity_folder(identity).join("keys"))
+    }
+
+    /// The certificates of a key, in the order of their names.
+    ///
+    /// # Errors
+    /// The store cannot be read, or a certificate in it is damaged.
+    pub fn certificates(&self, key: &Name) -> Result<Vec<Certificate>, StoreError> {
+        let folder = self.key_folder(key).join("certificates");
+        let mut certificates = Vec::new();
+        for path in files::list(&folder)? {
+            let bytes = files::read(&path)?;
+            let damaged = |problem: String| StoreError::Damaged { path: path.clone(), problem };
+            let packets = text::packets_in(&bytes).map_err(|error| damaged(error.to_string()))?;
+            for packet in packets {
+                certificates.push(Certificate::decode(&packet).map_err(|error| damaged(error.to_string()))?);
+            }
+        }
+        certificates.sort_by(|a, b| a.name().cmp(&b.name()));
+        Ok(certificates)
+    }
+
+    /// A key by its name, by the name of one of its certificates, or by that of its identity, whose default key is
+    /// meant then.
+    ///
+    /// # Errors
+    /// There is no such key, or it cannot be read.
+    pub fn find(&self, name: &Name) -> Result<StoredKey, StoreError> {
+        let key_name = match names::key_of(name.as_ref()) {
+            Some(key) => key.to_name(),
+            None => self.default_key(name)?,
+        };
+        let key = self.private_key(&key_name)?;
+        let mut default_certificate = self.default_certificate(&key_name)?;
+        if names::is_certificate_name(name.as_ref()) {
+            let all = self.certificates(&key_name)?;
+            default_certificate = all.into_iter().find(|certificate| certificate.name() == name.as_ref());
+            if default_certificate.is_none() {
+                return Err(StoreError::Missing(name.to_string(), self.root.clone()));
+            }
+        }
+        Ok(StoredKey { name: key_name, key, default_certificate })
+    }
+
+    /// The default key of the default identity.
+    ///
+    /// # Errors
+    /// Nothing was generated yet, or it cannot be read.
+    pub fn default(&self) -> Result<StoredKey, StoreError> {
+        self.find(&self.default_identity()?)
+    }
+
+    /// The identity that is meant when none is named.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn default_identity(&self) -> Result<Name, StoreError> {
+        files::read_name(&self.root.join("default-identity"))?
+            .ok_or_else(|| StoreError::NoDefault(self.root.clone(), "identity"))
+    }
+
+    /// The key that is meant when only its identity is named.
+    ///
+    /// # Errors
+    /// The identity is not in the store, or has no key.
+    pub fn default_key(&self, identity: &Name) -> Result<Name, StoreError> {
+        files::read_name(&self.identity_folder(identity).join("default-key"))?
+            .ok_or_else(|| StoreError::Missing(identity.to_string(), self.root.clone()))
+    }
+
+    /// The certificate that goes into KeyLocators of a key.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn default_certificate(&self, key: &Name) -> Result<Option<Certificate>, StoreError> {
+        let Some(name) = files::read_name(&self.key_folder(key).join("default-certificate"))? else {
+            return Ok(None);
+        };
+        Ok(self.certificates(key)?.into_iter().find(|certificate| certificate.name() == name.as_ref()))
+    }
+
+    /// Makes an identity, key or certificate, whichever the name is of, the default of what it belongs to.
+    ///
+    /// # Errors
+    /// It is not in the store, or the store cannot be written.
+    pub fn set_default(&self, name: &Name) -> Result<(), StoreError> {
+        if names::is_certificate_name(name.as_ref()) {
+            self.find(name)?;
+            return self.set_default_certificate(name);
+        }
+        let (file, exists) = match names::identity_of(name.as_ref()) {
+            Some(identity) => {
+                let folder = self.identity_folder(&identity.to_name());
+                (folder.join("default-key"), self.key_folder(name).exists())
+            }
+            None => (self.root.join("default-identity"), self.identity_folder(name).exists()),
+        };
+        if !exists {
+            return Err(StoreError::Missing(name.to_string(), self.root.clone()));
+        }
+        files::write(&file, name.to_string().as_bytes())
+    }
+
+    /// Deletes an identity, key or certificate, whichever the name is of, and all below it.
+    ///
+    /// # Errors
+    /// It is not in the store, or the store cannot be written.
+    pub fn delete(&self, name: &Name) -> Result<(), StoreError> {
+        if names::is_certificate_name(name.as_ref()) {
+            let key = self.find(name)?.name;
+            let folder = self.key_folder(&key);
+            files::remove_file(&folder.join("certificates").join(format!("{}.cert", hash(name))))?;
+            return self.mend_default(&folder.join("default-certificate"), name, || {
+                let rest = self.certificates(&key)?;
+                Ok(rest.last().map(|certificate| certificate.name().to_name()))
+            });
+        }
+        if let Some(identity) = names::identity_of(name.as_ref()) {
+            let identity = identity.to_name();
+            self.private_key(name)?;
+            files::remove_folder(&self.key_folder(name))?;
+            let mut rest = self.keys(&identity)?;
+            if let Some(other) = rest.pop() {
+                let file = self.identity_folder(&identity).join("default-key");
+                return self.mend_default(&file, name, || Ok(Some(other)));
+            }
+            return self.delete_identity(&identity);
+        }
+        self.default_key(name)?;
+        self.delete_identity(name)
+    }
+
+    fn delete_identity(&self, identity: &Name) -> Result<(), StoreError> {
+        files::remove_folder(&self.identity_folder(identity))?;
+        self.mend_default(&self.root.join("default-identity"), identity, || Ok(self.identities()?.pop()))
+    }
+
+    /// If the default in `file` is `gone`, makes `other` the default, or leaves none.
+    fn mend_default(
+        &self,
+        file: &Path,
+        gone: &Name,
+        other: impl FnOnce() -> Result<Option<Name>, StoreError>,
+    ) -> Result<(), StoreError> {
+        if files::read_name(file)?.as_ref() != Some(gone) {
+            return Ok(());
+        }
+        match other()? {
+            Some(other) => files::write(file, other.to_string().as_bytes()),
+            None => files::remove_file(file),
+        }
+    }
+
+    fn set_default_certificate(&self, name: &Name) -> Result<(), StoreError> {
+        let key = names::key_of(name.as_ref()).map(|key| key.to_name()).unwrap_or(Name::root());
+        files::write(&self.key_folder(&key).join("default-certificate"), name.to_string().as_bytes())
+    }
+
+    fn default_if_none(&self, file: &Path, name: &Name) -> Result<(), StoreError> {
+        if file.exists() { Ok(()) } else { files::write(file, name.to_string().as_bytes()) }
+    }
+
+    fn private_key(&self, name: &Name) -> Result<PrivateKey, StoreError> {
+        let folder = self.key_folder(name);
+        if !folder.join("name").exists() {
+            return Err(StoreError::Missing(name.to_string(), self.root.clone()));
+        }
+        let path = folder.join("private");
+        files::check_private(&path)?;
+        let bytes = files::read(&path)?;
+        if files::read(&folder.join("kind"))?.trim_ascii() == kind_word(KeyKind::Hmac).as_bytes() {
+            return Ok(PrivateKey::hmac(&bytes));
+        }
+        let key = PrivateKey::from_der(&bytes);
+        key.map_err(|error| StoreError::Damaged { path, problem: error.to_string() })
+    }
+
+    fn identity_folder(&self, identity: &Name) -> PathBuf {
+        self.root.join("identities").join(hash(identity))
+    }
+
+    fn key_folder(&self, key: &Name) -> PathBuf {
+        let identity = names::identity_of(key.as_ref()).map(|name| name.to_name()).unwrap_or(Name::root());
+        self.identity_folder(&identity).join("keys").join(hash(key))
+    }
+}
+
+/// The names of what lies in the folders of `folder`.
+fn names_below(folder: &Path) -> Result<Vec<Name>, StoreError> {
+    let mut found = Vec::new();
+    for path in files::list(folder)? {
+        found.extend(files::read_name(&path.join("name"))?);
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What names a file: names may be longer than file names, and hold anything.
+fn hash(name: &Name) -> String {
+    crate::sha256(name.canonical()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn kind_word(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::EcdsaP256 => "ecdsa-p256",
+        KeyKind::Ed25519 => "ed25519",
+        KeyKind::Rsa => "rsa",
+        KeyKind::Hmac => "hmac",
+    }
+}

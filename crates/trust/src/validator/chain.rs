@@ -1,0 +1,110 @@
+//! A packet and the certificates found above it so far.
+
+use packet::NameRef;
+use packet::ndn::{KeyLocator, SignatureInfo, SignatureType};
+
+use super::outcome::{Refusal, Subject};
+use crate::certificate::{Certificate, UnixTime, names};
+use crate::policy::{Claim, PacketKind};
+
+/// The packet, and from it upwards the certificate of the key that signed it, the certificate of the key that signed
+/// that, and so on. Nothing in it has been verified.
+#[derive(Debug)]
+pub(super) struct Chain {
+    subject: Subject,
+    certificates: Vec<Certificate>,
+}
+
+impl Chain {
+    /// The chain of a packet alone.
+    pub(super) fn new(subject: Subject) -> Result<Self, Refusal> {
+        let chain = Chain { subject, certificates: Vec::new() };
+        chain.locator()?;
+        Ok(chain)
+    }
+
+    /// Puts a certificate on top that the topmost packet's KeyLocator led to.
+    pub(super) fn push(
+        &mut self,
+        now: UnixTime,
+        certificate: Certificate,
+        depth: usize,
+    ) -> Result<(), Refusal> {
+        let validity = certificate.validity();
+        let name = || certificate.name().to_string();
+        if self.certificates.len() >= depth {
+            return Err(Refusal::TooDeep(depth));
+        }
+        if self.certificates.iter().any(|below| below.key_name() == certificate.key_name()) {
+            return Err(Refusal::Loop(certificate.key_name().to_string()));
+        }
+        // One that signs itself leads nowhere, unless it is an anchor, and those are not fetched.
+        if certificate.is_self_signed() {
+            return Err(Refusal::Loop(certificate.key_name().to_string()));
+        }
+        if !validity.contains(now) {
+            return Err(Refusal::NotValidNow { name: name(), validity });
+        }
+        self.certificates.push(certificate);
+        Ok(())
+    }
+
+    /// The name of the key or certificate that signed the topmost packet.
+    pub(super) fn locator(&self) -> Result<NameRef<'_>, Refusal> {
+        match self.top_info().and_then(|info| info.key_locator) {
+            None => Err(Refusal::NotSigned(self.top_name().to_string())),
+            Some(KeyLocator::Name(name)) if names::key_of(name).is_some() => Ok(name),
+            Some(_) => Err(Refusal::NoKeyName(self.top_name().to_string())),
+        }
+    }
+
+    /// What the topmost packet claims, for the policy.
+    pub(super) fn claim(&self) -> Claim<'_> {
+        let info = self.top_info();
+        Claim {
+            kind: if self.certificates.is_empty() { self.subject.kind() } else { PacketKind::Certificate },
+            name: self.top_name(),
+            signer: self.locator().unwrap_or(NameRef::ROOT),
+            signature_type: info.map_or(SignatureType::NULL, |info| info.signature_type),
+        }
+    }
+
+    /// Checks all signatures, from the one that `trusted` made down to the packet's.
+    pub(super) fn verify_down(&self, trusted: &Certificate) -> Result<(), Refusal> {
+        let mut signer = trusted;
+        for certificate in self.certificates.iter().rev() {
+            signer
+                .verifier()
+                .verify_data(certificate.data())
+                .map_err(|error| Refusal::Signature { name: certificate.name().to_string(), error })?;
+            signer = certificate;
+        }
+        self.subject
+            .verify(&signer.verifier())
+            .map_err(|error| Refusal::Signature { name: self.subject.name().to_string(), error })
+    }
+
+    /// The certificate of the key that signed the packet, when `trusted` is on top of the chain.
+    pub(super) fn signer_of_subject(&self, trusted: &Certificate) -> Certificate {
+        self.certificates.first().unwrap_or(trusted).clone()
+    }
+
+    pub(super) fn certificates(&self) -> &[Certificate] {
+        &self.certificates
+    }
+
+    pub(super) fn into_subject(self) -> Subject {
+        self.subject
+    }
+
+    fn top_name(&self) -> NameRef<'_> {
+        self.certificates.last().map_or(self.subject.name(), Certificate::name)
+    }
+
+    fn top_info(&self) -> Option<SignatureInfo<'_>> {
+        match self.certificates.last() {
+            Some(certificate) => certificate.data().ndn()?.signature_info(),
+            None => self.subject.signature_info(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What goes into a validator and what comes out.
+
+use packet::ndn::SignatureInfo;
+use packet::{Data, Interest, NackReason, NameRef};
+use thiserror::Error;
+
+use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
+use crate::error::VerifyError;
+use crate::policy::{PacketKind, PolicyRefusal};
+use crate::verifier::Verifier;
+
+/// One packet's validation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValidationId(pub(super) u64);
+
+/// A packet that asks to be trusted.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A Data.
+    Data(Data),
+    /// A signed Interest.
+    Interest(Interest),
+}
+
+impl Subject {
+    /// The packet's name.
+    pub fn name(&self) -> NameRef<'_> {
+        match self {
+            Subject::Data(data) => data.name(),
+            Subject::Interest(interest) => interest.name(),
+        }
+    }
+
+    pub(super) fn kind(&self) -> PacketKind {
+        match self {
+            Subject::Data(data) if crate::certificate::names::is_certificate_name(data.name()) => {
+                PacketKind::Certificate
+            }
+            Subject::Data(_) => PacketKind::Data,
+            Subject::Interest(_) => PacketKind::Interest,
+        }
+    }
+
+    pub(super) fn signature_info(&self) -> Option<SignatureInfo<'_>> {
+        match self {
+            Subject::Data(data) => data.ndn()?.signature_info(),
+            Subject::Interest(interest) => interest.ndn()?.signature_info(),
+        }
+    }
+
+    pub(super) fn verify(&self, verifier: &Verifier) -> Result<(), VerifyError> {
+        match self {
+            Subject::Data(data) => verifier.verify_data(data),
+            Subject::Interest(interest) => verifier.verify_interest(interest),
+        }
+    }
+}
+
+/// A decision about a packet.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Which validation it was.
+    pub id: ValidationId,
+    /// The packet.
+    pub subject: Subject,
+    /// The certificate of the key that signed the packet, or why the packet is refused.
+    pub verdict: Result<Certificate, Refusal>,
+}
+
+/// Why an Interest for a certificate was not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchFailure {
+    /// Nothing came in time.
+    Timeout,
+    /// The network said no.
+    Nack(NackReason),
+    /// The Interest could not be sent at all.
+    Unsendable,
+}
+
+impl std::fmt::Display for FetchFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FetchFailure::Timeout => f.write_str("nobody answered in time"),
+            FetchFailure::Nack(reason) => write!(f, "the network answered {reason:?}"),
+            FetchFailure::Unsendable => f.write_str("the Interest could not be sent"),
+        }
+    }
+}
+
+/// Why a packet is not trusted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The packet is not signed with a key: a bare digest, no signature, or one without KeyLocator.
+    #[error("{0} is not signed by anybody: it carries no key locator")]
+    NotSigned(String),
+    /// The KeyLocator is no name, or the name of something that is no key.
+    #[error("{0} names no key as its signer, so its certificate cannot be found")]
+    NoKeyName(String),
+    /// The name rules do not let this key sign this packet.
+    #[error(transparent)]
+    Policy(#[from] PolicyRefusal),
+    /// More certificates between packet and anchor than allowed.
+    #[error("no trust anchor was reached after {0} certificates")]
+    TooDeep(usize),
+    /// Certificates sign each other in a circle.
+    #[error("the chain of certificates comes back to {0} without reaching a trust anchor")]
+    Loop(String),
+    /// A certificate of the chain does not count now.
+    #[error("the certificate {name} is valid from {validity} and not now")]
+    NotValidNow {
+        /// The certificate.
+        name: String,
+        /// When it is valid.
+        validity: ValidityPeriod,
+    },
+    /// A certificate of the chain could not be had.
+    #[error("the certificate {name} could not be fetched: {failure}")]
+    NotFetched {
+        /// The name that was asked for.
+        name: String,
+        /// Why it did not come.
+        failure: FetchFailure,
+    },
+    /// What came instead of a certificate is none.
+    #[error(transparent)]
+    NotACertificate(#[from] CertificateError),
+    /// A signature of the chain does not hold.
+    #[error("{name}: {error}")]
+    Signature {
+        /// The packet whose signature it is.
+        name: String,
+        /// What is wrong.
+        error: VerifyError,
+    },
+    /// Too many packets wait for certificates.
+    #[error("{0} packets already wait for certificates, more are not kept")]
+    Full(usize),
+}

@@ -1,0 +1,277 @@
+//! A packet is trusted exactly if a chain of certificates that count now leads from it to an anchor under the rules.
+
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::random::Random;
+use packet::{Component, Data, NackReason, Name};
+use trust::certificate::{Issue, names, self_signed};
+use trust::policy::{PacketKind, Policy, PolicyRefusal};
+use trust::validator::{FetchFailure, Refusal, Subject};
+use trust::{
+    Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
+};
+
+const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+fn years(from: u64, to: u64) -> ValidityPeriod {
+    let year = |year: u64| UnixTime::from_secs((year - 1970) * 31_556_952);
+    ValidityPeriod { not_before: year(from), not_after: year(to) }
+}
+
+/// Somebody with a key and a certificate of it.
+#[derive(Clone)]
+struct Party {
+    key: PrivateKey,
+    certificate: Certificate,
+}
+
+impl Party {
+    fn anchor(key_uri: &str) -> Party {
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        let certificate = self_signed(&key, &name(key_uri), names::SELF, NOW, years(2000, 2100)).unwrap();
+        Party { key, certificate }
+    }
+
+    fn issue(&self, key_uri: &str, validity: ValidityPeriod) -> Party {
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        let issue = Issue { issuer_id: Component::generic(b"x"), version: 1, validity };
+        let certificate = issue.certify(&name(key_uri), &key.public_key().unwrap(), &self.signer()).unwrap();
+        Party { key, certificate }
+    }
+
+    fn signer(&self) -> Signer {
+        Signer::new(self.key.clone(), self.certificate.name().to_name())
+    }
+
+    fn sign(&self, uri: &str) -> Subject {
+        Subject::Data(self.signer().sign_data(&DataBuilder::new(name(uri))).unwrap())
+    }
+}
+
+fn validator(policy: Policy, anchors: &[&Party]) -> Validator {
+    let anchors = anchors.iter().map(|party| party.certificate.clone());
+    Validator::new(policy, anchors, ValidatorLimits::default(), Random::from_seed(1))
+}
+
+/// Validates one packet, answering Interests out of `published`.
+fn decide(validator: &mut Validator, subject: Subject, published: &[&Party]) -> Result<Name, Refusal> {
+    decide_at(NOW, validator, subject, published)
+}
+
+fn decide_at(
+    now: UnixTime,
+    validator: &mut Validator,
+    subject: Subject,
+    published: &[&Party],
+) -> Result<Name, Refusal> {
+    let id = validator.validate(now, subject);
+    for _ in 0..100 {
+        if let Some(outcome) = validator.poll_outcome() {
+            assert_eq!(outcome.id, id);
+            return outcome.verdict.map(|certificate| certificate.name().to_name());
+        }
+        let interest = validator.poll_interest().expect("neither an outcome nor an Interest");
+        let found = published.iter().find(|party| interest.name().is_prefix_of(party.certificate.name()));
+        match found {
+            Some(party) => assert!(validator.handle_data(now, party.certificate.data())),
+            None => validator.handle_failure(interest.name(), FetchFailure::Timeout),
+        }
+    }
+    panic!("no decision");
+}
+
+#[test]
+fn a_packet_is_trusted_through_two_certificates_and_later_without_fetching() {
+    let root = Party::anchor("/lab/KEY/1");
+    let group = root.issue("/lab/net/KEY/1", years(2000, 2100));
+    let alice = group.issue("/lab/net/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let trusted = decide(&mut validator, alice.sign("/lab/net/alice/x"), &[&group, &alice]);
+    assert_eq!(trusted, Ok(alice.certificate.name().to_name()));
+    assert_eq!(validator.counters().interests, 2);
+    decide(&mut validator, alice.sign("/lab/net/alice/y"), &[]).unwrap();
+    assert_eq!(validator.counters().interests, 2);
+    assert_eq!(validator.counters().accepted, 2);
+
+    // An hour later the certificates have to be shown again.
+    let later = NOW.plus_secs(3601);
+    let refused = decide_at(later, &mut validator, alice.sign("/lab/net/alice/z"), &[]).unwrap_err();
+    assert!(matches!(refused, Refusal::NotFetched { failure: FetchFailure::Timeout, .. }), "{refused}");
+}
+
+#[test]
+fn names_that_do_not_go_together_are_refused() {
+    let root = Party::anchor("/lab/KEY/1");
+    let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let refused = decide(&mut validator, alice.sign("/lab/bob/x"), &[&alice]).unwrap_err();
+    assert!(matches!(refused, Refusal::Policy(PolicyRefusal::NotUnderSigner { .. })));
+
+    // Alice certifies somebody who is not under her.
+    let bob = alice.issue("/lab/bob/KEY/1", years(2000, 2100));
+    let refused = decide(&mut validator, bob.sign("/lab/bob/x"), &[&alice, &bob]).unwrap_err();
+    assert!(matches!(refused, Refusal::Policy(PolicyRefusal::NotUnderSigner { .. })));
+}
+
+#[test]
+fn a_forged_chain_is_refused_whatever_it_is_called() {
+    let root = Party::anchor("/lab/KEY/1");
+    let impostor = Party::anchor("/lab/KEY/1");
+    let alice = impostor.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let refused = decide(&mut validator, alice.sign("/lab/alice/x"), &[&alice]).unwrap_err();
+    assert!(
+        matches!(&refused, Refusal::Signature { name, .. } if name.contains("/lab/alice/KEY")),
+        "{refused}"
+    );
+    let refused = decide(&mut validator, impostor.sign("/lab/x"), &[&impostor]).unwrap_err();
+    assert!(matches!(refused, Refusal::Signature { .. }));
+    // Nothing of it was kept.
+    assert!(decide(&mut validator, alice.sign("/lab/alice/x"), &[]).is_err());
+}
+
+#[test]
+fn certificates_count_only_in_their_time() {
+    let root = Party::anchor("/lab/KEY/1");
+    let expired = root.issue("/lab/alice/KEY/1", years(2000, 2010));
+    let future = root.issue("/lab/bob/KEY/1", years(2090, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    for (party, uri) in [(&expired, "/lab/alice/x"), (&future, "/lab/bob/x")] {
+        let refused = decide(&mut validator, party.sign(uri), &[party]).unwrap_err();
+        assert!(matches!(refused, Refusal::NotValidNow { .. }), "{refused}");
+    }
+    // An anchor out of its time is none.
+    let past = UnixTime::from_secs(1000);
+    assert!(decide_at(past, &mut validator, root.sign("/lab/x"), &[&root]).is_err());
+}
+
+#[test]
+fn circles_and_long_ways_end() {
+    let root = Party::anchor("/lab/KEY/0");
+    let (a, b) = (Party::anchor("/lab/KEY/a"), Party::anchor("/lab/KEY/b"));
+    let issue = |signer: &Party, of: &Party| {
+        let issue = Issue { issuer_id: Component::generic(b"x"), version: 1, validity: years(2000, 2100) };
+        let key = of.key.public_key().unwrap();
+        let certificate = issue.certify(&of.certificate.to_key_name(), &key, &signer.signer()).unwrap();
+        Party { key: of.key.clone(), certificate }
+    };
+    let (a_by_b, b_by_a) = (issue(&b, &a), issue(&a, &b));
+    let by_key = Party { key: a.key.clone(), certificate: a_by_b.certificate.clone() };
+    let mut circle = validator(Policy::AnySigner, &[&root]);
+    let subject = Subject::Data(
+        Signer::new(by_key.key.clone(), name("/lab/KEY/a"))
+            .sign_data(&DataBuilder::new(name("/lab/x")))
+            .unwrap(),
+    );
+    // `self` certificates of both are there too, but lead nowhere.
+    let refused = decide(&mut circle, subject, &[&a_by_b, &b, &b_by_a]).unwrap_err();
+    assert!(matches!(refused, Refusal::Loop(_)), "{refused}");
+
+    let mut chain = vec![root.issue("/lab/KEY/1", years(2000, 2100))];
+    for number in 2..15 {
+        let next = chain.last().unwrap().issue(&format!("/lab/KEY/{number}"), years(2000, 2100));
+        chain.push(next);
+    }
+    let mut long = validator(Policy::Hierarchical, &[&root]);
+    let published: Vec<&Party> = chain.iter().collect();
+    let refused = decide(&mut long, chain.last().unwrap().sign("/lab/x"), &published).unwrap_err();
+    assert_eq!(refused, Refusal::TooDeep(10));
+    decide(&mut long, chain[8].sign("/lab/x"), &published).unwrap();
+}
+
+#[test]
+fn a_packet_that_nobody_signed_is_refused_in_words() {
+    let root = Party::anchor("/lab/KEY/1");
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let data = DataBuilder::new(name("/lab/x")).build_with_digest().unwrap();
+    let refused = decide(&mut validator, Subject::Data(data), &[]).unwrap_err();
+    assert_eq!(refused.to_string(), "/lab/x is not signed by anybody: it carries no key locator");
+    let data = Signer::new(root.key.clone(), name("/lab/no-key"))
+        .sign_data(&DataBuilder::new(name("/lab/x")))
+        .unwrap();
+    assert!(matches!(decide(&mut validator, Subject::Data(data), &[]), Err(Refusal::NoKeyName(_))));
+    let data = Signer::with_key_digest(root.key.clone())
+        .unwrap()
+        .sign_data(&DataBuilder::new(name("/lab/x")))
+        .unwrap();
+    assert!(matches!(decide(&mut validator, Subject::Data(data), &[]), Err(Refusal::NoKeyName(_))));
+}
+
+#[test]
+fn commands_are_validated_like_data() {
+    let root = Party::anchor("/lab/KEY/1");
+    let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let command = InterestBuilder::new(name("/lab/alice/do"));
+    let interest = alice.signer().sign_interest(&command, Freshness::default()).unwrap();
+    decide(&mut validator, Subject::Interest(interest), &[&alice]).unwrap();
+    assert!(decide(&mut validator, Subject::Interest(command.build().unwrap()), &[]).is_err());
+}
+
+#[test]
+fn packets_that_need_one_certificate_share_its_fetch() {
+    let root = Party::anchor("/lab/KEY/1");
+    let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    for number in 0..5 {
+        validator.validate(NOW, alice.sign(&format!("/lab/alice/{number}")));
+    }
+    assert_eq!(validator.waiting(), 5);
+    assert!(validator.poll_interest().is_some() && validator.poll_interest().is_none());
+    validator.handle_data(NOW, alice.certificate.data());
+    let accepted =
+        std::iter::from_fn(|| validator.poll_outcome()).filter(|outcome| outcome.verdict.is_ok()).count();
+    assert_eq!((accepted, validator.waiting()), (5, 0));
+}
+
+#[test]
+fn at_the_limit_packets_are_refused_and_counted() {
+    let root = Party::anchor("/lab/KEY/1");
+    let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let limits = ValidatorLimits { pending: 2, cached: 1, ..ValidatorLimits::default() };
+    let mut validator =
+        Validator::new(Policy::Hierarchical, [root.certificate.clone()], limits, Random::from_seed(1));
+    for number in 0..3 {
+        validator.validate(NOW, alice.sign(&format!("/lab/alice/{number}")));
+    }
+    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(Refusal::Full(2))));
+    assert_eq!(validator.counters().refused_full, 1);
+    validator.handle_data(NOW, alice.certificate.data());
+    let bob = root.issue("/lab/bob/KEY/1", years(2000, 2100));
+    validator.validate(NOW, bob.sign("/lab/bob/1"));
+    validator.handle_data(NOW, bob.certificate.data());
+    assert_eq!((validator.counters().accepted, validator.counters().cache_evicted), (3, 1));
+}
+
+#[test]
+fn a_lost_interest_is_repeated_and_a_nack_ends_the_wait() {
+    let root = Party::anchor("/lab/KEY/1");
+    let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    validator.validate(NOW, alice.sign("/lab/alice/1"));
+    let first = validator.poll_interest().unwrap();
+    validator.handle_failure(first.name(), FetchFailure::Timeout);
+    let second = validator.poll_interest().unwrap();
+    assert_eq!(first.name(), second.name());
+    assert_ne!(first.nonce(), second.nonce());
+    validator.handle_failure(second.name(), FetchFailure::Nack(NackReason::NoRoute));
+    let refused = validator.poll_outcome().unwrap().verdict.unwrap_err();
+    assert!(matches!(refused, Refusal::NotFetched { failure: FetchFailure::Nack(_), .. }));
+    assert!(!validator.handle_data(NOW, alice.certificate.data()));
+}
+
+#[test]
+fn an_answer_that_is_no_certificate_is_refused() {
+    let root = Party::anchor("/lab/KEY/1");
+    let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    validator.validate(NOW, alice.sign("/lab/alice/1"));
+    let asked = validator.poll_interest().unwrap();
+    let bogus: Data = DataBuilder::new(asked.name().to_name()).build_with_digest().unwrap();
+    validator.handle_data(NOW, &bogus);
+    assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(Refusal::NotACertificate(_))));
+    assert_eq!(PacketKind::Certificate.to_string(), "certificate");
+}

@@ -1,4 +1,18 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
 
+mod clock;
+mod codec;
+pub mod config;
 pub mod control;
 pub mod management;
+mod drop_reason;
+mod face;
+mod node;
+mod plane;
+mod start;
+mod sys;
+mod transport;
+
+pub use drop_reason::{DropCounters, DropReason};
+pub use node::{Node, RemoteControl, StartError};
+pub use start::default_unix_paths;

@@ -1,6 +1,7 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod lab;
+mod node;
 
 use std::process::ExitCode;
 
@@ -12,6 +13,9 @@ pub(crate) enum Command {
     /// Run an experiment and write its report.
     #[command(subcommand)]
     Lab(lab::Command),
+    /// Run a forwarder, or prepare to.
+    #[command(subcommand)]
+    Node(node::NodeCommand),
 }
 
 impl Command {
@@ -19,6 +23,7 @@ impl Command {
     pub(crate) fn run(self) -> ExitCode {
         match self {
             Command::Lab(command) => command.run(),
+            Command::Node(command) => command.run(),
         }
     }
 }

@@ -17,6 +17,7 @@
 mod face;
 mod face_uri;
 mod tables;
+mod unmanaged;
 
 use engine::{FaceId, NextHop, StrategySpec};
 use packet::time::Instant;
@@ -28,6 +29,7 @@ pub use face::{
 };
 pub use face_uri::{FaceUri, FaceUriError, MacAddress};
 pub use tables::{ContentStoreChanges, ContentStoreStatus, NodeStatus, RouteStatus, StrategyChoice};
+pub use unmanaged::Unmanaged;
 
 /// The face by which Interests reach the node's own applications, as in NFD.
 pub const INTERNAL_FACE: FaceId = FaceId(1);

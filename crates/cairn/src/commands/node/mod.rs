@@ -1,0 +1,66 @@
+//! `cairn node`: the forwarder.
+
+mod run;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+/// What can be done with a forwarder.
+#[derive(Debug, Subcommand)]
+pub(crate) enum NodeCommand {
+    /// Run a forwarder until it is told to stop (SIGTERM or Ctrl-C). SIGHUP has it read its configuration again.
+    Run(RunArguments),
+    /// Check a configuration, or print one with every key explained.
+    Config(ConfigArguments),
+}
+
+/// How to run.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The configuration, a TOML file. Without it everything has its default.
+    #[arg(long, short, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+}
+
+/// What to do with a configuration.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// Print a configuration with every key, its default and what it is for.
+    #[arg(long, conflicts_with = "file")]
+    sample: bool,
+    /// The file to check.
+    #[arg(required_unless_present = "sample")]
+    file: Option<PathBuf>,
+}
+
+impl NodeCommand {
+    pub(crate) fn run(self) -> ExitCode {
+        match self {
+            NodeCommand::Run(arguments) => run::run(&arguments),
+            NodeCommand::Config(arguments) => config(&arguments),
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "printing is what was asked for")]
+fn config(arguments: &ConfigArguments) -> ExitCode {
+    if arguments.sample {
+        print!("{}", node::config::Config::sample());
+        return ExitCode::SUCCESS;
+    }
+    match run::read(arguments.file.as_deref()) {
+        Ok(_) => {
+            println!("the configuration is good");
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(&error),
+    }
+}
+
+/// Says what went wrong, and gives the exit code for it.
+pub(super) fn fail(error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("cairn: {error}");
+    ExitCode::FAILURE
+}

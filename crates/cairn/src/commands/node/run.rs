@@ -1,0 +1,73 @@
+//! `cairn node run`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use node::Node;
+use node::config::{Config, ConfigError};
+use node::control::Unmanaged;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use thiserror::Error;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use super::{RunArguments, fail};
+
+/// Why a node does not run.
+#[derive(Debug, Error)]
+pub(super) enum RunError {
+    #[error("cannot read {path}: {source}")]
+    Read { path: String, source: std::io::Error },
+    #[error("{path}: {source}")]
+    Config { path: String, source: ConfigError },
+    #[error(transparent)]
+    Start(#[from] node::StartError),
+    #[error("cannot wait for signals: {0}")]
+    Signals(std::io::Error),
+    #[error("log filter {filter}: {source}")]
+    Filter { filter: String, source: tracing_subscriber::filter::ParseError },
+}
+
+pub(super) fn run(arguments: &RunArguments) -> ExitCode {
+    match try_run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
+    let config = read(arguments.config.as_deref())?;
+    start_log(&config)?;
+    // Signals are caught before anything is started, so that none is lost and none ends the process half-way.
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(RunError::Signals)?;
+    let mut node = Node::start(&config, Box::new(Unmanaged))?;
+    tracing::info!("running");
+    for signal in signals.forever() {
+        if signal != SIGHUP {
+            tracing::info!("stopping");
+            break;
+        }
+    }
+    node.shut_down();
+    Ok(())
+}
+
+/// Reads a configuration, or gives the default one.
+pub(super) fn read(path: Option<&Path>) -> Result<Config, RunError> {
+    let Some(path) = path else { return Ok(Config::default()) };
+    let shown = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|source| RunError::Read { path: shown.clone(), source })?;
+    Config::read(&text).map_err(|source| RunError::Config { path: shown, source })
+}
+
+fn start_log(config: &Config) -> Result<(), RunError> {
+    let filter = std::env::var("CAIRN_LOG").unwrap_or_else(|_| config.log.filter.clone());
+    let targets: Targets =
+        filter.parse().map_err(|source| RunError::Filter { filter: filter.clone(), source })?;
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    tracing_subscriber::registry().with(lines).with(targets).init();
+    Ok(())
+}

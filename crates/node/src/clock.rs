@@ -1,0 +1,44 @@
+//! The system's clocks, as the state machines see them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use packet::time::Instant;
+
+use crate::control::Now;
+
+/// Counts from when the node started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    origin: std::time::Instant,
+    started_unix_millis: u64,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Clock { origin: std::time::Instant::now(), started_unix_millis: unix_millis() }
+    }
+
+    /// Nanoseconds since the start, and one second: zero is before everything.
+    #[inline]
+    pub(crate) fn now(&self) -> Instant {
+        let nanos = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Instant::from_nanos(nanos.saturating_add(Self::START.as_nanos()))
+    }
+
+    /// Both clocks.
+    pub(crate) fn both(&self) -> Now {
+        Now { monotonic: self.now(), unix_millis: unix_millis() }
+    }
+
+    pub(crate) fn started_unix_millis(&self) -> u64 {
+        self.started_unix_millis
+    }
+
+    /// What [`now`](Self::now) said at first.
+    pub(crate) const START: Instant = Instant::from_secs(1);
+}
+
+fn unix_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

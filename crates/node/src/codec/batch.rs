@@ -1,0 +1,93 @@
+//! Packets that have been decoded and wait for the engine: it works on dozens at a time, fetching ahead what they will touch.
+
+use engine::{Engine, FaceId, Upcoming};
+use packet::time::Instant;
+use packet::{Data, Interest, LinkHeader, NackReason, PrefixHashes};
+use smallvec::SmallVec;
+
+/// A network packet.
+#[derive(Debug)]
+pub(crate) enum Packet {
+    Interest(Interest),
+    Data(Data),
+    Nack(Interest, NackReason),
+}
+
+#[derive(Debug)]
+struct Arrival {
+    face: FaceId,
+    packet: Packet,
+    header: LinkHeader,
+}
+
+/// Packets on their way from the codecs to the engine.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    /// The face whose frames are being decoded.
+    pub(crate) face: FaceId,
+    waiting: Vec<Arrival>,
+    /// The hashes of each, and spare places behind them, which decoding fills before it is known whether the packet is good.
+    hashes: Vec<PrefixHashes>,
+}
+
+/// As many as the engine prepares together.
+const PREPARED: usize = 32;
+
+impl Arrivals {
+    /// Packets that wait, at most, before they should be handed over.
+    pub(crate) const FULL: usize = 64;
+
+    pub(crate) fn new() -> Self {
+        Arrivals { face: FaceId(0), waiting: Vec::new(), hashes: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Where the hashes of the next packet go.
+    #[inline]
+    pub(crate) fn next_hashes(&mut self) -> &mut PrefixHashes {
+        let place = self.waiting.len();
+        if self.hashes.len() <= place {
+            self.hashes.resize_with(place + 1, PrefixHashes::default);
+        }
+        &mut self.hashes[place]
+    }
+
+    /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
+    #[inline]
+    pub(crate) fn push(&mut self, packet: Packet, header: LinkHeader) {
+        self.waiting.push(Arrival { face: self.face, packet, header });
+    }
+
+    /// Hands all packets to the engine.
+    pub(crate) fn hand_over(&mut self, now: Instant, engine: &mut Engine) {
+        let mut hashes = self.hashes.chunks(PREPARED);
+        let mut waiting = self.waiting.drain(..);
+        while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {
+            let batch = waiting.as_slice().iter().zip(hashes).take(PREPARED);
+            let upcoming: SmallVec<[Upcoming<'_>; PREPARED]> = batch
+                .map(|(arrival, hashes)| match &arrival.packet {
+                    Packet::Interest(packet) | Packet::Nack(packet, _) => {
+                        Upcoming { dialect: packet.dialect(), hashes, nonce: packet.nonce() }
+                    }
+                    Packet::Data(packet) => Upcoming { dialect: packet.dialect(), hashes, nonce: None },
+                })
+                .collect();
+            if upcoming.len() > 1 {
+                engine.prepare(&upcoming);
+            }
+            for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
+                let Arrival { face, packet, header } = arrival;
+                match packet {
+                    Packet::Interest(packet) => engine.receive_interest(now, face, packet, hashes, &header),
+                    Packet::Data(packet) => engine.receive_data(now, face, &packet, hashes, &header),
+                    Packet::Nack(packet, reason) => {
+                        engine.receive_nack(now, face, &packet, reason, hashes);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What turns frames into packets and back: the one place of the data plane that knows the languages faces speak.
+//!
+//! A [`Codec`] belongs to one face. The rest of the data plane moves frames and packets and asks no questions about either.
+
+mod batch;
+mod ndn;
+
+use engine::Transmit;
+use packet::NameHasher;
+use packet::time::Instant;
+
+pub(crate) use batch::{Arrivals, Packet};
+pub(crate) use ndn::NdnCodec;
+
+use crate::control::CongestionSettings;
+
+/// What a face's frames are made of.
+pub(crate) enum Codec {
+    /// NDN packets in NDNLPv2.
+    Ndn(Box<NdnCodec>),
+}
+
+/// Where the first frame in a stream of bytes ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// The frame takes so many bytes, all of which are there.
+    Complete(usize),
+    /// More bytes are needed.
+    Incomplete,
+    /// This is no stream of frames, or the frame is larger than any may be.
+    Invalid,
+}
+
+/// Where a codec puts the frames it makes.
+pub(crate) trait FrameSink {
+    /// The bytes that the next frame is appended to.
+    fn bytes(&mut self) -> &mut Vec<u8>;
+    /// A frame is complete: all that was appended since the last one, and behind it `packet`, if there is one.
+    fn end_frame(&mut self, packet: Option<&packet::Buffer>);
+}
+
+/// What a link does beside its transport; see [`crate::control::FaceChanges`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkSettings {
+    pub(crate) local_fields: bool,
+    pub(crate) reliability: bool,
+    pub(crate) congestion_marking: bool,
+    pub(crate) congestion: CongestionSettings,
+    /// The largest frame of the transport; `None` for any.
+    pub(crate) transport_mtu_bytes: Option<usize>,
+    pub(crate) mtu_override_bytes: Option<usize>,
+    pub(crate) multi_access: bool,
+    pub(crate) padded_frames: bool,
+    /// Whether packets larger than the MTU are cut and put together again.
+    pub(crate) fragmentation: bool,
+}
+
+impl Codec {
+    /// Takes in a frame that arrived; what is in it joins `arrivals`. `from` tells peers on one link apart.
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        now: Instant,
+        from: u64,
+        frame: &[u8],
+        hasher: &NameHasher,
+        arrivals: &mut Arrivals,
+    ) {
+        match self {
+            Codec::Ndn(codec) => codec.receive(now, from, frame, hasher, arrivals),
+        }
+    }
+
+    /// Turns a packet into frames.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
+        match self {
+            Codec::Ndn(codec) => codec.send(now, transmit, sink),
+        }
+    }
+
+    /// Lets time pass; frames that are to be sent go to `sink`.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        match self {
+            Codec::Ndn(codec) => codec.handle_timeout(now, sink),
+        }
+    }
+
+    /// Frames that what was received asks for.
+    pub(crate) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        match self {
+            Codec::Ndn(codec) => codec.poll_frames(now, sink),
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        match self {
+            Codec::Ndn(codec) => codec.next_deadline(),
+        }
+    }
+
+    /// How much waits to be sent.
+    pub(crate) fn handle_send_queue(&mut self, queued_bytes: u64) {
+        match self {
+            Codec::Ndn(codec) => codec.handle_send_queue(queued_bytes),
+        }
+    }
+
+    /// Where the first frame of `stream` ends.
+    #[inline]
+    pub(crate) fn framing(&self, stream: &[u8]) -> Framing {
+        match self {
+            Codec::Ndn(_) => ndn::framing(stream),
+        }
+    }
+
+    /// What the link does.
+    pub(crate) fn settings(&self) -> &LinkSettings {
+        match self {
+            Codec::Ndn(codec) => codec.settings(),
+        }
+    }
+
+    /// Changes what the link does; false if the settings do not fit together, and nothing was changed.
+    pub(crate) fn set_settings(&mut self, settings: LinkSettings) -> bool {
+        match self {
+            Codec::Ndn(codec) => codec.set_settings(settings),
+        }
+    }
+
+    /// What was dropped, by the words of the link protocol.
+    pub(crate) fn drops(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            Codec::Ndn(codec) => codec.drops(),
+        }
+    }
+
+    /// Whether a frame that nobody is known to send makes it worth while to know them.
+    pub(crate) fn is_welcome(dialect: packet::Dialect, frame: &[u8]) -> bool {
+        match dialect {
+            packet::Dialect::Ndn => ndn::is_welcome(frame),
+            packet::Dialect::Ccnx => false,
+        }
+    }
+}

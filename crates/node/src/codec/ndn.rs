@@ -1,0 +1,214 @@
+//! The NDN codec: packets of format v0.3 in NDNLPv2.
+
+use engine::{Outgoing, Transmit};
+use link::v2::{
+    Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType,
+    ReassemblyConfig, Received, ReliabilityConfig,
+};
+use packet::ndn::lp::{LpPacketView, types};
+use packet::ndn::tlv;
+use packet::random::Random;
+use packet::time::Instant;
+use packet::{Buffer, Data, Interest, LinkHeader, NackReason, NameHasher};
+
+use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
+
+/// One end of an NDN link.
+pub(crate) struct NdnCodec {
+    service: LinkService,
+    settings: LinkSettings,
+    /// Packets in good frames that were no good themselves.
+    malformed_packets: u64,
+    /// Whether packets may wait in the service: reassembled ones, and frames to be sent or acknowledged.
+    may_wait: bool,
+}
+
+/// The largest frame in a stream: a packet of the largest size with the largest of headers.
+const MAX_FRAME_BYTES: usize = tlv::MAX_PACKET_BYTES + 1024;
+
+/// Where the first element of `stream` ends.
+#[inline]
+pub(super) fn framing(stream: &[u8]) -> Framing {
+    let Some(&kind) = stream.first() else { return Framing::Incomplete };
+    // Anything else would be no frame, and its length not worth waiting for.
+    if ![types::INTEREST, types::DATA, types::LP_PACKET].contains(&kind.into()) {
+        return Framing::Invalid;
+    }
+    match tlv::read_number(stream, 1) {
+        Ok((length, start)) => {
+            match usize::try_from(length).ok().and_then(|length| start.checked_add(length)) {
+                Some(end) if end <= MAX_FRAME_BYTES && end <= stream.len() => Framing::Complete(end),
+                Some(end) if end <= MAX_FRAME_BYTES => Framing::Incomplete,
+                _ => Framing::Invalid,
+            }
+        }
+        Err(packet::Rule::Truncated { .. }) => Framing::Incomplete,
+        Err(_) => Framing::Invalid,
+    }
+}
+
+/// Whether a stranger's frame is at least one, so that noise makes no faces.
+pub(super) fn is_welcome(frame: &[u8]) -> bool {
+    LpPacketView::decode_first(frame).is_ok()
+}
+
+impl NdnCodec {
+    /// A codec; `None` if the settings do not fit together.
+    pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
+        let service = LinkService::new(config(&settings), random).ok()?;
+        let may_wait = settings.reliability || settings.fragmentation;
+        Some(NdnCodec { service, settings, malformed_packets: 0, may_wait })
+    }
+
+    pub(super) fn settings(&self) -> &LinkSettings {
+        &self.settings
+    }
+
+    pub(super) fn set_settings(&mut self, settings: LinkSettings) -> bool {
+        let fits = self.service.set_config(config(&settings)).is_ok();
+        if fits {
+            self.may_wait = settings.reliability || settings.fragmentation;
+            self.settings = settings;
+        }
+        fits
+    }
+
+    #[inline]
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        from: u64,
+        frame: &[u8],
+        hasher: &NameHasher,
+        arrivals: &mut Arrivals,
+    ) {
+        match self.service.receive_frame(now, EndpointId(from), frame) {
+            Ok(Received::Packet { packet, header, nack }) => {
+                self.decode(Buffer::copy_from(packet), header, nack, hasher, arrivals);
+            }
+            Ok(Received::Taken) => {
+                while let Some(delivery) = self.service.poll_deliver() {
+                    self.decode(delivery.packet, delivery.header, delivery.nack, hasher, arrivals);
+                }
+            }
+            // The service has counted it.
+            Err(_) => {}
+        }
+    }
+
+    #[inline]
+    fn decode(
+        &mut self,
+        packet: Buffer,
+        header: LinkHeader,
+        nack: Option<NackReason>,
+        hasher: &NameHasher,
+        arrivals: &mut Arrivals,
+    ) {
+        let is_data = packet.first().copied().map(u32::from) == Some(types::DATA);
+        let hashes = arrivals.next_hashes();
+        let decoded = if is_data {
+            Data::decode_ndn_hashed(packet, hasher, hashes).map(Packet::Data)
+        } else {
+            Interest::decode_ndn_hashed(packet, hasher, hashes).map(|interest| match nack {
+                None => Packet::Interest(interest),
+                Some(reason) => Packet::Nack(interest, reason),
+            })
+        };
+        match decoded {
+            Ok(packet) => arrivals.push(packet, header),
+            Err(_) => self.malformed_packets += 1,
+        }
+    }
+
+    #[inline]
+    pub(super) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
+        let (wire, nack) = match &transmit.packet {
+            Outgoing::Interest(interest) => (interest.wire(), None),
+            Outgoing::Data(data) => (data.wire(), None),
+            Outgoing::Nack(interest, reason) => (interest.wire(), Some(*reason)),
+        };
+        match self.service.frame(now, transmit.header, nack, wire, sink.bytes()) {
+            Ok(Framed::Whole) => sink.end_frame(Some(wire)),
+            Ok(Framed::Taken) => self.poll_frames(now, sink),
+            // The service has counted it.
+            Err(_) => {}
+        }
+    }
+
+    pub(super) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        while self.service.poll_transmit(now, sink.bytes()).is_some() {
+            sink.end_frame(None);
+        }
+        // Nobody waits for them: a strategy notices a lost Interest by its own timers.
+        while self.service.poll_event().is_some() {}
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        self.service.handle_timeout(now);
+        self.poll_frames(now, sink);
+    }
+
+    pub(super) fn next_deadline(&self) -> Instant {
+        if self.may_wait { self.service.next_deadline() } else { Instant::NEVER }
+    }
+
+    pub(super) fn handle_send_queue(&mut self, queued_bytes: u64) {
+        self.service.handle_send_queue(Some(queued_bytes));
+    }
+
+    pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
+        let drops = self.service.drops().iter().filter(|(_, count)| *count > 0);
+        let mut drops: Vec<_> = drops.map(|(reason, count)| (reason.as_str(), count)).collect();
+        if self.malformed_packets > 0 {
+            drops.push(("undecodable-packet", self.malformed_packets));
+        }
+        drops
+    }
+}
+
+fn config(settings: &LinkSettings) -> Config {
+    let fragments = settings.fragmentation && settings.transport_mtu_bytes.is_some();
+    Config {
+        transport_mtu_bytes: settings.transport_mtu_bytes,
+        mtu_override_bytes: settings.mtu_override_bytes,
+        link_type: if settings.multi_access { LinkType::MultiAccess } else { LinkType::PointToPoint },
+        padded_frames: settings.padded_frames,
+        fragmentation: fragments.then(FragmentationConfig::default),
+        reassembly: fragments.then(ReassemblyConfig::default),
+        reliability: settings.reliability.then(ReliabilityConfig::default),
+        congestion_marking: settings.congestion_marking.then_some(CongestionConfig {
+            threshold_bytes: settings.congestion.threshold_bytes,
+            interval: settings.congestion.interval,
+        }),
+        local_fields: settings.local_fields,
+        ..Config::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_in_a_stream_end_where_their_length_says() {
+        assert_eq!(framing(&[]), Framing::Incomplete);
+        assert_eq!(framing(&[5]), Framing::Incomplete);
+        assert_eq!(framing(&[5, 2, 0]), Framing::Incomplete);
+        assert_eq!(framing(&[5, 2, 0, 0]), Framing::Complete(4));
+        assert_eq!(framing(&[6, 2, 0, 0, 5]), Framing::Complete(4));
+        assert_eq!(framing(&[100, 0, 5]), Framing::Complete(2));
+        assert_eq!(framing(&[100, 253, 1]), Framing::Incomplete);
+        assert_eq!(framing(&[100, 253, 0x22, 0x60]), Framing::Incomplete);
+    }
+
+    #[test]
+    fn what_is_no_frame_or_too_large_is_refused_before_it_is_waited_for() {
+        assert_eq!(framing(&[7]), Framing::Invalid);
+        assert_eq!(framing(b"GET / HTTP/1.1"), Framing::Invalid);
+        assert_eq!(framing(&[5, 253, 0xff, 0xff]), Framing::Invalid);
+        assert_eq!(framing(&[5, 255, 255, 255, 255, 255, 255, 255, 255, 255]), Framing::Invalid);
+        // Not in its shortest form.
+        assert_eq!(framing(&[5, 253, 0, 1]), Framing::Invalid);
+    }
+}

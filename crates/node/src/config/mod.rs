@@ -1,0 +1,239 @@
+//! The configuration: one TOML file, every key of which has a default and a sentence about it.
+//!
+//! Everything works without a file. [`Config::sample`] writes one with all keys, made from the definitions below, so it cannot be
+//! out of date. A key that does not exist is an error that names the line and what may have been meant.
+
+mod read;
+mod section;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+
+use section::section;
+use serde::{Deserialize, Serialize};
+
+pub use read::ConfigError;
+
+section! {
+    /// How the node works as a whole.
+    NodeConfig {
+        /// Faces that may exist at once, of all kinds.
+        max_faces: usize = 16_384,
+        /// Faces among them that may exist because a peer appeared: UDP peers and accepted connections.
+        max_on_demand_faces: usize = 12_288,
+        /// Seconds after which an on-demand face over datagrams closes when nothing came or went.
+        idle_timeout_secs: u64 = 600,
+        /// Microseconds that the data plane looks for more work before it sleeps. 0 sleeps at once and uses no processor time
+        /// when idle; more lowers latency and costs a core.
+        busy_poll_micros: u64 = 0,
+        /// The processor that the data plane stays on; leave it out to let the system choose.
+        pin_to_cpu: Option<usize> = None,
+        /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped.
+        send_queue_bytes: usize = 4 << 20,
+        /// Whether packets are marked when a face's send queue is too long.
+        congestion_marking: bool = true,
+        /// Send queue length in bytes from which on packets are marked.
+        congestion_threshold_bytes: u64 = 65_536,
+        /// Milliseconds that a queue must be too long before the first mark.
+        congestion_interval_millis: u64 = 100,
+    }
+}
+
+section! {
+    /// The tables of the forwarder, and their limits.
+    TablesConfig {
+        /// Interests that may be pending at once.
+        max_pending: u32 = 1 << 20,
+        /// Bytes that pending Interests may take.
+        max_pending_bytes: u64 = 1 << 30,
+        /// Interests that may be pending for one face; 0 for as many as the table holds.
+        max_pending_per_face: u32 = 0,
+        /// Prefixes that the routing table may hold.
+        max_prefixes: u32 = 1 << 21,
+        /// Names and nonces of past Interests that are remembered to recognise loops.
+        max_dead_nonces: u32 = 1 << 20,
+        /// HopLimit given to Interests that have none; 0 leaves them without.
+        default_hop_limit: u8 = 0,
+        /// Names under which this network can be reached: forwarding hints to them are done with here.
+        producer_regions: Vec<String> = Vec::new(),
+        /// The strategy for names that no other is chosen for: a word such as best-route, or a full name with parameters.
+        default_strategy: String = "best-route".to_owned(),
+    }
+}
+
+section! {
+    /// The content store.
+    ContentStoreSection {
+        /// Bytes that kept packets may take.
+        max_bytes: u64 = 256 << 20,
+        /// Packets that may be kept.
+        max_entries: u32 = 1 << 20,
+        /// Who leaves when the store is full: sieve, lru or s3-fifo.
+        eviction: String = "sieve".to_owned(),
+        /// Whether Data is taken in.
+        admit: bool = true,
+        /// Whether Interests are answered.
+        serve: bool = true,
+        /// Data that nobody asked for: drop-all, admit-local, admit-network or admit-all.
+        unsolicited: String = "drop-all".to_owned(),
+    }
+}
+
+section! {
+    /// UDP.
+    UdpConfig {
+        /// Local addresses to receive at and send from. An empty list turns UDP off.
+        listen: Vec<SocketAddr> = wildcard(6363),
+        /// Largest datagram to send; larger packets go in fragments.
+        mtu_bytes: usize = 8800,
+        /// Receive buffer to ask the system for. Bursts overflow small ones.
+        receive_buffer_bytes: usize = 8 << 20,
+        /// Send buffer to ask the system for.
+        send_buffer_bytes: usize = 2 << 20,
+        /// Whether losses on faces that are made from now on are noticed and repaired (NDNLPv2 reliability).
+        reliability: bool = false,
+        /// Whether strangers get a face when they send something.
+        accept: bool = true,
+    }
+}
+
+section! {
+    /// UDP multicast: one face for each interface and family.
+    MulticastConfig {
+        /// Interfaces by name, or "*" for all that are up and can multicast. Empty turns multicast off.
+        interfaces: Vec<String> = Vec::new(),
+        /// The IPv4 group and port.
+        group_v4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(224, 0, 23, 170)), 56_363),
+        /// The IPv6 group and port. ndnd uses [ff02::114]:56363.
+        group_v6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1234)), 56_363),
+        /// Whether everybody on the link hears everybody. If not, as on wireless networks, what came in may go out again.
+        ad_hoc: bool = false,
+    }
+}
+
+section! {
+    /// TCP.
+    TcpConfig {
+        /// Local addresses to accept connections at. An empty list turns TCP off.
+        listen: Vec<SocketAddr> = wildcard(6363),
+    }
+}
+
+section! {
+    /// Unix sockets, for applications on this host.
+    UnixConfig {
+        /// Paths to accept connections at. Left out, it is /run/nfd/nfd.sock if that can be made, where NDN applications look
+        /// for it, and otherwise nfd.sock in $XDG_RUNTIME_DIR. An empty list turns unix sockets off.
+        listen: Option<Vec<PathBuf>> = None,
+    }
+}
+
+section! {
+    /// WebSocket, for applications in browsers.
+    WebSocketConfig {
+        /// Local addresses to accept connections at. An empty list turns WebSocket off.
+        listen: Vec<SocketAddr> = vec![
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9696),
+            SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 9696),
+        ],
+    }
+}
+
+section! {
+    /// Ethernet without IP. Needs the capability CAP_NET_RAW.
+    EthernetConfig {
+        /// Interfaces by name. Empty turns Ethernet off.
+        interfaces: Vec<String> = Vec::new(),
+        /// Whether each interface gets a face to the multicast group 01:00:5e:00:17:aa.
+        multicast: bool = true,
+        /// Whether strangers get a face when they send something.
+        accept: bool = true,
+    }
+}
+
+section! {
+    /// Metrics for Prometheus over HTTP.
+    MetricsConfig {
+        /// Local address to serve at, such as 127.0.0.1:9469; left out, there is no such server.
+        listen: Option<SocketAddr> = None,
+    }
+}
+
+section! {
+    /// The log, on standard error.
+    LogConfig {
+        /// What is logged: a level (error, warn, info, debug, trace), and levels of modules after it, as in
+        /// "info,node::plane=debug". The environment variable CAIRN_LOG overrides it.
+        filter: String = "info".to_owned(),
+    }
+}
+
+/// A face that the node makes when it starts.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaceSection {
+    /// The remote end in canonical form.
+    pub remote: String,
+    /// The local end, where one must be chosen: dev://eth0 for Ethernet.
+    pub local: Option<String>,
+    /// Whether the face goes when its socket fails; otherwise it tries again.
+    #[serde(default)]
+    pub persistent: bool,
+    /// Names that lead there.
+    #[serde(default)]
+    pub routes: Vec<String>,
+    /// The cost of these routes.
+    #[serde(default)]
+    pub cost: u64,
+}
+
+/// A strategy for the names under a prefix.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StrategySection {
+    /// The prefix.
+    pub prefix: String,
+    /// The strategy: a word such as multicast, or a full name with parameters.
+    pub strategy: String,
+}
+
+/// All of the configuration.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// How the node works as a whole.
+    pub node: NodeConfig,
+    /// The tables.
+    pub tables: TablesConfig,
+    /// The content store.
+    pub content_store: ContentStoreSection,
+    /// UDP.
+    pub udp: UdpConfig,
+    /// UDP multicast.
+    pub multicast: MulticastConfig,
+    /// TCP.
+    pub tcp: TcpConfig,
+    /// Unix sockets.
+    pub unix: UnixConfig,
+    /// WebSocket.
+    pub websocket: WebSocketConfig,
+    /// Ethernet.
+    pub ethernet: EthernetConfig,
+    /// Metrics.
+    pub metrics: MetricsConfig,
+    /// The log.
+    pub log: LogConfig,
+    /// Faces to make at the start.
+    #[serde(rename = "face")]
+    pub faces: Vec<FaceSection>,
+    /// Strategies to choose at the start.
+    #[serde(rename = "strategy")]
+    pub strategies: Vec<StrategySection>,
+}
+
+fn wildcard(port: u16) -> Vec<SocketAddr> {
+    vec![
+        SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port),
+        SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port),
+    ]
+}

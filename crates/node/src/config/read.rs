@@ -1,0 +1,170 @@
+//! Reading a configuration, and writing a sample of one.
+
+use std::fmt::Write as _;
+
+use thiserror::Error;
+
+use super::section::Key;
+use super::{
+    Config, ContentStoreSection, EthernetConfig, LogConfig, MetricsConfig, MulticastConfig, NodeConfig,
+    TablesConfig, TcpConfig, UdpConfig, UnixConfig, WebSocketConfig,
+};
+
+/// A configuration that cannot be used: where, what is wrong, and what may have been meant.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{}{problem}", .line.map_or_else(String::new, |line| format!("line {line}: ")))]
+pub struct ConfigError {
+    /// The line, counted from 1, if the problem has a place.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl ConfigError {
+    /// A problem without a place in the file.
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
+        ConfigError { line: None, problem: problem.into() }
+    }
+}
+
+impl Config {
+    /// Reads a configuration.
+    ///
+    /// # Errors
+    /// What is no TOML, a key that does not exist, a value that does not fit.
+    pub fn read(text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let line =
+                error.span().map(|span| 1 + text.bytes().take(span.start).filter(|b| *b == b'\n').count());
+            ConfigError { line, problem: with_suggestion(error.message()) }
+        })
+    }
+
+    /// A configuration file with every key, its default and what it is for.
+    pub fn sample() -> String {
+        let mut text = String::from(
+            "# Configuration of a Cairn node. Every key is shown with its default; what is left out has it.\n",
+        );
+        let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
+        let sections: [(&str, &[&str], &[Key]); 11] = [
+            ("node", NodeConfig::ABOUT, NodeConfig::KEYS),
+            ("tables", TablesConfig::ABOUT, TablesConfig::KEYS),
+            ("content_store", ContentStoreSection::ABOUT, ContentStoreSection::KEYS),
+            ("udp", UdpConfig::ABOUT, UdpConfig::KEYS),
+            ("multicast", MulticastConfig::ABOUT, MulticastConfig::KEYS),
+            ("tcp", TcpConfig::ABOUT, TcpConfig::KEYS),
+            ("unix", UnixConfig::ABOUT, UnixConfig::KEYS),
+            ("websocket", WebSocketConfig::ABOUT, WebSocketConfig::KEYS),
+            ("ethernet", EthernetConfig::ABOUT, EthernetConfig::KEYS),
+            ("metrics", MetricsConfig::ABOUT, MetricsConfig::KEYS),
+            ("log", LogConfig::ABOUT, LogConfig::KEYS),
+        ];
+        for (name, about, keys) in sections {
+            let _ = writeln!(text, "\n#{}\n[{name}]", about.join("\n#"));
+            for key in keys {
+                let value = defaults.get(name).and_then(|section| section.get(key.name));
+                // A key that has no value by default is shown with none.
+                let line = match value {
+                    Some(value) => format!("{} = {value}", key.name),
+                    None => format!("# {} =", key.name),
+                };
+                let _ = writeln!(text, "#{}\n{line}", key.doc.join("\n#"));
+            }
+        }
+        text.push_str(EXAMPLES);
+        text
+    }
+}
+
+const EXAMPLES: &str = r#"
+# Faces to make at the start, with the names that lead there. They are permanent: after a failure they try again.
+# [[face]]
+# remote = "udp4://192.0.2.1:6363"
+# routes = ["/example"]
+# cost = 10
+# persistent = false           # true: the face goes when its socket fails
+# local = "dev://eth0"         # for ether:// only
+
+# Strategies for the names under a prefix.
+# [[strategy]]
+# prefix = "/example"
+# strategy = "multicast"
+"#;
+
+/// Adds what may have been meant to serde's list of what could have stood there.
+fn with_suggestion(message: &str) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let Some((unknown, known)) = quoted.split_first().filter(|_| message.starts_with("unknown field")) else {
+        return message.to_owned();
+    };
+    let nearest = known.iter().map(|key| (distance(unknown, key), key)).min();
+    match nearest {
+        Some((distance, key)) if distance <= 1 + unknown.len() / 3 => {
+            format!("there is no key `{unknown}`; did you mean `{key}`?")
+        }
+        _ => format!("there is no key `{unknown}`; there are {}", known.join(", ")),
+    }
+}
+
+/// Letters to insert, remove or change to make one word of the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (line, letter) in from.chars().enumerate() {
+        let mut diagonal = line;
+        row[0] = line + 1;
+        for (column, other) in to.iter().enumerate() {
+            let change = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = change.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_the_default_configuration() {
+        let sample = Config::sample();
+        assert_eq!(Config::read(&sample), Ok(Config::default()), "{sample}");
+        assert_eq!(Config::read(""), Ok(Config::default()));
+    }
+
+    #[test]
+    fn every_key_in_the_sample_has_a_sentence_before_it() {
+        let sample = Config::sample();
+        let mut before = "";
+        for line in sample.lines() {
+            let is_key = line.contains(" =") && (!line.starts_with('#') || line.ends_with('='));
+            assert!(!is_key || before.starts_with("# ") && before.ends_with(['.', ':']), "{before}\n{line}");
+            before = line;
+        }
+    }
+
+    #[test]
+    fn a_key_that_does_not_exist_is_named_with_its_line_and_what_may_have_been_meant() {
+        let error = |text| Config::read(text).unwrap_err().to_string();
+        assert_eq!(
+            error("[node]\nmax_faces = 3\nidle_timeout = 3\n"),
+            "line 3: there is no key `idle_timeout`; did you mean `idle_timeout_secs`?"
+        );
+        assert!(error("[nodes]\n").starts_with("line 1: there is no key `nodes`; did you mean `node`?"));
+        assert!(error("[tcp]\n\nxyzzy = 1\n").starts_with("line 3: there is no key `xyzzy`"));
+        assert!(error("[node]\nmax_faces = \"many\"\n").starts_with("line 2: invalid type"));
+        assert!(error("[node\n").starts_with("line 1: "));
+    }
+
+    #[test]
+    fn faces_and_strategies_are_lists() {
+        let config = Config::read(
+            "[[face]]\nremote = 'udp4://192.0.2.1:6363'\nroutes = ['/a', '/b']\n[[strategy]]\nprefix = '/a'\nstrategy = 'asf'\n",
+        )
+        .unwrap();
+        assert_eq!(config.faces[0].routes, ["/a", "/b"]);
+        assert_eq!(config.strategies[0].strategy, "asf");
+        assert!(Config::read("[[face]]\nroutes = ['/a']\n").unwrap_err().problem.contains("remote"));
+    }
+}

@@ -1,0 +1,179 @@
+//! A face: a codec over a transport, with what management knows about it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::net::SocketAddr;
+
+use engine::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType};
+use packet::Dialect;
+use packet::time::{Duration, Instant};
+
+use crate::codec::Codec;
+use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri};
+use crate::drop_reason::DropCounters;
+use crate::transport::stream::Stream;
+use crate::transport::train::Outbox;
+
+/// A face of the data plane.
+pub(crate) struct Face {
+    pub(crate) id: FaceId,
+    pub(crate) remote: FaceUri,
+    pub(crate) local: FaceUri,
+    pub(crate) scope: FaceScope,
+    pub(crate) link_type: LinkType,
+    pub(crate) persistency: FacePersistency,
+    pub(crate) dialect: Dialect,
+    pub(crate) codec: Codec,
+    pub(crate) transport: Transport,
+    pub(crate) state: FaceState,
+    /// When something last came in or went out.
+    pub(crate) last_used: Instant,
+    /// When the data plane looks after this face next, whatever happens.
+    pub(crate) alarm: Instant,
+    /// Whether this turn has something to finish for this face.
+    pub(crate) touched: bool,
+    pub(crate) traffic: Traffic,
+    pub(crate) drops: DropCounters,
+}
+
+/// Frames and bytes that went through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) in_frames: u64,
+    pub(crate) in_bytes: u64,
+    pub(crate) out_frames: u64,
+    pub(crate) out_bytes: u64,
+}
+
+/// How a face's frames travel.
+pub(crate) enum Transport {
+    /// Through a socket that it shares with other faces.
+    Datagram(DatagramPort),
+    /// Over a connection of its own.
+    Stream(StreamPort),
+}
+
+/// One peer of a datagram channel.
+pub(crate) struct DatagramPort {
+    /// Number of the channel.
+    pub(crate) channel: usize,
+    pub(crate) peer: SocketAddr,
+    /// Frames of this turn, lent for as long as there are any.
+    pub(crate) outbox: Option<Box<Outbox>>,
+    /// Larger frames leave one by one.
+    pub(crate) largest_in_train: usize,
+}
+
+/// A connection, or the want of one.
+pub(crate) struct StreamPort {
+    /// `None` between attempts to connect.
+    pub(crate) stream: Option<Stream>,
+    /// Where to connect to; `None` if the peer came to us.
+    pub(crate) target: Option<StreamTarget>,
+    /// The next attempt's delay.
+    pub(crate) back_off: Duration,
+    /// When the attempt under way has failed, or the next begins.
+    pub(crate) attempt_at: Instant,
+    /// Since when a frame has been incomplete.
+    pub(crate) incomplete_since: Option<Instant>,
+}
+
+/// Where a connection leads.
+#[derive(Clone, Debug)]
+pub(crate) enum StreamTarget {
+    Tcp(SocketAddr),
+    Unix(std::path::PathBuf),
+}
+
+impl Face {
+    /// What the engine is told about the face.
+    pub(crate) fn engine_config(&self) -> FaceConfig {
+        FaceConfig {
+            dialect: self.dialect,
+            scope: self.scope,
+            link_type: self.link_type,
+            ..FaceConfig::remote()
+        }
+    }
+
+    /// What management is told about the face.
+    pub(crate) fn status(
+        &self,
+        now: Instant,
+        packets: FaceCounters,
+        idle: Duration,
+        queued: u64,
+    ) -> FaceStatus {
+        let settings = self.codec.settings();
+        let closes_when_idle =
+            self.persistency == FacePersistency::OnDemand && matches!(self.transport, Transport::Datagram(_));
+        let mtu = settings.transport_mtu_bytes.map(|mtu| settings.mtu_override_bytes.unwrap_or(mtu).min(mtu));
+        FaceStatus {
+            id: self.id,
+            remote: self.remote.clone(),
+            local: self.local.clone(),
+            dialect: self.dialect,
+            scope: self.scope,
+            persistency: self.persistency,
+            link_type: self.link_type,
+            state: self.state,
+            expires_in: closes_when_idle.then(|| (self.last_used + idle).saturating_since(now)),
+            congestion: settings.congestion,
+            mtu_bytes: mtu.map(|mtu| mtu as u64),
+            local_fields: settings.local_fields,
+            reliability: settings.reliability,
+            congestion_marking: settings.congestion_marking,
+            traffic: FaceTraffic {
+                packets,
+                in_bytes: self.traffic.in_bytes,
+                out_bytes: self.traffic.out_bytes,
+                in_frames: self.traffic.in_frames,
+                out_frames: self.traffic.out_frames,
+                queued_bytes: queued,
+                link_drops: self.codec.drops(),
+                transport_drops: self.drops.occurred(),
+            },
+        }
+    }
+
+    /// When the link or the connection wants attention. Idleness is not looked at here.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        let transport = match &self.transport {
+            Transport::Datagram(_) => Instant::NEVER,
+            Transport::Stream(port) => port
+                .incomplete_since
+                .map_or(Instant::NEVER, |since| since + STALLED_AFTER)
+                .min(port.attempt_at),
+        };
+        transport.min(self.codec.next_deadline())
+    }
+}
+
+/// How long a stream may stop in the middle of a frame.
+pub(crate) const STALLED_AFTER: Duration = Duration::from_secs(30);
+
+/// All faces by number.
+///
+/// The node gives the numbers out itself, one after the other, so they need no hashing.
+pub(crate) type Faces = HashMap<FaceId, Box<Face>, BuildHasherDefault<NumberHasher>>;
+
+/// Spreads small numbers over the bits that the map looks at.
+#[derive(Default)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    #[inline]
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(20);
+    }
+}

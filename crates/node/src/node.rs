@@ -1,0 +1,357 @@
+//! A running node: its threads, and the way to reach them.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration as StdDuration;
+
+use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
+use packet::time::Instant;
+use packet::{Buffer, Dialect, Name};
+use rustix::event::{EventfdFlags, eventfd};
+use thiserror::Error;
+
+use crate::clock::Clock;
+use crate::config::{Config, ConfigError};
+use crate::control::{
+    AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, CreateFace,
+    CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus,
+    StrategyChoice, UpdateFaceError,
+};
+use crate::plane::{DataPlane, Ends, Message, Task};
+use crate::start;
+
+/// Why a node did not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The configuration makes no sense.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A socket could not be had.
+    #[error("cannot listen at {address}: {source}{}", hint(.source))]
+    Listen {
+        /// Where.
+        address: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The system refused something else that a node needs.
+    #[error("cannot start: {0}")]
+    System(#[from] std::io::Error),
+}
+
+fn hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => "; is another forwarder running? Stop it, or change the address",
+        std::io::ErrorKind::PermissionDenied => {
+            "; choose an address that this user may use, or give the program the capability it needs (see docs/node.md)"
+        }
+        _ => "",
+    }
+}
+
+/// A node that runs until it is shut down or dropped.
+pub struct Node {
+    remote: RemoteControl,
+    plane: Option<JoinHandle<()>>,
+    control: Option<JoinHandle<()>>,
+}
+
+/// Tasks that may wait for the data plane, and messages for the control thread.
+const TASKS: usize = 256;
+const MESSAGES: usize = 4096;
+
+impl Node {
+    /// Starts a node. `application` manages it.
+    ///
+    /// # Errors
+    /// What keeps it from running; nothing is left behind then.
+    pub fn start(config: &Config, application: Box<dyn ControlApplication>) -> Result<Self, StartError> {
+        let clock = Clock::start();
+        let prepared = start::prepare(config)?;
+        let waker = Arc::new(
+            eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(std::io::Error::from)?,
+        );
+        let (task_sender, tasks) = sync_channel(TASKS);
+        let (messages, message_receiver) = sync_channel(MESSAGES);
+        let remote = RemoteControl { tasks: task_sender, waker: waker.clone() };
+        let ends = Ends { tasks, waker, messages };
+        let pin = config.node.pin_to_cpu;
+        let (started_sender, started) = sync_channel(1);
+        let plane = std::thread::Builder::new().name("data-plane".to_owned()).spawn(move || {
+            pin_to_cpu(pin);
+            match start::data_plane(clock, prepared, ends) {
+                Ok(mut plane) => {
+                    let _ = started_sender.send(Ok(()));
+                    plane.run();
+                }
+                Err(error) => {
+                    let _ = started_sender.send(Err(error));
+                }
+            }
+        })?;
+        started.recv().map_err(|_| std::io::Error::other("the data plane did not start"))??;
+        let mut node = Node { remote, plane: Some(plane), control: None };
+        start::apply(config, &mut node.remote)?;
+        let remote = node.remote.clone();
+        let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
+            ControlLoop { clock, remote, application, messages: message_receiver }.run();
+        })?;
+        node.control = Some(control);
+        Ok(node)
+    }
+
+    /// A way to ask things of the node from any thread.
+    pub fn control(&self) -> RemoteControl {
+        self.remote.clone()
+    }
+
+    /// Waits until the node has ended, which it does only when it is told to or fails.
+    pub fn wait(&mut self) {
+        for thread in [self.plane.take(), self.control.take()].into_iter().flatten() {
+            let _ = thread.join();
+        }
+    }
+
+    /// Closes all faces and sockets and waits until that is done.
+    pub fn shut_down(&mut self) {
+        self.remote.call(DataPlane::stop);
+        self.wait();
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}
+
+fn pin_to_cpu(cpu: Option<usize>) {
+    let Some(cpu) = cpu else { return };
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu);
+    if let Err(error) = rustix::thread::sched_setaffinity(None, &set) {
+        tracing::warn!(cpu, %error, "the data plane cannot be kept on this processor");
+    }
+}
+
+/// Reaches a node's data plane from another thread.
+#[derive(Clone)]
+pub struct RemoteControl {
+    tasks: SyncSender<Task>,
+    waker: Arc<OwnedFd>,
+}
+
+impl RemoteControl {
+    /// Has the data plane do something between two turns; `None` if it has ended.
+    pub(crate) fn call<R: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut DataPlane) -> R + Send + 'static,
+    ) -> Option<R> {
+        let (sender, receiver) = sync_channel(1);
+        self.post(Box::new(move |plane| {
+            let _ = sender.send(act(plane));
+        }))?;
+        receiver.recv().ok()
+    }
+
+    /// The same without waiting until it is done.
+    pub(crate) fn post(&self, task: Task) -> Option<()> {
+        self.tasks.send(task).ok()?;
+        let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
+        Some(())
+    }
+
+    /// Collects a list in pieces, so that the data plane is never kept long.
+    fn pages<T: Send + 'static>(
+        &self,
+        page: impl Fn(&DataPlane, usize) -> Vec<T> + Clone + Send + 'static,
+    ) -> Vec<T> {
+        let mut all = Vec::new();
+        loop {
+            let (skip, page) = (all.len(), page.clone());
+            match self.call(move |plane| page(plane, skip)) {
+                Some(items) if !items.is_empty() => all.extend(items),
+                _ => return all,
+            }
+        }
+    }
+}
+
+impl NodeControl for RemoteControl {
+    fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+        self.call(|plane| plane.create_face(request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
+    }
+
+    fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
+        self.call(move |plane| plane.update_face(face, changes)).unwrap_or(Err(UpdateFaceError::ShuttingDown))
+    }
+
+    fn destroy_face(&mut self, face: FaceId) -> bool {
+        let destroy = move |plane: &mut DataPlane| {
+            let exists = plane.faces.contains_key(&face);
+            plane.destroy_face(face, "asked for");
+            exists
+        };
+        self.call(destroy).unwrap_or(false)
+    }
+
+    fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+        self.call(move |plane| plane.face_status(face)).flatten()
+    }
+
+    fn faces(&mut self) -> Vec<FaceStatus> {
+        let mut all: Vec<FaceStatus> = Vec::new();
+        loop {
+            let from = FaceId(all.last().map_or(INTERNAL_FACE.0, |face| face.id.0.saturating_add(1)));
+            match self.call(move |plane| plane.face_page(from)) {
+                Some(page) if !page.is_empty() => all.extend(page),
+                _ => return all,
+            }
+        }
+    }
+
+    fn channels(&mut self) -> Vec<FaceUri> {
+        self.call(|plane| plane.channel_uris()).unwrap_or_default()
+    }
+
+    fn add_next_hop(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        hop: NextHop,
+        announcement: Option<Buffer>,
+    ) -> Result<(), AddNextHopError> {
+        let prefix = prefix.clone();
+        self.call(move |plane| plane.add_next_hop(dialect, &prefix, hop, announcement))
+            .unwrap_or(Err(AddNextHopError::ShuttingDown))
+    }
+
+    fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool {
+        let prefix = prefix.clone();
+        self.call(move |plane| plane.engine.remove_route(dialect, prefix.as_ref(), face)).unwrap_or(false)
+    }
+
+    fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus> {
+        self.pages(move |plane, skip| plane.route_page(dialect, skip))
+    }
+
+    fn set_strategy(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        strategy: &StrategySpec,
+    ) -> Result<(), SetStrategyError> {
+        let (prefix, strategy) = (prefix.clone(), strategy.clone());
+        self.call(move |plane| plane.engine.set_strategy(dialect, prefix.as_ref(), &strategy))
+            .unwrap_or(Ok(()))
+    }
+
+    fn unset_strategy(&mut self, dialect: Dialect, prefix: &Name) -> bool {
+        let prefix = prefix.clone();
+        self.call(move |plane| plane.engine.unset_strategy(dialect, prefix.as_ref())).unwrap_or(false)
+    }
+
+    fn strategies(&mut self, dialect: Dialect) -> Vec<StrategyChoice> {
+        self.pages(move |plane, skip| plane.strategy_page(dialect, skip))
+    }
+
+    fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
+        self.call(move |plane| plane.configure_content_store(changes)).unwrap_or(NOTHING_KEPT)
+    }
+
+    fn content_store(&mut self) -> ContentStoreStatus {
+        self.call(|plane| plane.content_store()).unwrap_or(NOTHING_KEPT)
+    }
+
+    fn erase_cached(&mut self, dialect: Dialect, prefix: &Name, limit: usize) -> usize {
+        let prefix = prefix.clone();
+        self.call(move |plane| plane.engine.erase_cached(dialect, prefix.as_ref(), limit)).unwrap_or(0)
+    }
+
+    fn status(&mut self) -> NodeStatus {
+        self.call(|plane| plane.status()).unwrap_or_else(|| NodeStatus {
+            version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_millis: 0,
+            started: Clock::START,
+            uptime: packet::time::Duration::ZERO,
+            tables: engine::TableSizes {
+                pending: 0,
+                pending_bytes: 0,
+                cached: 0,
+                cached_bytes: 0,
+                routes: 0,
+                faces: 0,
+                dead_nonces: 0,
+                footprint_bytes: 0,
+            },
+            engine: engine::EngineCounters::default(),
+            in_packets: [0; 3],
+            out_packets: [0; 3],
+        })
+    }
+}
+
+const NOTHING_KEPT: ContentStoreStatus = ContentStoreStatus {
+    max_entries: 0,
+    max_bytes: 0,
+    admit: false,
+    serve: false,
+    entries: 0,
+    bytes: 0,
+    hits: 0,
+    misses: 0,
+};
+
+/// The control thread: gives the application what the data plane says, and the data plane what the application answers.
+struct ControlLoop {
+    clock: Clock,
+    remote: RemoteControl,
+    application: Box<dyn ControlApplication>,
+    messages: Receiver<Message>,
+}
+
+impl ControlLoop {
+    fn run(mut self) {
+        self.application.start(self.clock.both(), &mut self.remote);
+        loop {
+            self.send_data();
+            let deadline = self.application.next_deadline();
+            let message = if deadline == Instant::NEVER {
+                self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
+            } else {
+                let wait = deadline.saturating_since(self.clock.now());
+                self.messages.recv_timeout(StdDuration::from_nanos(wait.as_nanos()))
+            };
+            let now = self.clock.both();
+            match message {
+                Ok(message) => self.handle(now, message),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if self.application.next_deadline() <= now.monotonic {
+                self.application.handle_timeout(now, &mut self.remote);
+            }
+        }
+    }
+
+    fn handle(&mut self, now: crate::control::Now, message: Message) {
+        match message {
+            Message::Interest(interest, from) => {
+                self.application.handle_interest(now, &mut self.remote, &interest, from);
+            }
+            Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
+            Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
+        }
+    }
+
+    fn send_data(&mut self) {
+        while let Some(data) = self.application.poll_data() {
+            let sent = self.remote.post(Box::new(move |plane| plane.receive_internal(&data)));
+            if sent.is_none() {
+                return;
+            }
+        }
+    }
+}

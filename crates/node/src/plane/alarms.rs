@@ -1,0 +1,81 @@
+//! What happens at a time: idle faces close, links send again, connections are tried anew.
+
+use engine::FaceId;
+use packet::time::{Duration, Instant};
+
+use super::DataPlane;
+use crate::control::{FacePersistency, FaceState};
+use crate::drop_reason::DropReason;
+use crate::face::{Face, STALLED_AFTER, Transport};
+
+/// Faces looked after in one turn.
+const ALARMS_PER_TURN: usize = 256;
+
+impl DataPlane {
+    /// Has a face looked after no later than `when`.
+    pub(super) fn set_alarm(&mut self, id: FaceId, when: Instant) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        if when < face.alarm {
+            self.alarms.remove(&(face.alarm, id));
+            face.alarm = when;
+            self.alarms.insert((when, id));
+        }
+    }
+
+    pub(super) fn ring_alarms(&mut self) {
+        for _ in 0..ALARMS_PER_TURN {
+            let Some(&(when, id)) = self.alarms.first().filter(|(when, _)| *when <= self.now) else { return };
+            self.alarms.remove(&(when, id));
+            if let Some(face) = self.faces.get_mut(&id) {
+                face.alarm = Instant::NEVER;
+                self.look_after(id);
+            }
+        }
+    }
+
+    /// Does what is due for a face, and sets its next alarm.
+    fn look_after(&mut self, id: FaceId) {
+        let (now, idle_timeout) = (self.now, self.settings.idle_timeout);
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let idle_deadline = idle_deadline(face, idle_timeout);
+        if idle_deadline <= now {
+            return self.destroy_face(id, "idle");
+        }
+        if face.codec.next_deadline() <= now {
+            self.handle_link_timeout(id);
+        }
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        if let Transport::Stream(port) = &mut face.transport {
+            if port.incomplete_since.is_some_and(|since| since + STALLED_AFTER <= now) {
+                face.drops.count(DropReason::StalledStream);
+                return self.handle_stream_end(id, "stopped in the middle of a frame");
+            }
+            if port.attempt_at <= now {
+                match (face.state, port.stream.is_some()) {
+                    (FaceState::Down, true) => return self.handle_stream_end(id, "no connection in time"),
+                    (FaceState::Down, false) => self.connect(id),
+                    (FaceState::Up, _) => port.attempt_at = Instant::NEVER,
+                }
+            }
+        }
+        self.renew_alarm(id);
+    }
+
+    /// Sets the next alarm of a face by all that it may wait for.
+    pub(super) fn renew_alarm(&mut self, id: FaceId) {
+        let idle_timeout = self.settings.idle_timeout;
+        let Some(face) = self.faces.get(&id) else { return };
+        let when = face.next_deadline().min(idle_deadline(face, idle_timeout));
+        // What is overdue, such as acknowledgements that find no room, is not tried again at once.
+        self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
+    }
+}
+
+/// When a face closes for being idle.
+fn idle_deadline(face: &Face, idle_timeout: Duration) -> Instant {
+    match (&face.transport, face.persistency) {
+        // Connections end when the peer closes them; an application may well be silent for hours.
+        (Transport::Datagram(_), FacePersistency::OnDemand) => face.last_used + idle_timeout,
+        _ => Instant::NEVER,
+    }
+}

@@ -1,0 +1,190 @@
+//! Where peers come in: sockets bound at the start, and connections accepted from them.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use engine::FaceScope;
+use rustix::event::epoll;
+use socket2::{Domain, Protocol, Socket as RawSocket, Type};
+
+use super::{DataPlane, Token};
+use crate::control::{FacePersistency, FaceUri};
+use crate::drop_reason::DropReason;
+use crate::transport::datagram::DatagramChannel;
+use crate::transport::stream::Socket;
+
+/// A socket that connections are accepted from.
+pub(crate) struct Listener {
+    socket: ListeningSocket,
+    uri: FaceUri,
+    /// The file to remove at the end.
+    path: Option<PathBuf>,
+}
+
+enum ListeningSocket {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.socket {
+            ListeningSocket::Tcp(socket) => socket.as_fd(),
+            ListeningSocket::Unix(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Connections accepted from one listener in one turn.
+const ACCEPTED_PER_TURN: usize = 16;
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 1024;
+
+impl Listener {
+    /// Accepts TCP connections.
+    pub(crate) fn tcp(local: SocketAddr) -> io::Result<Self> {
+        let socket = RawSocket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
+        if local.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&local.into())?;
+        socket.listen(BACKLOG)?;
+        let socket: TcpListener = socket.into();
+        let uri = FaceUri::Tcp(socket.local_addr()?);
+        Ok(Listener { socket: ListeningSocket::Tcp(socket), uri, path: None })
+    }
+
+    /// Accepts connections at a path. A file that a forwarder left behind is replaced; one that still listens is not.
+    pub(crate) fn unix(path: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::PermissionsExt as _;
+        match UnixStream::connect(path) {
+            Ok(_) => {
+                return Err(io::Error::new(io::ErrorKind::AddrInUse, "another forwarder is listening there"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
+            Err(_) => {}
+        }
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        let socket = UnixListener::bind(path)?;
+        // Any user's applications may use the forwarder, as with NFD.
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666))?;
+        socket.set_nonblocking(true)?;
+        let (uri, path) = (FaceUri::Unix(path.to_owned()), Some(path.to_owned()));
+        Ok(Listener { socket: ListeningSocket::Unix(socket), uri, path })
+    }
+
+    pub(crate) fn uri(&self) -> &FaceUri {
+        &self.uri
+    }
+
+    fn accept(&self) -> io::Result<(Socket, FaceUri)> {
+        match &self.socket {
+            ListeningSocket::Tcp(listener) => {
+                let (socket, remote) = listener.accept()?;
+                socket.set_nonblocking(true)?;
+                // Without it a small packet may wait for the acknowledgement of the one before.
+                socket.set_nodelay(true)?;
+                Ok((Socket::Tcp(socket), FaceUri::Tcp(remote)))
+            }
+            ListeningSocket::Unix(listener) => {
+                let (socket, _) = listener.accept()?;
+                socket.set_nonblocking(true)?;
+                let remote = FaceUri::FileDescriptor(socket.as_raw_fd().unsigned_abs().into());
+                Ok((Socket::Unix(socket), remote))
+            }
+        }
+    }
+}
+
+/// Whether a connection between these ends stays on this host.
+pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
+    let is_loopback = |uri: &FaceUri| match uri {
+        FaceUri::Tcp(address) | FaceUri::WebSocket(address) | FaceUri::WebSocketClient(address) => {
+            address.ip().to_canonical().is_loopback()
+        }
+        FaceUri::Unix(_) | FaceUri::FileDescriptor(_) | FaceUri::Internal => true,
+        FaceUri::Udp(_) | FaceUri::Ethernet(_) | FaceUri::Device(_) => false,
+    };
+    if is_loopback(local) && is_loopback(remote) { FaceScope::Local } else { FaceScope::NonLocal }
+}
+
+impl DataPlane {
+    /// Receives datagrams from a bound socket.
+    pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
+        self.watch(&channel.socket, Token::Datagrams(self.channels.len()), epoll::EventFlags::IN)?;
+        self.channels.push(channel);
+        Ok(())
+    }
+
+    /// Accepts connections from a listener.
+    pub(crate) fn add_listener(&mut self, listener: Listener) -> io::Result<()> {
+        self.watch(&listener, Token::Listener(self.listeners.len()), epoll::EventFlags::IN)?;
+        self.listeners.push(listener);
+        Ok(())
+    }
+
+    /// Addresses of all that is bound.
+    pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
+        let datagrams = self.channels.iter().map(DatagramChannel::uri);
+        datagrams.chain(self.listeners.iter().map(|listener| listener.uri().clone())).collect()
+    }
+
+    pub(super) fn accept(&mut self, number: usize) {
+        for _ in 0..ACCEPTED_PER_TURN {
+            let Some(listener) = self.listeners.get(number) else { return };
+            match listener.accept() {
+                Ok((socket, remote)) => {
+                    let local = match &socket {
+                        Socket::Tcp(socket) => socket.local_addr().map_or(listener.uri.clone(), FaceUri::Tcp),
+                        Socket::Unix(_) => listener.uri.clone(),
+                    };
+                    if self.may_add_on_demand() {
+                        let scope = scope_of(&local, &remote);
+                        self.add_stream_face(
+                            remote,
+                            local,
+                            scope,
+                            FacePersistency::OnDemand,
+                            Some(socket),
+                            None,
+                        );
+                    } else {
+                        self.drops.count(DropReason::TooManyFaces);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+                    return self.shed_connection(number);
+                }
+                // The peer has gone away again, or the like: the next may be better.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Out of descriptors: one that was kept for this is given up for a moment, so that the connection can be taken and closed,
+    /// instead of being reported again and again.
+    fn shed_connection(&mut self, number: usize) {
+        self.drops.count(DropReason::OutOfDescriptors);
+        self.reserve = None;
+        if let Some(listener) = self.listeners.get(number) {
+            let _ = listener.accept();
+        }
+        self.reserve = std::fs::File::open("/dev/null").ok();
+    }
+}

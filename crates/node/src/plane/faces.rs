@@ -1,0 +1,350 @@
+//! Faces come and go.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd as _;
+
+use engine::{FaceCounters, FaceId, FaceScope, LinkType};
+use packet::Dialect;
+use packet::ndn::tlv::MAX_PACKET_BYTES;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use rustix::event::epoll;
+use socket2::{Domain, Protocol, Socket as RawSocket, Type};
+
+use super::channels::scope_of;
+use super::{DataPlane, Token};
+use crate::codec::{Codec, LinkSettings, NdnCodec};
+use crate::control::{
+    CongestionSettings, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri,
+};
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::face::{DatagramPort, Face, StreamPort, StreamTarget, Traffic, Transport};
+use crate::transport::stream::{Socket, Stream};
+
+/// What the configuration says about faces.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) max_faces: usize,
+    pub(crate) max_on_demand_faces: usize,
+    pub(crate) idle_timeout: Duration,
+    pub(crate) busy_poll: Duration,
+    pub(crate) send_queue_bytes: usize,
+    pub(crate) congestion_marking: bool,
+    pub(crate) congestion: CongestionSettings,
+    pub(crate) udp_mtu_bytes: usize,
+    pub(crate) udp_reliability: bool,
+    pub(crate) accept_udp: bool,
+    pub(crate) max_pending_per_face: Option<u32>,
+}
+
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
+/// The first pause before a permanent face connects again; it doubles up to the longest.
+const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+/// Trains of larger frames are cut by hardware for no gain.
+const LARGEST_IN_TRAIN: usize = 32_000;
+
+impl DataPlane {
+    /// Whether there is room for one more face that nobody asked for.
+    pub(super) fn may_add_on_demand(&self) -> bool {
+        self.on_demand_faces < self.settings.max_on_demand_faces && self.faces.len() < self.settings.max_faces
+    }
+
+    /// Makes a face for a peer that appeared.
+    #[cold]
+    pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
+        if !self.may_add_on_demand() {
+            self.drops.count(DropReason::TooManyFaces);
+            return None;
+        }
+        let settings = self.udp_link_settings();
+        self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)
+    }
+
+    pub(super) fn udp_link_settings(&self) -> LinkSettings {
+        LinkSettings {
+            reliability: self.settings.udp_reliability,
+            transport_mtu_bytes: Some(self.settings.udp_mtu_bytes.min(MAX_PACKET_BYTES)),
+            fragmentation: true,
+            ..self.stream_link_settings()
+        }
+    }
+
+    pub(super) fn stream_link_settings(&self) -> LinkSettings {
+        LinkSettings {
+            local_fields: false,
+            reliability: false,
+            congestion_marking: self.settings.congestion_marking,
+            congestion: self.settings.congestion,
+            transport_mtu_bytes: None,
+            mtu_override_bytes: None,
+            multi_access: false,
+            padded_frames: false,
+            fragmentation: false,
+        }
+    }
+
+    pub(super) fn add_datagram_face(
+        &mut self,
+        number: usize,
+        peer: SocketAddr,
+        persistency: FacePersistency,
+        settings: LinkSettings,
+    ) -> Option<FaceId> {
+        let local = self.channels.get(number)?.uri();
+        let port = DatagramPort { channel: number, peer, outbox: None, largest_in_train: LARGEST_IN_TRAIN };
+        let id = self.add_face(NewFace {
+            remote: FaceUri::Udp(peer),
+            local,
+            scope: FaceScope::NonLocal,
+            persistency,
+            state: FaceState::Up,
+            transport: Transport::Datagram(port),
+            settings,
+        })?;
+        if let Some(channel) = self.channels.get_mut(number) {
+            channel.add_peer(peer, id);
+        }
+        Some(id)
+    }
+
+    /// Makes a face over a connection: one that was accepted, or one to `target` that is yet to come about.
+    pub(super) fn add_stream_face(
+        &mut self,
+        remote: FaceUri,
+        local: FaceUri,
+        scope: FaceScope,
+        persistency: FacePersistency,
+        socket: Option<Socket>,
+        target: Option<StreamTarget>,
+    ) -> Option<FaceId> {
+        let state = if socket.is_some() { FaceState::Up } else { FaceState::Down };
+        let port = StreamPort {
+            stream: socket.map(Stream::new),
+            target,
+            back_off: FIRST_BACK_OFF,
+            attempt_at: Instant::NEVER,
+            incomplete_since: None,
+        };
+        let settings = self.stream_link_settings();
+        let transport = Transport::Stream(port);
+        let id = self.add_face(NewFace { remote, local, scope, persistency, state, transport, settings })?;
+        let Some(Transport::Stream(port)) = self.faces.get(&id).map(|face| &face.transport) else {
+            return None;
+        };
+        match &port.stream {
+            Some(stream) => {
+                if let Err(error) = self.watch(&stream.socket, Token::Face(id), epoll::EventFlags::IN) {
+                    self.destroy_face(id, &error.to_string());
+                    return None;
+                }
+            }
+            None => self.connect(id),
+        }
+        self.renew_alarm(id);
+        self.faces.contains_key(&id).then_some(id)
+    }
+
+    fn add_face(&mut self, new: NewFace) -> Option<FaceId> {
+        let id = FaceId(self.next_face);
+        let random = Random::from_seed(self.random.next_u64());
+        let codec = Codec::Ndn(Box::new(NdnCodec::new(new.settings, random)?));
+        let face = Face {
+            id,
+            remote: new.remote,
+            local: new.local,
+            scope: new.scope,
+            link_type: LinkType::PointToPoint,
+            persistency: new.persistency,
+            dialect: Dialect::Ndn,
+            codec,
+            transport: new.transport,
+            state: new.state,
+            last_used: self.now,
+            alarm: Instant::NEVER,
+            touched: false,
+            traffic: Traffic::default(),
+            drops: DropCounters::default(),
+        };
+        let config =
+            engine::FaceConfig { max_pending: self.settings.max_pending_per_face, ..face.engine_config() };
+        self.engine.add_face(self.now, id, config).ok()?;
+        // The numbers last for four thousand million faces; then there are no new ones.
+        self.next_face = self.next_face.checked_add(1)?;
+        self.on_demand_faces += usize::from(face.persistency == FacePersistency::OnDemand);
+        tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
+        self.faces.insert(id, Box::new(face));
+        self.renew_alarm(id);
+        self.announce(id, FaceEventKind::Created);
+        Some(id)
+    }
+
+    /// What management is told about a face.
+    pub(crate) fn face_status(&self, id: FaceId) -> Option<FaceStatus> {
+        let face = self.faces.get(&id)?;
+        let packets = self.engine.face_counters(id).copied().unwrap_or_default();
+        let queued = match &face.transport {
+            Transport::Datagram(port) => {
+                self.channels.get(port.channel).map_or(0, |channel| channel.queued_bytes())
+            }
+            Transport::Stream(port) => port.stream.as_ref().map_or(0, Stream::all_queued_bytes),
+        };
+        Some(face.status(self.now, packets, self.settings.idle_timeout, queued))
+    }
+
+    fn announce(&mut self, id: FaceId, kind: FaceEventKind) {
+        if let Some(face) = self.face_status(id) {
+            self.tell_of_face(FaceEvent { kind, face });
+        }
+    }
+
+    /// Removes a face with all that belongs to it.
+    pub(crate) fn destroy_face(&mut self, id: FaceId, why: &str) {
+        let Some(mut face) = self.faces.remove(&id) else { return };
+        let packets: FaceCounters = self.engine.face_counters(id).copied().unwrap_or_default();
+        let status = face.status(self.now, packets, self.settings.idle_timeout, 0);
+        self.engine.remove_face(id);
+        self.alarms.remove(&(face.alarm, id));
+        self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.absorb(&face.traffic, &face.drops, &packets);
+        match &mut face.transport {
+            Transport::Datagram(port) => {
+                if let Some(channel) = self.channels.get_mut(port.channel) {
+                    channel.remove_peer(port.peer);
+                }
+            }
+            // Closing the socket takes it out of the epoll set.
+            Transport::Stream(_) => {}
+        }
+        tracing::debug!(face = id.0, remote = %face.remote, why, "face destroyed");
+        self.tell_of_face(FaceEvent { kind: FaceEventKind::Destroyed, face: status });
+    }
+
+    /// Keeps what a face counted.
+    fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: &FaceCounters) {
+        self.past.in_frames += traffic.in_frames;
+        self.past.in_bytes += traffic.in_bytes;
+        self.past.out_frames += traffic.out_frames;
+        self.past.out_bytes += traffic.out_bytes;
+        self.drops.absorb(drops);
+        let [received, sent] = &mut self.past_packets;
+        for (sum, count) in received.iter_mut().zip([packets.in_interests, packets.in_data, packets.in_nacks])
+        {
+            *sum += count;
+        }
+        for (sum, count) in sent.iter_mut().zip([packets.out_interests, packets.out_data, packets.out_nacks])
+        {
+            *sum += count;
+        }
+    }
+
+    /// Begins an attempt to connect.
+    pub(super) fn connect(&mut self, id: FaceId) {
+        let now = self.now;
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let Transport::Stream(port) = &mut face.transport else { return };
+        let Some(target) = port.target.clone() else { return };
+        port.attempt_at = now + CONNECT_TIMEOUT;
+        let socket = match begin_connecting(&target) {
+            Ok(socket) => socket,
+            Err(error) => return self.handle_stream_end(id, &error.to_string()),
+        };
+        let local = local_uri(&socket);
+        let stream = port.stream.insert(Stream::new(socket));
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+        let watched = epoll::add(&self.epoll, &stream.socket, Token::Face(id).to_data(), flags);
+        if let Ok(local) = local {
+            face.scope = scope_of(&local, &face.remote);
+            face.local = local;
+            let max_pending = self.settings.max_pending_per_face;
+            let config = engine::FaceConfig { max_pending, ..face.engine_config() };
+            self.engine.configure_face(now, id, config);
+        }
+        if let Err(error) = watched {
+            self.handle_stream_end(id, &error.to_string());
+        }
+    }
+
+    /// An attempt to connect has ended, one way or the other.
+    pub(super) fn handle_connected(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let Transport::Stream(port) = &mut face.transport else { return };
+        let Some(stream) = &mut port.stream else { return };
+        match stream.socket.take_error() {
+            Ok(None) => {
+                face.state = FaceState::Up;
+                (port.attempt_at, port.back_off) = (Instant::NEVER, FIRST_BACK_OFF);
+                stream.waits_for_room = false;
+                let token = Token::Face(id).to_data();
+                let _ = epoll::modify(&self.epoll, &stream.socket, token, epoll::EventFlags::IN);
+                tracing::info!(face = id.0, remote = %face.remote, "connected");
+                self.announce(id, FaceEventKind::Up);
+            }
+            Ok(Some(error)) | Err(error) => self.handle_stream_end(id, &error.to_string()),
+        }
+    }
+
+    /// A connection has ended: a permanent face tries again later, others go with it.
+    pub(super) fn handle_stream_end(&mut self, id: FaceId, why: &str) {
+        let now = self.now;
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let Transport::Stream(port) = &mut face.transport else { return };
+        if face.persistency != FacePersistency::Permanent || port.target.is_none() {
+            return self.destroy_face(id, why);
+        }
+        let was_up = face.state == FaceState::Up;
+        if let Some(mut stream) = port.stream.take() {
+            face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
+        }
+        face.state = FaceState::Down;
+        port.incomplete_since = None;
+        port.attempt_at = now + port.back_off;
+        port.back_off = (port.back_off * 2).min(LONGEST_BACK_OFF);
+        tracing::info!(face = id.0, remote = %face.remote, why, "not connected; will try again");
+        if was_up {
+            self.announce(id, FaceEventKind::Down);
+        }
+        self.renew_alarm(id);
+    }
+}
+
+struct NewFace {
+    remote: FaceUri,
+    local: FaceUri,
+    scope: FaceScope,
+    persistency: FacePersistency,
+    state: FaceState,
+    transport: Transport,
+    settings: LinkSettings,
+}
+
+fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
+    match target {
+        StreamTarget::Tcp(address) => {
+            let socket = RawSocket::new(Domain::for_address(*address), Type::STREAM, Some(Protocol::TCP))?;
+            socket.set_nonblocking(true)?;
+            socket.set_tcp_nodelay(true)?;
+            match socket.connect(&(*address).into()) {
+                Ok(()) => {}
+                Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
+                Err(error) => return Err(error),
+            }
+            Ok(Socket::Tcp(socket.into()))
+        }
+        StreamTarget::Unix(path) => {
+            let socket = RawSocket::new(Domain::UNIX, Type::STREAM, None)?;
+            socket.set_nonblocking(true)?;
+            socket.connect(&socket2::SockAddr::unix(path)?)?;
+            Ok(Socket::Unix(socket.into()))
+        }
+    }
+}
+
+fn local_uri(socket: &Socket) -> io::Result<FaceUri> {
+    match socket {
+        Socket::Tcp(socket) => Ok(FaceUri::Tcp(socket.local_addr()?)),
+        Socket::Unix(socket) => Ok(FaceUri::FileDescriptor(socket.as_raw_fd().unsigned_abs().into())),
+    }
+}

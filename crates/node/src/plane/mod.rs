@@ -1,0 +1,304 @@
+//! The data plane: one thread that owns the engine, the faces and their sockets.
+//!
+//! A turn waits until something is readable or due, reads from each readable socket a bounded share, hands the decoded packets to
+//! the engine in batches, and writes what comes out of it, collected by face. Nothing in a turn blocks but the wait, and
+//! nothing grows with what a peer sends but by the limits of the configuration.
+
+mod alarms;
+mod channels;
+mod faces;
+mod operations;
+mod receive;
+mod send;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+
+use engine::{Engine, EngineConfig, FaceConfig, FaceId};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use rustix::event::epoll;
+
+use crate::clock::Clock;
+use crate::codec::Arrivals;
+use crate::control::{FaceEvent, INTERNAL_FACE};
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::face::{Faces, Traffic};
+use crate::sys::datagrams;
+use crate::transport::datagram::DatagramChannel;
+use crate::transport::train::Outbox;
+
+pub(crate) use channels::Listener;
+pub(crate) use faces::Settings;
+
+/// Something that another thread wants done by the data plane.
+pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
+
+/// What the data plane tells the control thread.
+pub(crate) enum Message {
+    /// An Interest for the node itself, and the face it came by.
+    Interest(packet::Interest, FaceId),
+    /// Something happened to a face.
+    Face(FaceEvent),
+    /// Something that the engine wants known.
+    Engine(engine::Event),
+}
+
+/// What epoll says is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    Waker,
+    Datagrams(usize),
+    Listener(usize),
+    Face(FaceId),
+}
+
+impl Token {
+    fn to_data(self) -> epoll::EventData {
+        let (kind, number) = match self {
+            Token::Waker => (0, 0),
+            Token::Datagrams(number) => (1, number as u64),
+            Token::Listener(number) => (2, number as u64),
+            Token::Face(face) => (3, u64::from(face.0)),
+        };
+        epoll::EventData::new_u64(kind << 56 | number)
+    }
+
+    fn of(data: epoll::EventData) -> Token {
+        let number = data.u64() & ((1 << 56) - 1);
+        match data.u64() >> 56 {
+            1 => Token::Datagrams(number as usize),
+            2 => Token::Listener(number as usize),
+            3 => Token::Face(FaceId(number as u32)),
+            _ => Token::Waker,
+        }
+    }
+}
+
+/// The data plane. All of it lives on one thread.
+pub(crate) struct DataPlane {
+    pub(crate) clock: Clock,
+    pub(crate) now: Instant,
+    pub(crate) engine: Engine,
+    pub(crate) settings: Settings,
+    epoll: OwnedFd,
+    waker: Arc<OwnedFd>,
+    tasks: Receiver<Task>,
+    messages: SyncSender<Message>,
+    /// Face events that the control thread had no room for.
+    late_events: std::collections::VecDeque<FaceEvent>,
+    pub(crate) faces: Faces,
+    next_face: u32,
+    on_demand_faces: usize,
+    channels: Vec<DatagramChannel>,
+    pub(crate) listeners: Vec<Listener>,
+    arrivals: Arrivals,
+    receiver: Option<Box<datagrams::Receiver>>,
+    /// Where streams are read into.
+    scratch: Vec<u8>,
+    /// Faces that have something to finish in this turn.
+    touched: Vec<FaceId>,
+    outboxes: Vec<Box<Outbox>>,
+    spare: Vec<u8>,
+    /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
+    alarms: std::collections::BTreeSet<(Instant, FaceId)>,
+    random: Random,
+    /// What faces that are gone did, and what belonged to no face.
+    pub(crate) past: Traffic,
+    pub(crate) drops: DropCounters,
+    pub(crate) past_packets: [[u64; 3]; 2],
+    stopping: bool,
+    last_work: Instant,
+    /// A descriptor to give up when there are no more.
+    reserve: Option<std::fs::File>,
+}
+
+/// What another thread needs to reach the data plane.
+pub(crate) struct Ends {
+    pub(crate) tasks: Receiver<Task>,
+    pub(crate) waker: Arc<OwnedFd>,
+    pub(crate) messages: SyncSender<Message>,
+}
+
+/// Tasks carried out in one turn.
+const TASKS_PER_TURN: usize = 32;
+/// Face events kept for a busy control thread.
+const MAX_LATE_EVENTS: usize = 1 << 16;
+/// Bytes read from a stream at once, with what was left of the read before.
+const SCRATCH_BYTES: usize = 256 << 10;
+
+impl DataPlane {
+    pub(crate) fn new(
+        clock: Clock,
+        engine: EngineConfig,
+        settings: Settings,
+        ends: Ends,
+    ) -> std::io::Result<Self> {
+        let random = Random::from_seed(engine.seed ^ 0x6e6f_6465);
+        let mut engine = Engine::new(engine).map_err(std::io::Error::other)?;
+        let now = clock.now();
+        engine.add_face(now, INTERNAL_FACE, FaceConfig::local()).map_err(std::io::Error::other)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&epoll, &*ends.waker, Token::Waker.to_data(), epoll::EventFlags::IN)?;
+        Ok(DataPlane {
+            clock,
+            now,
+            engine,
+            settings,
+            epoll,
+            waker: ends.waker,
+            tasks: ends.tasks,
+            messages: ends.messages,
+            late_events: Default::default(),
+            faces: Faces::default(),
+            next_face: FaceId::LAST_RESERVED.0 + 1,
+            on_demand_faces: 0,
+            channels: Vec::new(),
+            listeners: Vec::new(),
+            arrivals: Arrivals::new(),
+            receiver: Some(Box::new(datagrams::Receiver::new())),
+            scratch: vec![0; SCRATCH_BYTES],
+            touched: Vec::new(),
+            outboxes: Vec::new(),
+            spare: Vec::new(),
+            alarms: Default::default(),
+            random,
+            past: Traffic::default(),
+            drops: DropCounters::default(),
+            past_packets: [[0; 3]; 2],
+            stopping: false,
+            last_work: now,
+            reserve: std::fs::File::open("/dev/null").ok(),
+        })
+    }
+
+    /// Works until it is told to stop.
+    pub(crate) fn run(&mut self) {
+        let mut events = Vec::with_capacity(64);
+        while !self.stopping {
+            events.clear();
+            let timeout = self.timeout();
+            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => {
+                    tracing::error!(%error, "waiting for sockets failed; the data plane ends");
+                    return;
+                }
+            }
+            self.turn(&events);
+        }
+        for face in self.faces.keys().copied().collect::<Vec<_>>() {
+            self.destroy_face(face, "the node is shutting down");
+        }
+    }
+
+    /// Does everything that is ready, each source its share.
+    fn turn(&mut self, events: &[epoll::Event]) {
+        self.now = self.clock.now();
+        if !events.is_empty() {
+            self.last_work = self.now;
+        }
+        for event in events {
+            let flags = event.flags;
+            match Token::of(event.data) {
+                Token::Waker => self.carry_out_tasks(),
+                Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
+                Token::Listener(listener) => self.accept(listener),
+                Token::Face(face) => self.handle_stream(face, flags),
+            }
+        }
+        if self.engine.next_deadline() <= self.now {
+            self.engine.advance(self.now);
+            self.send_all();
+        }
+        self.ring_alarms();
+        self.finish_touched();
+        self.pass_on_events();
+    }
+
+    /// How long to sleep; `None` for ever.
+    fn timeout(&self) -> Option<rustix::event::Timespec> {
+        let deadline =
+            self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
+        let deadline = if self.late_events.is_empty() {
+            deadline
+        } else {
+            deadline.min(self.now + Duration::from_millis(10))
+        };
+        let busy_until = self.last_work + self.settings.busy_poll;
+        if deadline == Instant::NEVER && self.settings.busy_poll == Duration::ZERO {
+            return None;
+        }
+        let now = self.clock.now();
+        let nanos = if busy_until > now {
+            0
+        } else {
+            deadline.saturating_since(now).as_nanos().min(3_600_000_000_000)
+        };
+        let (tv_sec, tv_nsec) = ((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as i64);
+        Some(rustix::event::Timespec { tv_sec, tv_nsec })
+    }
+
+    fn carry_out_tasks(&mut self) {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&*self.waker, &mut count);
+        for _ in 0..TASKS_PER_TURN {
+            let Ok(task) = self.tasks.try_recv() else { return };
+            task(self);
+            self.send_all();
+        }
+        // There may be more: come back after everybody else had a turn.
+        let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
+    }
+
+    /// Ends the loop after this turn.
+    pub(crate) fn stop(&mut self) {
+        self.stopping = true;
+    }
+
+    /// Tells the control thread; what it has no time for is dropped and counted.
+    pub(crate) fn tell(&mut self, message: Message) {
+        match self.messages.try_send(message) {
+            Ok(()) => {}
+            Err(
+                TrySendError::Full(Message::Face(event)) | TrySendError::Disconnected(Message::Face(event)),
+            ) => {
+                if self.late_events.len() < MAX_LATE_EVENTS {
+                    self.late_events.push_back(event);
+                } else {
+                    self.drops.count(DropReason::ManagementBusy);
+                }
+            }
+            Err(_) => self.drops.count(DropReason::ManagementBusy),
+        }
+    }
+
+    fn tell_of_face(&mut self, event: FaceEvent) {
+        if self.late_events.is_empty() || self.late_events.len() >= MAX_LATE_EVENTS {
+            self.tell(Message::Face(event));
+        } else {
+            self.late_events.push_back(event);
+        }
+    }
+
+    fn pass_on_events(&mut self) {
+        while let Some(event) = self.late_events.pop_front() {
+            let before = self.late_events.len();
+            if let Err(TrySendError::Full(Message::Face(event))) =
+                self.messages.try_send(Message::Face(event))
+            {
+                self.late_events.push_front(event);
+                debug_assert_eq!(self.late_events.len(), before + 1);
+                break;
+            }
+        }
+        while let Some(event) = self.engine.poll_event() {
+            self.tell(Message::Engine(event));
+        }
+    }
+
+    fn watch(&self, source: impl AsFd, token: Token, flags: epoll::EventFlags) -> std::io::Result<()> {
+        Ok(epoll::add(&self.epoll, source, token.to_data(), flags)?)
+    }
+}

@@ -1,0 +1,261 @@
+//! What other threads ask of the data plane: the operations of [`crate::control::NodeControl`].
+
+use engine::{FaceId, FaceScope, NextHop};
+use link::v2::MIN_MTU_BYTES;
+use packet::{Buffer, Dialect, Name};
+
+use super::DataPlane;
+use crate::codec::LinkSettings;
+use crate::control::{
+    AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
+    FaceConflict, FacePersistency, FaceStatus, FaceUri, INTERNAL_FACE, NodeStatus, RouteStatus,
+    StrategyChoice, UpdateFaceError,
+};
+use crate::face::{StreamTarget, Transport};
+
+/// Items of a list that are collected in one go.
+pub(crate) const PAGE: usize = 1024;
+
+impl DataPlane {
+    pub(crate) fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+        if request.dialect != Dialect::Ndn {
+            return Err(CreateFaceError::Unsupported("faces of this dialect cannot be made yet".to_owned()));
+        }
+        if request.persistency == FacePersistency::OnDemand {
+            let problem = "on-demand faces are made when a peer appears, not on request";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+        }
+        if let Some(existing) = self.face_to(&request.remote) {
+            return Err(CreateFaceError::Exists(Box::new(existing)));
+        }
+        if self.faces.len() >= self.settings.max_faces {
+            return Err(CreateFaceError::TooManyFaces { limit: self.settings.max_faces });
+        }
+        let id = match &request.remote {
+            FaceUri::Udp(peer) if peer.ip().is_multicast() => {
+                Err(CreateFaceError::Unsupported("multicast faces are made by the configuration".to_owned()))
+            }
+            FaceUri::Udp(peer) => self.create_datagram_face(*peer, &request),
+            FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), &request),
+            FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), &request),
+            other => {
+                Err(CreateFaceError::Unsupported(format!("faces to {}:// cannot be made", other.scheme())))
+            }
+        }?;
+        self.face_status(id)
+            .ok_or_else(|| CreateFaceError::Socket("the connection failed at once".to_owned()))
+    }
+
+    fn create_datagram_face(
+        &mut self,
+        peer: std::net::SocketAddr,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let channel = self.channels.iter().position(|channel| channel.reaches(peer)).ok_or_else(|| {
+            CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
+        })?;
+        let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal).map_err(
+            |conflicts| CreateFaceError::BadParameters(format!("not for such a face: {conflicts:?}")),
+        )?;
+        self.add_datagram_face(channel, peer, request.persistency, settings)
+            .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
+    }
+
+    fn create_stream_face(
+        &mut self,
+        target: StreamTarget,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let (local, scope) = match &target {
+            StreamTarget::Tcp(peer) => {
+                let any: std::net::IpAddr = if peer.is_ipv4() {
+                    std::net::Ipv4Addr::UNSPECIFIED.into()
+                } else {
+                    std::net::Ipv6Addr::UNSPECIFIED.into()
+                };
+                let scope = if peer.ip().is_loopback() { FaceScope::Local } else { FaceScope::NonLocal };
+                (FaceUri::Tcp((any, 0).into()), scope)
+            }
+            StreamTarget::Unix(_) => (FaceUri::FileDescriptor(0), FaceScope::Local),
+        };
+        let id = self
+            .add_stream_face(request.remote.clone(), local, scope, request.persistency, None, Some(target))
+            .ok_or_else(|| CreateFaceError::Socket("the connection failed at once".to_owned()))?;
+        match self.update_face(id, request.changes) {
+            Ok(_) => Ok(id),
+            Err(error) => {
+                self.destroy_face(id, "its settings were refused");
+                Err(CreateFaceError::BadParameters(error.to_string()))
+            }
+        }
+    }
+
+    fn face_to(&self, remote: &FaceUri) -> Option<FaceStatus> {
+        let face = self.faces.values().find(|face| face.remote == *remote)?;
+        self.face_status(face.id)
+    }
+
+    pub(crate) fn update_face(
+        &mut self,
+        id: FaceId,
+        changes: FaceChanges,
+    ) -> Result<FaceStatus, UpdateFaceError> {
+        let Some(face) = self.faces.get_mut(&id) else { return Err(UpdateFaceError::NoFace(id)) };
+        let mut conflicts = Vec::new();
+        let persistency = changes.persistency.unwrap_or(face.persistency);
+        let can_be = match &face.transport {
+            Transport::Datagram(_) => true,
+            // Whom we accepted we cannot call.
+            Transport::Stream(port) => port.target.is_some() != (persistency == FacePersistency::OnDemand),
+        };
+        if !can_be {
+            conflicts.push(FaceConflict::Persistency);
+        }
+        let settings = match changed(*face.codec.settings(), &changes, face.scope) {
+            Ok(settings) => Some(settings),
+            Err(others) => {
+                conflicts.extend(others);
+                None
+            }
+        };
+        if let Some(settings) = settings.filter(|_| conflicts.is_empty())
+            && settings != *face.codec.settings()
+            && !face.codec.set_settings(settings)
+        {
+            conflicts.push(FaceConflict::Reliability);
+        }
+        if !conflicts.is_empty() {
+            return Err(UpdateFaceError::Conflict { face: id, conflicts });
+        }
+        self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.on_demand_faces += usize::from(persistency == FacePersistency::OnDemand);
+        face.persistency = persistency;
+        self.renew_alarm(id);
+        self.face_status(id).ok_or(UpdateFaceError::NoFace(id))
+    }
+
+    pub(crate) fn add_next_hop(
+        &mut self,
+        dialect: Dialect,
+        prefix: &Name,
+        hop: NextHop,
+        announcement: Option<Buffer>,
+    ) -> Result<(), AddNextHopError> {
+        if hop.face != INTERNAL_FACE && !self.faces.contains_key(&hop.face) {
+            return Err(AddNextHopError::NoFace(hop.face));
+        }
+        Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
+    }
+
+    /// Part of the list of faces, from number `from` on.
+    pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceStatus> {
+        let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
+        ids.sort_unstable();
+        ids.truncate(PAGE);
+        ids.into_iter().filter_map(|id| self.face_status(id)).collect()
+    }
+
+    /// Part of the list of routes.
+    pub(crate) fn route_page(&self, dialect: Dialect, skip: usize) -> Vec<RouteStatus> {
+        let routes = self.engine.routes(dialect).skip(skip).take(PAGE);
+        routes
+            .map(|(prefix, hops)| RouteStatus { prefix: prefix.clone(), next_hops: hops.to_vec() })
+            .collect()
+    }
+
+    /// Part of the list of strategy choices.
+    pub(crate) fn strategy_page(&self, dialect: Dialect, skip: usize) -> Vec<StrategyChoice> {
+        let choices = self.engine.strategies(dialect).skip(skip).take(PAGE);
+        choices
+            .map(|(prefix, strategy)| StrategyChoice { prefix: prefix.clone(), strategy: strategy.clone() })
+            .collect()
+    }
+
+    pub(crate) fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
+        let old = *self.engine.content_store_config();
+        let config = engine::ContentStoreConfig {
+            max_bytes: changes.max_bytes.unwrap_or(old.max_bytes),
+            max_entries: changes.max_entries.unwrap_or(old.max_entries),
+            eviction: changes.eviction.unwrap_or(old.eviction),
+            admit: changes.admit.unwrap_or(old.admit),
+            serve: changes.serve.unwrap_or(old.serve),
+            unsolicited: changes.unsolicited.unwrap_or(old.unsolicited),
+        };
+        if config != old {
+            self.engine.configure_content_store(config);
+        }
+        self.content_store()
+    }
+
+    pub(crate) fn content_store(&self) -> ContentStoreStatus {
+        let (config, sizes) = (self.engine.content_store_config(), self.engine.table_sizes());
+        let counters = self.engine.content_store_counters();
+        ContentStoreStatus {
+            max_entries: config.max_entries,
+            max_bytes: config.max_bytes,
+            admit: config.admit,
+            serve: config.serve,
+            entries: sizes.cached,
+            bytes: sizes.cached_bytes,
+            hits: counters.hits,
+            misses: counters.misses,
+        }
+    }
+
+    pub(crate) fn status(&self) -> NodeStatus {
+        let [mut received, mut sent] = self.past_packets;
+        for id in self.faces.keys().copied().chain([INTERNAL_FACE]) {
+            let Some(face) = self.engine.face_counters(id) else { continue };
+            for (sum, count) in received.iter_mut().zip([face.in_interests, face.in_data, face.in_nacks]) {
+                *sum += count;
+            }
+            for (sum, count) in sent.iter_mut().zip([face.out_interests, face.out_data, face.out_nacks]) {
+                *sum += count;
+            }
+        }
+        let started = crate::clock::Clock::START;
+        NodeStatus {
+            version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started_unix_millis: self.clock.started_unix_millis(),
+            started,
+            uptime: self.now.saturating_since(started),
+            tables: self.engine.table_sizes(),
+            engine: *self.engine.counters(),
+            in_packets: received,
+            out_packets: sent,
+        }
+    }
+}
+
+/// The settings of a face with changes, or those of the changes that it cannot have.
+fn changed(
+    old: LinkSettings,
+    changes: &FaceChanges,
+    scope: FaceScope,
+) -> Result<LinkSettings, Vec<FaceConflict>> {
+    let mut conflicts = Vec::new();
+    let mut new = old;
+    if let Some(local_fields) = changes.local_fields {
+        if local_fields && scope == FaceScope::NonLocal {
+            conflicts.push(FaceConflict::LocalFields);
+        }
+        new.local_fields = local_fields;
+    }
+    if let Some(reliability) = changes.reliability {
+        if reliability && old.multi_access {
+            conflicts.push(FaceConflict::Reliability);
+        }
+        new.reliability = reliability;
+    }
+    new.congestion_marking = changes.congestion_marking.unwrap_or(old.congestion_marking);
+    new.congestion.interval = changes.congestion_interval.unwrap_or(old.congestion.interval);
+    new.congestion.threshold_bytes =
+        changes.congestion_threshold_bytes.unwrap_or(old.congestion.threshold_bytes);
+    if let Some(mtu) = changes.mtu_bytes {
+        if mtu < MIN_MTU_BYTES as u64 || old.transport_mtu_bytes.is_none() {
+            conflicts.push(FaceConflict::Mtu);
+        }
+        new.mtu_override_bytes = Some(usize::try_from(mtu).unwrap_or(usize::MAX));
+    }
+    if conflicts.is_empty() { Ok(new) } else { Err(conflicts) }
+}

@@ -1,0 +1,210 @@
+//! From the engine to the sockets.
+
+use engine::{FaceId, Outgoing, Transmit};
+use packet::Interest;
+use rustix::event::epoll;
+
+use super::{DataPlane, Message, Token};
+use crate::codec::Codec;
+use crate::control::{FaceState, INTERNAL_FACE};
+use crate::drop_reason::DropReason;
+use crate::face::{Face, Transport};
+use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
+use crate::transport::train::Outbox;
+
+/// An outbox leaves early when it holds this many trains, so that it stays in the cache.
+const FULL_FRAMES: usize = 2 * MAX_TRAIN_DATAGRAMS;
+const FULL_BYTES: usize = 2 * MAX_TRAIN_BYTES;
+/// Outboxes kept for later.
+const MAX_SPARE_OUTBOXES: usize = 64;
+
+impl DataPlane {
+    /// Hands all arrivals to the engine and sends what comes of them.
+    pub(super) fn hand_over(&mut self) {
+        self.arrivals.hand_over(self.now, &mut self.engine);
+        self.send_all();
+    }
+
+    /// Sends all that the engine has.
+    pub(super) fn send_all(&mut self) {
+        while let Some(transmit) = self.engine.poll_transmit() {
+            self.send(transmit);
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, transmit: Transmit) {
+        let id = transmit.face;
+        let Some(face) = self.faces.get_mut(&id) else {
+            if id == INTERNAL_FACE {
+                self.send_to_control(transmit);
+            }
+            return;
+        };
+        let full = match &mut face.transport {
+            Transport::Datagram(port) => {
+                let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
+                face.codec.send(self.now, transmit, &mut **outbox);
+                outbox.frames() >= FULL_FRAMES || outbox.len_bytes() >= FULL_BYTES
+            }
+            Transport::Stream(port) => match &mut port.stream {
+                Some(stream) if face.state == FaceState::Up => {
+                    if stream.queued_bytes() >= self.settings.send_queue_bytes {
+                        face.drops.count(DropReason::SendQueueFull);
+                        return;
+                    }
+                    let queue = stream.queue();
+                    face.codec.send(self.now, transmit, queue);
+                    false
+                }
+                _ => {
+                    face.drops.count(DropReason::FaceDown);
+                    return;
+                }
+            },
+        };
+        touch(&mut self.touched, face);
+        if full {
+            self.flush(id);
+        }
+    }
+
+    fn send_to_control(&mut self, transmit: Transmit) {
+        if let Outgoing::Interest(interest) = transmit.packet {
+            let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
+            self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
+        }
+    }
+
+    fn send_interest_to_control(&mut self, interest: Interest, from: FaceId) {
+        self.tell(Message::Interest(interest, from));
+    }
+
+    /// Lets the link of a face act upon time.
+    pub(super) fn handle_link_timeout(&mut self, id: FaceId) {
+        let now = self.now;
+        self.with_sink(id, |codec, sink| match sink {
+            Sink::Outbox(outbox) => codec.handle_timeout(now, outbox),
+            Sink::Queue(queue) => codec.handle_timeout(now, queue),
+        });
+    }
+
+    /// Takes the frames that a face's link has ready, such as acknowledgements.
+    pub(super) fn poll_link(&mut self, id: FaceId) {
+        let now = self.now;
+        self.with_sink(id, |codec, sink| match sink {
+            Sink::Outbox(outbox) => codec.poll_frames(now, outbox),
+            Sink::Queue(queue) => codec.poll_frames(now, queue),
+        });
+    }
+
+    fn with_sink(&mut self, id: FaceId, act: impl FnOnce(&mut Codec, Sink<'_>)) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        match &mut face.transport {
+            Transport::Datagram(port) => {
+                let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
+                act(&mut face.codec, Sink::Outbox(outbox));
+            }
+            Transport::Stream(port) => {
+                let Some(stream) = &mut port.stream else { return };
+                act(&mut face.codec, Sink::Queue(stream.queue()));
+            }
+        }
+        touch(&mut self.touched, face);
+    }
+
+    /// Writes what the turn has collected, face by face.
+    pub(super) fn finish_touched(&mut self) {
+        let mut touched = std::mem::take(&mut self.touched);
+        for id in touched.drain(..) {
+            let Some(face) = self.faces.get_mut(&id) else { continue };
+            face.touched = false;
+            if face.codec.settings().reliability {
+                self.poll_link(id);
+            }
+            self.flush(id);
+            let Some(face) = self.faces.get_mut(&id) else { continue };
+            face.touched = false;
+            face.last_used = self.now;
+            let deadline = face.next_deadline();
+            if deadline < face.alarm {
+                self.set_alarm(id, deadline.max(self.now));
+            }
+        }
+        // What flushing touched anew has been flushed already.
+        self.touched.clear();
+        std::mem::swap(&mut self.touched, &mut touched);
+    }
+
+    /// Writes what waits for one face.
+    fn flush(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let ended = match &mut face.transport {
+            Transport::Datagram(port) => {
+                let Some(mut outbox) = port.outbox.take() else { return };
+                let Some(channel) = self.channels.get_mut(port.channel) else { return };
+                if !face.codec.settings().reliability {
+                    outbox.group_by_length(&mut self.spare);
+                }
+                face.traffic.out_frames += outbox.frames() as u64;
+                face.traffic.out_bytes += outbox.len_bytes() as u64;
+                let waited = channel.is_waiting();
+                channel.send(port.peer, &outbox, &mut port.largest_in_train, &mut face.drops);
+                face.codec.handle_send_queue(channel.queued_bytes());
+                outbox.clear();
+                if self.outboxes.len() < MAX_SPARE_OUTBOXES {
+                    self.outboxes.push(outbox);
+                }
+                if !waited && channel.is_waiting() {
+                    let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+                    let _ = epoll::modify(
+                        &self.epoll,
+                        &channel.socket,
+                        Token::Datagrams(port.channel).to_data(),
+                        flags,
+                    );
+                }
+                return;
+            }
+            Transport::Stream(_) => write_stream(face, &self.epoll),
+        };
+        if ended {
+            self.handle_stream_end(id, "writing failed");
+        }
+    }
+
+    /// Writes more to a connection that has room again.
+    pub(super) fn handle_writable(&mut self, id: FaceId) {
+        self.flush(id);
+    }
+}
+
+enum Sink<'a> {
+    Outbox(&'a mut Outbox),
+    Queue(&'a mut crate::transport::stream::Queue),
+}
+
+/// Notes that a face has something to finish in this turn.
+#[inline]
+pub(super) fn touch(touched: &mut Vec<FaceId>, face: &mut Face) {
+    if !face.touched {
+        face.touched = true;
+        touched.push(face.id);
+    }
+}
+
+/// Writes what a connection takes; true if it is gone.
+fn write_stream(face: &mut Face, epoll: &std::os::fd::OwnedFd) -> bool {
+    let Transport::Stream(port) = &mut face.transport else { return false };
+    let Some(stream) = port.stream.as_mut().filter(|_| face.state == FaceState::Up) else { return false };
+    let before = stream.queued_bytes();
+    let Ok(more) = stream.write() else { return true };
+    face.traffic.out_bytes += (before - stream.queued_bytes()) as u64;
+    if more != stream.waits_for_room {
+        stream.waits_for_room = more;
+        let flags = if more { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
+        let _ = epoll::modify(epoll, &stream.socket, Token::Face(face.id).to_data(), flags);
+    }
+    face.codec.handle_send_queue(stream.all_queued_bytes());
+    false
+}

@@ -1,0 +1,297 @@
+//! Datagrams in trains: one system call receives or sends many, and the kernel walks its stack once for all those of a train,
+//! which have one sender or receiver and, but for the last, one size.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd};
+
+/// The most datagrams in one train that every kernel with segmentation offload takes.
+pub(crate) const MAX_TRAIN_DATAGRAMS: usize = 64;
+/// The most bytes in one train: what fits into one IP packet, which a train is until it is cut.
+pub(crate) const MAX_TRAIN_BYTES: usize = 65_000;
+/// Trains that one call receives at most.
+const RECEIVE_TRAINS: usize = 16;
+/// Trains that one call sends at most.
+pub(crate) const SEND_TRAINS: usize = 32;
+/// Bytes that the largest train takes.
+const SLOT_BYTES: usize = 65_536;
+
+/// Room for one control message that holds a number.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+/// Receives trains into memory of its own.
+pub(crate) struct Receiver {
+    bytes: Vec<u8>,
+    names: Vec<libc::sockaddr_storage>,
+    controls: Vec<Control>,
+    trains: Vec<Received>,
+}
+
+/// What was received: where it lies, who sent it, and where to cut it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    /// Who sent it.
+    pub(crate) from: SocketAddr,
+    /// The size of all datagrams in it but the last, which may be smaller. Never zero.
+    pub(crate) stride: usize,
+    len: usize,
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        // SAFETY: all bytes zero are a valid sockaddr_storage, of an unspecified family.
+        let name: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        Receiver {
+            bytes: vec![0; RECEIVE_TRAINS * SLOT_BYTES],
+            names: vec![name; RECEIVE_TRAINS],
+            controls: vec![Control([0; 64]); RECEIVE_TRAINS],
+            trains: Vec::with_capacity(RECEIVE_TRAINS),
+        }
+    }
+
+    /// Receives up to `most` trains; gives how many. They are valid until the next call.
+    pub(crate) fn receive(&mut self, socket: &impl AsFd, most: usize) -> io::Result<usize> {
+        self.trains.clear();
+        let most = most.clamp(1, RECEIVE_TRAINS);
+        let mut vectors = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; RECEIVE_TRAINS];
+        // SAFETY: all bytes zero are a valid mmsghdr: null pointers with lengths of zero.
+        let mut headers: [libc::mmsghdr; RECEIVE_TRAINS] = unsafe { std::mem::zeroed() };
+        let slots = self.bytes.chunks_exact_mut(SLOT_BYTES).zip(&mut self.names).zip(&mut self.controls);
+        for (((slot, name), control), (vector, header)) in slots.zip(vectors.iter_mut().zip(&mut headers)) {
+            *vector = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT_BYTES };
+            header.msg_hdr.msg_name = std::ptr::from_mut(name).cast();
+            header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            header.msg_hdr.msg_iov = vector;
+            header.msg_hdr.msg_iovlen = 1;
+            header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = control.0.len() as _;
+        }
+        // SAFETY: every header points to a name, a vector and a control buffer of the lengths it gives, all of which outlive
+        // the call and are used by nothing else meanwhile; `most` is at most the number of headers.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_fd().as_raw_fd(),
+                headers.as_mut_ptr(),
+                most as libc::c_uint,
+                libc::MSG_DONTWAIT as _,
+                std::ptr::null_mut(),
+            )
+        };
+        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        for (header, name) in headers.iter().take(count).zip(&self.names) {
+            let len = (header.msg_len as usize).min(SLOT_BYTES);
+            let stride = segment_size(&header.msg_hdr).filter(|&size| size > 0).unwrap_or(len);
+            let from = read_address(name).unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
+            self.trains.push(Received { from, stride: stride.max(1), len });
+        }
+        Ok(count)
+    }
+
+    /// Train number `index` of those received last.
+    pub(crate) fn train(&self, index: usize) -> Option<(Received, &[u8])> {
+        let train = *self.trains.get(index)?;
+        let start = index * SLOT_BYTES;
+        Some((train, self.bytes.get(start..start + train.len)?))
+    }
+}
+
+/// The size of the datagrams that the kernel joined, if it did.
+fn segment_size(header: &libc::msghdr) -> Option<usize> {
+    // SAFETY: the kernel filled the control buffer that the header points to and set its length; CMSG_FIRSTHDR and
+    // CMSG_NXTHDR stay within it.
+    let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !message.is_null() {
+        // SAFETY: not null, so it points to a whole control message header within the buffer.
+        let (level, kind) = unsafe { ((*message).cmsg_level, (*message).cmsg_type) };
+        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) {
+            // SAFETY: this message holds an int; the buffer may hold it at any alignment.
+            let size = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(message).cast::<libc::c_int>()) };
+            return usize::try_from(size).ok();
+        }
+        // SAFETY: as for the first header.
+        message = unsafe { libc::CMSG_NXTHDR(header, message) };
+    }
+    None
+}
+
+/// Datagrams for one peer: all of `segment` bytes but the last, which may be smaller.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Train<'a> {
+    /// Who gets them.
+    pub(crate) to: SocketAddr,
+    /// All of them, one behind the other.
+    pub(crate) bytes: &'a [u8],
+    /// The size of each, to cut them by.
+    pub(crate) segment: usize,
+}
+
+/// Sends trains, up to [`SEND_TRAINS`] of them; gives how many went. An error is about the first, of which nothing went.
+pub(crate) fn send(socket: &impl AsFd, trains: &[Train<'_>]) -> io::Result<usize> {
+    let mut names = [MaybeUninit::<libc::sockaddr_storage>::uninit(); SEND_TRAINS];
+    let mut vectors = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; SEND_TRAINS];
+    let mut controls = [Control([0; 64]); SEND_TRAINS];
+    // SAFETY: all bytes zero are a valid mmsghdr: null pointers with lengths of zero.
+    let mut headers: [libc::mmsghdr; SEND_TRAINS] = unsafe { std::mem::zeroed() };
+    let places = names.iter_mut().zip(&mut vectors).zip(&mut controls).zip(&mut headers);
+    let mut count = 0;
+    for (train, (((name, vector), control), header)) in trains.iter().zip(places) {
+        // The kernel only reads what it sends.
+        *vector =
+            libc::iovec { iov_base: train.bytes.as_ptr().cast_mut().cast(), iov_len: train.bytes.len() };
+        header.msg_hdr.msg_namelen = write_address(name, train.to);
+        header.msg_hdr.msg_name = name.as_mut_ptr().cast();
+        header.msg_hdr.msg_iov = vector;
+        header.msg_hdr.msg_iovlen = 1;
+        if train.segment < train.bytes.len() {
+            set_segment_size(&mut header.msg_hdr, control, train.segment);
+        }
+        count += 1;
+    }
+    // SAFETY: each of the first `count` headers points to a name, a vector and perhaps a control buffer of the lengths it
+    // gives; all of them, and the bytes of the trains, outlive the call.
+    let sent = unsafe {
+        libc::sendmmsg(
+            socket.as_fd().as_raw_fd(),
+            headers.as_mut_ptr(),
+            count,
+            (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) as _,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Adds the control message that has the kernel cut the train.
+fn set_segment_size(header: &mut libc::msghdr, control: &mut Control, size: usize) {
+    header.msg_control = control.0.as_mut_ptr().cast();
+    // SAFETY: both only compute lengths.
+    let (space, len) = unsafe { (libc::CMSG_SPACE(2), libc::CMSG_LEN(2)) };
+    header.msg_controllen = space as _;
+    // SAFETY: the control buffer is aligned for a header and longer than `space`, so there is a first one, with room for two
+    // bytes behind it.
+    unsafe {
+        let message = libc::CMSG_FIRSTHDR(header);
+        (*message).cmsg_level = libc::SOL_UDP;
+        (*message).cmsg_type = libc::UDP_SEGMENT;
+        (*message).cmsg_len = len as _;
+        std::ptr::write_unaligned(libc::CMSG_DATA(message).cast::<u16>(), size as u16);
+    }
+}
+
+fn write_address(name: &mut MaybeUninit<libc::sockaddr_storage>, address: SocketAddr) -> libc::socklen_t {
+    match address {
+        SocketAddr::V4(address) => {
+            let written = libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: address.port().to_be(),
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.ip().octets()) },
+                sin_zero: [0; 8],
+            };
+            // SAFETY: a sockaddr_storage has room for, and the alignment of, every kind of address.
+            unsafe { name.as_mut_ptr().cast::<libc::sockaddr_in>().write(written) };
+            size_of::<libc::sockaddr_in>() as libc::socklen_t
+        }
+        SocketAddr::V6(address) => {
+            let written = libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: address.port().to_be(),
+                sin6_flowinfo: address.flowinfo(),
+                sin6_addr: libc::in6_addr { s6_addr: address.ip().octets() },
+                sin6_scope_id: address.scope_id(),
+            };
+            // SAFETY: as above.
+            unsafe { name.as_mut_ptr().cast::<libc::sockaddr_in6>().write(written) };
+            size_of::<libc::sockaddr_in6>() as libc::socklen_t
+        }
+    }
+}
+
+fn read_address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    let place = std::ptr::from_ref(name);
+    match libc::c_int::from(name.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: the family says that this is what the kernel wrote; storage is large and aligned enough for it.
+            let read = unsafe { &*place.cast::<libc::sockaddr_in>() };
+            let ip = Ipv4Addr::from(read.sin_addr.s_addr.to_ne_bytes());
+            Some(SocketAddr::V4(SocketAddrV4::new(ip, u16::from_be(read.sin_port))))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above.
+            let read = unsafe { &*place.cast::<libc::sockaddr_in6>() };
+            let ip = Ipv6Addr::from(read.sin6_addr.s6_addr);
+            // The flow label is no part of who the peer is.
+            Some(SocketAddr::V6(SocketAddrV6::new(ip, u16::from_be(read.sin6_port), 0, read.sin6_scope_id)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::sys::options;
+
+    fn receive_all(receiver: &mut Receiver, socket: &UdpSocket, wanted: usize) -> Vec<(SocketAddr, Vec<u8>)> {
+        let mut datagrams = Vec::new();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while datagrams.len() < wanted && Instant::now() < deadline {
+            let Ok(count) = receiver.receive(socket, 4) else { continue };
+            for index in 0..count {
+                let (train, bytes) = receiver.train(index).unwrap();
+                datagrams.extend(bytes.chunks(train.stride).map(|datagram| (train.from, datagram.to_vec())));
+            }
+        }
+        datagrams
+    }
+
+    fn trains_arrive_as_they_were_sent(local: &str, offload: bool) {
+        let (near, far) = (UdpSocket::bind(local).unwrap(), UdpSocket::bind(local).unwrap());
+        far.set_nonblocking(true).unwrap();
+        if offload {
+            let _ = options::receive_trains(&far);
+        }
+        let to = far.local_addr().unwrap();
+        let bytes: Vec<u8> = (0..250u8).collect();
+        let trains = [
+            Train { to, bytes: &bytes, segment: 100 },
+            Train { to, bytes: &bytes[..7], segment: 7 },
+            Train { to, bytes: &bytes[..200], segment: 100 },
+        ];
+        assert_eq!(send(&near, &trains).unwrap(), 3);
+        let mut receiver = Receiver::new();
+        let received = receive_all(&mut receiver, &far, 6);
+        let expected: Vec<_> =
+            [&bytes[..100], &bytes[100..200], &bytes[200..], &bytes[..7], &bytes[..100], &bytes[100..200]]
+                .map(|datagram| (near.local_addr().unwrap(), datagram.to_vec()))
+                .into();
+        assert_eq!(received, expected);
+        assert_eq!(receiver.receive(&far, 4).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    #[test]
+    fn trains_arrive_with_their_boundaries_over_ipv4() {
+        trains_arrive_as_they_were_sent("127.0.0.1:0", true);
+        trains_arrive_as_they_were_sent("127.0.0.1:0", false);
+    }
+
+    #[test]
+    fn trains_arrive_with_their_boundaries_over_ipv6() {
+        if UdpSocket::bind("[::1]:0").is_ok() {
+            trains_arrive_as_they_were_sent("[::1]:0", true);
+        }
+    }
+
+    #[test]
+    fn a_train_that_the_kernel_refuses_is_an_error_about_the_first() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let bytes = vec![0; 70_000];
+        let to = socket.local_addr().unwrap();
+        assert!(send(&socket, &[Train { to, bytes: &bytes, segment: 70_000 }]).is_err());
+    }
+}

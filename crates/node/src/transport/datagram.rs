@@ -1,0 +1,234 @@
+//! Sockets for datagrams: one for all UDP faces of a local address.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use engine::FaceId;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::train::{Outbox, RunLimits};
+use crate::control::FaceUri;
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::sys::datagrams::{self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, SEND_TRAINS, Train};
+use crate::sys::options;
+
+/// A bound UDP socket and whom it knows.
+pub(crate) struct DatagramChannel {
+    pub(crate) socket: UdpSocket,
+    pub(crate) local: SocketAddr,
+    /// The faces of the peers. The keys come from the network; the map's hasher is keyed.
+    peers: HashMap<SocketAddr, FaceId>,
+    /// Whom the last datagram came from: trains and bursts come from one.
+    last: Option<(SocketAddr, FaceId)>,
+    /// Trains that the socket has not taken yet.
+    backlog: VecDeque<Waiting>,
+    backlog_bytes: usize,
+    send_buffer_bytes: usize,
+}
+
+struct Waiting {
+    to: SocketAddr,
+    bytes: Vec<u8>,
+    segment: usize,
+}
+
+/// What the system gave of the buffers asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GrantedBuffers {
+    pub(crate) receive_bytes: usize,
+    pub(crate) wanted_receive_bytes: usize,
+}
+
+/// Bytes that may wait for a socket that is not writable.
+const MAX_BACKLOG_BYTES: usize = 4 << 20;
+
+impl DatagramChannel {
+    /// Binds a socket and asks for large buffers, because bursts overflow small ones.
+    pub(crate) fn bind(
+        local: SocketAddr,
+        receive_bytes: usize,
+        send_bytes: usize,
+    ) -> io::Result<(Self, GrantedBuffers)> {
+        let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_nonblocking(true)?;
+        if local.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        let granted = enlarge_buffers(&socket, receive_bytes, send_bytes);
+        options::allow_ip_fragments(&socket, local.is_ipv6())?;
+        socket.bind(&local.into())?;
+        // Without it trains arrive one datagram at a time, and nothing else changes.
+        let _ = options::receive_trains(&socket);
+        Ok((DatagramChannel::over(socket.into(), local)?, granted))
+    }
+
+    fn over(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
+        let local = socket.local_addr().unwrap_or(local);
+        let send_buffer_bytes = socket2::SockRef::from(&socket).send_buffer_size()?;
+        Ok(DatagramChannel {
+            socket,
+            local,
+            peers: HashMap::new(),
+            last: None,
+            backlog: VecDeque::new(),
+            backlog_bytes: 0,
+            send_buffer_bytes,
+        })
+    }
+
+    pub(crate) fn uri(&self) -> FaceUri {
+        FaceUri::Udp(self.local)
+    }
+
+    /// Whether faces to this address can be made from here.
+    pub(crate) fn reaches(&self, remote: SocketAddr) -> bool {
+        let local_only = |ip: IpAddr| ip.is_loopback();
+        self.local.is_ipv4() == remote.is_ipv4() && (!local_only(self.local.ip()) || local_only(remote.ip()))
+    }
+
+    /// The face of a peer.
+    #[inline]
+    pub(crate) fn face(&mut self, peer: SocketAddr) -> Option<FaceId> {
+        match self.last {
+            Some((last, face)) if last == peer => Some(face),
+            _ => {
+                let face = *self.peers.get(&peer)?;
+                self.last = Some((peer, face));
+                Some(face)
+            }
+        }
+    }
+
+    pub(crate) fn add_peer(&mut self, peer: SocketAddr, face: FaceId) {
+        self.peers.insert(peer, face);
+    }
+
+    pub(crate) fn remove_peer(&mut self, peer: SocketAddr) {
+        self.peers.remove(&peer);
+        self.last = None;
+    }
+
+    /// Bytes before the next frame to be sent. What the socket holds only counts when it is full.
+    pub(crate) fn queued_bytes(&self) -> u64 {
+        if self.backlog.is_empty() { 0 } else { (self.send_buffer_bytes + self.backlog_bytes) as u64 }
+    }
+
+    /// Sends what a face has collected. Frames larger than `largest_in_train` go one by one; it is lowered when the path turns
+    /// out not to take trains of such frames.
+    pub(crate) fn send(
+        &mut self,
+        to: SocketAddr,
+        outbox: &Outbox,
+        largest_in_train: &mut usize,
+        drops: &mut DropCounters,
+    ) {
+        let (mut first, mut start) = (0, 0);
+        loop {
+            let limits = RunLimits {
+                frames: MAX_TRAIN_DATAGRAMS,
+                bytes: MAX_TRAIN_BYTES,
+                largest_frame: *largest_in_train,
+            };
+            let mut trains = [Train { to, bytes: &[], segment: 0 }; SEND_TRAINS];
+            let mut ends = [(0, 0); SEND_TRAINS];
+            let (mut count, mut at) = (0, (first, start));
+            for (train, end) in trains.iter_mut().zip(&mut ends) {
+                let Some((run, frames)) = outbox.run(at.0, at.1, limits) else { break };
+                *train = Train { to, bytes: outbox.bytes(run), segment: run.segment };
+                at = (at.0 + frames, run.end);
+                *end = at;
+                count += 1;
+            }
+            let trains = trains.get(..count).unwrap_or_default();
+            if trains.is_empty() {
+                return;
+            }
+            if !self.backlog.is_empty() {
+                self.keep(trains, drops);
+                (first, start) = at;
+                continue;
+            }
+            let after_first = ends.first().copied().unwrap_or(at);
+            match datagrams::send(&self.socket, trains) {
+                Ok(sent) => (first, start) = ends.get(sent.max(1) - 1).copied().unwrap_or(at),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.keep(trains, drops);
+                    (first, start) = at;
+                }
+                Err(error) => {
+                    let Some(train) = trains.first() else { return };
+                    // The path does not take trains of frames this large: from now on they go alone.
+                    if train.segment < train.bytes.len() && is_about_segments(&error) {
+                        *largest_in_train = train.segment - 1;
+                    } else {
+                        drops.add(reason(&error), train.bytes.len().div_ceil(train.segment.max(1)) as u64);
+                        (first, start) = after_first;
+                    }
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, trains: &[Train<'_>], drops: &mut DropCounters) {
+        for train in trains {
+            if self.backlog_bytes + train.bytes.len() > MAX_BACKLOG_BYTES {
+                let frames = train.bytes.len().div_ceil(train.segment.max(1));
+                drops.add(DropReason::SendQueueFull, frames as u64);
+                continue;
+            }
+            self.backlog_bytes += train.bytes.len();
+            self.backlog.push_back(Waiting {
+                to: train.to,
+                bytes: train.bytes.to_vec(),
+                segment: train.segment,
+            });
+        }
+    }
+
+    /// Whether trains wait for the socket to become writable.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.backlog.is_empty()
+    }
+
+    /// The socket takes more.
+    pub(crate) fn handle_writable(&mut self, drops: &mut DropCounters) {
+        while let Some(waiting) = self.backlog.front() {
+            let train = Train { to: waiting.to, bytes: &waiting.bytes, segment: waiting.segment };
+            match datagrams::send(&self.socket, &[train]) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    drops.add(reason(&error), waiting.bytes.len().div_ceil(waiting.segment.max(1)) as u64)
+                }
+                Ok(_) => {}
+            }
+            self.backlog_bytes -= waiting.bytes.len();
+            self.backlog.pop_front();
+        }
+    }
+}
+
+fn enlarge_buffers(socket: &Socket, receive_bytes: usize, send_bytes: usize) -> GrantedBuffers {
+    let _ = socket.set_send_buffer_size(send_bytes);
+    if options::force_receive_buffer(socket, receive_bytes).is_err() {
+        let _ = socket.set_recv_buffer_size(receive_bytes);
+    }
+    // The kernel tells twice what was asked for: it counts its own bookkeeping.
+    let granted = socket.recv_buffer_size().unwrap_or(0) / 2;
+    GrantedBuffers { receive_bytes: granted, wanted_receive_bytes: receive_bytes }
+}
+
+/// Errors that tell that a train cannot be cut on its way.
+fn is_about_segments(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE | libc::EOPNOTSUPP))
+}
+
+fn reason(error: &io::Error) -> DropReason {
+    match error.raw_os_error() {
+        Some(libc::EMSGSIZE) => DropReason::TooLargeForPath,
+        Some(libc::ENOBUFS | libc::ENOMEM) => DropReason::SendQueueFull,
+        _ => DropReason::SocketError,
+    }
+}

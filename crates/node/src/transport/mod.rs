@@ -1,0 +1,5 @@
+//! How frames leave and arrive: one file for each kind of socket.
+
+pub(crate) mod datagram;
+pub(crate) mod stream;
+pub(crate) mod train;

@@ -1,0 +1,317 @@
+//! Connections: TCP and unix sockets. Large reads with many packets in each, and vectored writes of the packets' own bytes.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use packet::Buffer;
+
+use crate::codec::FrameSink;
+use crate::sys::options;
+
+/// A connected, or connecting, socket that never blocks.
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Tcp(socket) => socket.as_fd(),
+            Socket::Unix(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl Socket {
+    fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(socket) => (&mut &*socket).read(bytes),
+            Socket::Unix(socket) => (&mut &*socket).read(bytes),
+        }
+    }
+
+    fn write_vectored(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(socket) => (&mut &*socket).write_vectored(slices),
+            Socket::Unix(socket) => (&mut &*socket).write_vectored(slices),
+        }
+    }
+
+    /// How a connection attempt that ran in the background ended.
+    pub(crate) fn take_error(&self) -> io::Result<Option<io::Error>> {
+        match self {
+            Socket::Tcp(socket) => socket.take_error(),
+            Socket::Unix(socket) => socket.take_error(),
+        }
+    }
+}
+
+/// A connection and what waits at both ends of it.
+pub(crate) struct Stream {
+    pub(crate) socket: Socket,
+    /// The beginning of a frame whose end has not come yet.
+    partial: Vec<u8>,
+    queue: Queue,
+    /// Whether the system has been asked to say when more can be written.
+    pub(crate) waits_for_room: bool,
+    /// Bytes written since the system was asked how much it holds.
+    written_since_sample: u64,
+    /// Bytes the system held then.
+    sampled_bytes: u64,
+}
+
+/// What a read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadOutcome {
+    /// So many bytes, with what was left of the read before.
+    Bytes(usize),
+    /// Nothing at present.
+    Nothing,
+    /// The peer has closed, or the connection broke.
+    Closed,
+}
+
+/// Slices written with one call.
+const SLICES: usize = 128;
+/// Bytes written in one turn, so that a fast reader does not keep the others waiting.
+const BYTES_PER_TURN: usize = 1 << 20;
+/// Bytes between two looks at how much the system holds.
+const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
+
+impl Stream {
+    pub(crate) fn new(socket: Socket) -> Self {
+        Stream {
+            socket,
+            partial: Vec::new(),
+            queue: Queue::default(),
+            waits_for_room: false,
+            written_since_sample: 0,
+            sampled_bytes: 0,
+        }
+    }
+
+    /// Reads behind what was left over, into `scratch`.
+    pub(crate) fn read(&mut self, scratch: &mut [u8]) -> ReadOutcome {
+        let kept = self.partial.len();
+        let Some((head, room)) = scratch.split_at_mut_checked(kept) else { return ReadOutcome::Closed };
+        head.copy_from_slice(&self.partial);
+        match self.socket.read(room) {
+            Ok(0) => ReadOutcome::Closed,
+            Ok(read) => {
+                self.partial.clear();
+                ReadOutcome::Bytes(kept + read)
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                ReadOutcome::Nothing
+            }
+            Err(_) => ReadOutcome::Closed,
+        }
+    }
+
+    /// Keeps what is left of a read for the next one.
+    pub(crate) fn keep(&mut self, rest: &[u8]) {
+        self.partial.extend_from_slice(rest);
+        // A large frame in the past is no reason to hold much memory for ever.
+        if self.partial.is_empty() && self.partial.capacity() > 0 {
+            self.partial = Vec::new();
+        }
+    }
+
+    /// Whether a frame has begun and not ended.
+    pub(crate) fn is_inside_frame(&self) -> bool {
+        !self.partial.is_empty()
+    }
+
+    pub(crate) fn queue(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
+
+    /// Bytes that wait in the process.
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.queue.bytes
+    }
+
+    /// Bytes before the next frame to be sent, those included that the system holds.
+    pub(crate) fn all_queued_bytes(&self) -> u64 {
+        self.sampled_bytes + self.queue.bytes as u64
+    }
+
+    /// Writes as much as the system takes, within a turn's share. An error means that the connection is gone; true that
+    /// something is left.
+    pub(crate) fn write(&mut self) -> io::Result<bool> {
+        let mut written = 0;
+        while !self.queue.is_empty() && written < BYTES_PER_TURN {
+            let mut slices = [IoSlice::new(&[]); SLICES];
+            let count = self.queue.slices(&mut slices);
+            match self.socket.write_vectored(slices.get(..count).unwrap_or_default()) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(bytes) => {
+                    written += bytes;
+                    self.queue.consume(bytes);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.written_since_sample += written as u64;
+        if self.written_since_sample >= SAMPLE_INTERVAL_BYTES || self.sampled_bytes > 0 {
+            self.written_since_sample = 0;
+            self.sampled_bytes = options::unsent_bytes(&self.socket).unwrap_or(0);
+        }
+        Ok(!self.queue.is_empty())
+    }
+}
+
+/// Frames on their way out. A packet is not copied: the queue holds the bytes that stand before it in its frame, and a reference to
+/// the packet.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    frames: VecDeque<Frame>,
+    /// Heads of the frames, in order: those of the first frame start at `heads_start`.
+    heads: Vec<u8>,
+    heads_start: usize,
+    /// How much of `heads` belongs to complete frames.
+    heads_complete: usize,
+    /// Bytes of the first frame that have been written.
+    written: usize,
+    /// Bytes to be written.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Frame {
+    head_len: u32,
+    packet: Option<Buffer>,
+}
+
+impl Frame {
+    fn len(&self) -> usize {
+        self.head_len as usize + self.packet.as_ref().map_or(0, |packet| packet.len())
+    }
+}
+
+impl Queue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Drops everything; gives how many frames.
+    pub(crate) fn clear(&mut self) -> usize {
+        let frames = self.frames.len();
+        *self = Queue::default();
+        frames
+    }
+
+    fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let (mut count, mut head_start, mut skip) = (0, self.heads_start, self.written);
+        for frame in &self.frames {
+            if count + 2 > slices.len() {
+                break;
+            }
+            let head = self.heads.get(head_start..head_start + frame.head_len as usize).unwrap_or_default();
+            head_start += head.len();
+            for part in [head, frame.packet.as_deref().unwrap_or_default()] {
+                let Some(part) = part.get(skip..) else {
+                    skip -= part.len();
+                    continue;
+                };
+                skip = 0;
+                if !part.is_empty()
+                    && let Some(slice) = slices.get_mut(count)
+                {
+                    *slice = IoSlice::new(part);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
+    fn consume(&mut self, mut bytes: usize) {
+        self.bytes -= bytes.min(self.bytes);
+        bytes += self.written;
+        while let Some(frame) = self.frames.front() {
+            if bytes < frame.len() {
+                break;
+            }
+            bytes -= frame.len();
+            self.heads_start += frame.head_len as usize;
+            self.frames.pop_front();
+        }
+        self.written = bytes;
+        if self.frames.is_empty() {
+            self.heads.drain(..self.heads_complete);
+            (self.heads_start, self.heads_complete) = (0, 0);
+        } else if self.heads_start > 64 << 10 {
+            self.heads.drain(..self.heads_start);
+            self.heads_complete -= self.heads_start;
+            self.heads_start = 0;
+        }
+    }
+}
+
+impl FrameSink for Queue {
+    #[inline]
+    fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.heads
+    }
+
+    #[inline]
+    fn end_frame(&mut self, packet: Option<&Buffer>) {
+        let frame =
+            Frame { head_len: (self.heads.len() - self.heads_complete) as u32, packet: packet.cloned() };
+        if frame.len() > 0 {
+            self.heads_complete = self.heads.len();
+            self.bytes += frame.len();
+            self.frames.push_back(frame);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue() -> (Queue, Vec<u8>) {
+        let (mut queue, mut all) = (Queue::default(), Vec::new());
+        for number in 0..200u8 {
+            let head = vec![number; usize::from(number % 3)];
+            let packet = Buffer::from(vec![number ^ 0xff; usize::from(number % 7)]);
+            queue.bytes().extend_from_slice(&head);
+            let with_packet = number % 5 != 0;
+            queue.end_frame(with_packet.then_some(&packet));
+            all.extend(head);
+            if with_packet {
+                all.extend_from_slice(&packet);
+            }
+        }
+        (queue, all)
+    }
+
+    #[test]
+    fn whatever_the_sizes_of_writes_the_bytes_leave_in_order_and_once() {
+        for step in [1, 2, 3, 10, 100, 100_000] {
+            let (mut queue, all) = queue();
+            assert_eq!(queue.bytes, all.len());
+            let mut written = Vec::new();
+            while !queue.is_empty() {
+                let mut slices = [IoSlice::new(&[]); 8];
+                let count = queue.slices(&mut slices);
+                let mut taken: Vec<u8> =
+                    slices[..count].iter().flat_map(|slice| slice.iter().copied()).collect();
+                taken.truncate(step);
+                let len = taken.len();
+                written.extend(taken);
+                queue.consume(len);
+                assert!(len > 0, "something is left, so something must leave");
+            }
+            assert_eq!(written, all);
+            assert_eq!((queue.bytes, queue.heads.len()), (0, 0));
+        }
+    }
+}

@@ -84,10 +84,13 @@ pub fn run(job: &std::path::Path) -> Result<(), AgentError> {
     say("ready").map_err(io)?;
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let mut line = String::new();
-        // An end of the input without a start ends the agent, below.
-        let _ = io::stdin().lock().read_line(&mut line);
-        let _ = sender.send(line.trim().parse::<u64>().ok());
+        // The end of the input ends the agent, as the word "stop" does.
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(line.trim().parse::<u64>().ok()).is_err() {
+                return;
+            }
+        }
+        let _ = sender.send(None);
     });
     agent.work(&receiver).map_err(io)?;
     say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched)).map_err(io)
@@ -172,14 +175,12 @@ impl Agent {
     }
 
     /// Serves, and from the start on works, until the run is over.
-    fn work(&mut self, starts: &std::sync::mpsc::Receiver<Option<u64>>) -> io::Result<()> {
+    fn work(&mut self, orders: &std::sync::mpsc::Receiver<Option<u64>>) -> io::Result<()> {
         loop {
-            if self.start.is_none() {
-                match starts.try_recv() {
-                    Ok(Some(epoch_ns)) => self.begin(epoch_ns)?,
-                    Ok(None) => return Ok(()),
-                    Err(_) => {}
-                }
+            match orders.try_recv() {
+                Ok(Some(epoch_ns)) => self.begin(epoch_ns)?,
+                Ok(None) => break,
+                Err(_) => {}
             }
             let now = self.now();
             if self.start.is_some() && now.as_nanos() >= self.job.duration_ns {

@@ -44,6 +44,8 @@ tables! {
         source: Option<String> = "no source",
         /// How long the workloads run. Transfers that are not done by then count as unfinished.
         duration: Span,
+        /// Does a run end as soon as every download and every counted ping is done, and not only after `duration`?
+        until_done: Option<bool> = "false",
         /// How often each case is repeated, each time with fresh forwarders and another seed.
         repeats: Option<u32> = "1",
         /// The seed all randomness comes from. Repeat number n uses seed + n.

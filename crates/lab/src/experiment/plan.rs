@@ -13,6 +13,8 @@ pub struct Plan {
     pub case: String,
     /// How long the workloads run, in nanoseconds.
     pub duration_ns: u64,
+    /// Does it end as soon as every workload that has an end is done?
+    pub until_done: bool,
     /// How often it is repeated.
     pub repeats: u32,
     /// The root of all randomness.

@@ -91,6 +91,7 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
         title: file.title.clone(),
         case: case.to_owned(),
         duration_ns: file.duration.0,
+        until_done: file.until_done.unwrap_or(false),
         repeats: file.repeats.unwrap_or(1),
         seed: file.seed.unwrap_or(1),
         sample_every_ns: file.sample_every.unwrap_or(Span(500_000_000)).0,

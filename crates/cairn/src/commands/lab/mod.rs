@@ -1,6 +1,7 @@
 //! `cairn lab`: experiments.
 
 mod files;
+mod internal;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,6 +27,9 @@ pub(crate) enum Command {
     },
     /// Print the reference of the experiment file.
     Reference,
+    /// Parts of a run that are processes of their own.
+    #[command(subcommand, hide = true)]
+    Internal(internal::Internal),
 }
 
 impl Command {
@@ -35,6 +39,7 @@ impl Command {
             Command::Check { files } => files::check(&files),
             Command::New { file, title } => files::new(&file, &title),
             Command::Reference => files::print_reference(),
+            Command::Internal(part) => part.run(),
         };
         match outcome {
             Ok(code) => code,

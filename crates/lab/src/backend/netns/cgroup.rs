@@ -37,7 +37,7 @@ pub struct Controllers {
 }
 
 /// The process that owns a run, told apart from a later one with the same number by when it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Owner {
     pid: u32,
     started: u64,

@@ -2,7 +2,8 @@
 //! that is given the same names in the same run.
 //!
 //! `cargo bench -p cairn-engine` prints the table. `… -- exchange`, `hit`, `memory` run one part; `--entries N` makes the
-//! tables smaller. `… -- instructions N` does nothing but `N` exchanges and `… -- packets N` only makes the packets for them, so
+//! tables smaller, `--policy WORD` leaves one eviction policy, `--rounds N` goes through the tables so many times, which a profiler
+//! needs. `… -- instructions N` does nothing but `N` exchanges and `… -- packets N` only makes the packets for them, so
 //! that the difference of the two under valgrind is what the engine executes.
 
 #![allow(
@@ -41,9 +42,11 @@ fn main() {
         place.and_then(|place| arguments.get(place + 1)?.parse().ok()).unwrap_or(default)
     };
     let entries = value("--entries", 1_000_000);
+    let wanted = arguments.iter().skip_while(|argument| *argument != "--policy").nth(1);
+    let wanted: Option<EvictionPolicy> = wanted.map(|word| word.parse().expect("the word of a policy"));
     for (mode, receive) in [("instructions", true), ("packets", false)] {
         if arguments.iter().any(|argument| argument == mode) {
-            return instructions(value(mode, 10_000), receive);
+            return instructions(value(mode, 10_000), receive, wanted.unwrap_or_default());
         }
     }
     let all = !arguments.iter().any(|a| matches!(a.as_str(), "exchange" | "hit" | "memory"));
@@ -56,8 +59,11 @@ fn main() {
         memory(entries);
     }
     if chosen("exchange") {
-        for policy in EvictionPolicy::ALL {
-            exchange(entries, baseline, policy);
+        let rounds = value("--rounds", 1);
+        for policy in
+            EvictionPolicy::ALL.into_iter().filter(|&policy| wanted.is_none_or(|only| only == policy))
+        {
+            exchange(entries, rounds, baseline, policy);
         }
     }
     if chosen("hit") {
@@ -114,7 +120,7 @@ impl Times {
 }
 
 /// Interest in and forwarded, Data in, returned and kept; a million of each waiting and kept all the while.
-fn exchange(entries: u64, baseline: f64, policy: EvictionPolicy) {
+fn exchange(entries: u64, rounds: u64, baseline: f64, policy: EvictionPolicy) {
     let mut world = World::new(entries, policy);
     for number in 0..entries {
         world.interests(number..number + 1);
@@ -126,7 +132,7 @@ fn exchange(entries: u64, baseline: f64, policy: EvictionPolicy) {
     assert_eq!(world.engine.table_sizes().pending as u64, entries);
     assert_eq!(world.engine.table_sizes().cached as u64, entries);
     let (mut interest_times, mut data_times) = (Times::default(), Times::default());
-    let rounds = entries / BATCH;
+    let rounds = entries * rounds / BATCH;
     for round in 0..rounds {
         // Made and decoded outside of what is measured: the packets are as hot as they are when a node has just decoded them.
         let next = 2 * entries + round * BATCH;
@@ -204,8 +210,8 @@ fn resident_bytes() -> i64 {
 }
 
 /// A fixed number of exchanges in small tables, for an instruction counter.
-fn instructions(exchanges: u64, receive: bool) {
-    let mut world = World::new(10_000, EvictionPolicy::default());
+fn instructions(exchanges: u64, receive: bool, policy: EvictionPolicy) {
+    let mut world = World::new(10_000, policy);
     for number in 0..exchanges / BATCH {
         let range = number * BATCH..(number + 1) * BATCH;
         let (interests, data) = (world.make_interests(range.clone()), world.make_data(range));

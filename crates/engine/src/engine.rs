@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, NameHasher, NameRef, PrefixHashes};
+use packet::{Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, PitToken, PrefixHashes};
 use smallvec::SmallVec;
 use thiserror::Error;
 
@@ -20,7 +20,7 @@ use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
 use crate::tables::route_hints::RouteHints;
-use crate::transmit::{Event, Transmit};
+use crate::transmit::{Event, Transmit, Waiting};
 
 /// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.
 #[derive(Clone, Debug)]
@@ -155,7 +155,7 @@ pub struct Engine {
     pub(crate) dead_nonces: DeadNonces,
     pub(crate) strategies: Slab<Instance>,
     pub(crate) counters: EngineCounters,
-    pub(crate) transmits: VecDeque<Transmit>,
+    pub(crate) transmits: VecDeque<Waiting>,
     pub(crate) events: VecDeque<Event>,
     /// Lent to strategies, kept to spare the allocation.
     pub(crate) actions: Vec<Action>,
@@ -468,7 +468,7 @@ impl Engine {
     /// The next packet to send.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.transmits.pop_front()
+        self.transmits.pop_front().map(Waiting::into_transmit)
     }
 
     /// The next event.
@@ -523,7 +523,7 @@ impl Engine {
         face: FaceId,
         interest: Interest,
         reason: NackReason,
-        header: LinkHeader,
+        pit_token: PitToken,
     ) {
         let Some(target) = self.faces.get_mut(face) else { return };
         // CCNx knows no Nack, and on a shared link others might still answer.
@@ -534,7 +534,7 @@ impl Engine {
         target.counters.out_nacks += 1;
         self.counters.nacks_sent += 1;
         let packet = crate::transmit::Outgoing::Nack(interest, reason);
-        self.transmits.push_back(Transmit { face, packet, header });
+        self.transmits.push_back(Waiting::plain(face, packet, pit_token));
     }
 }
 

@@ -31,20 +31,41 @@ pub(crate) fn interest_may_enter(interest: &Interest, from_local: bool) -> bool 
     ccnx_scope(interest).is_none_or(|scope| scope > 1)
 }
 
-/// Whether an Interest may leave by a face. `from_remote`: all who wait for it are on other hosts.
+/// Whether an Interest may leave by a face. `from_remote` says whether all who wait for it are on other hosts; it is asked only
+/// where that counts.
 #[inline]
-pub(crate) fn interest_may_leave(interest: &Interest, from_remote: bool, to_local: bool) -> bool {
+pub(crate) fn interest_may_leave(
+    interest: &Interest,
+    from_remote: impl FnOnce() -> bool,
+    to_local: bool,
+) -> bool {
+    let Some(view) = interest.ndn() else { return ccnx_may_leave(interest, from_remote, to_local) };
     if to_local {
-        return ccnx_scope(interest) != Some(0);
+        return true;
     }
-    let name = interest.name();
-    if is_for_this_host_only(name) || interest.hop_limit() == Some(0) {
+    if view.hop_limit() == Some(0) {
         return false;
     }
-    if from_remote && may_be_limited(name) && name.canonical().starts_with(LOCALHOP) {
+    let name = view.name();
+    !may_be_limited(name) || limited_may_leave(name, from_remote)
+}
+
+/// Whether something of this name may go to another host.
+fn limited_may_leave(name: NameRef<'_>, from_remote: impl FnOnce() -> bool) -> bool {
+    let made_its_hop = || name.canonical().starts_with(LOCALHOP) && from_remote();
+    !is_for_this_host_only(name) && !made_its_hop()
+}
+
+fn ccnx_may_leave(interest: &Interest, from_remote: impl FnOnce() -> bool, to_local: bool) -> bool {
+    let scope = ccnx_scope(interest);
+    if to_local {
+        return scope != Some(0);
+    }
+    let from_remote = from_remote();
+    if !limited_may_leave(interest.name(), || from_remote) {
         return false;
     }
-    match ccnx_scope(interest) {
+    match scope {
         Some(0 | 1) => false,
         // The next host may pass it on to its applications, but no further.
         Some(2) => !from_remote,

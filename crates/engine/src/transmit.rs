@@ -1,7 +1,7 @@
 //! What the engine wants sent, and what it wants known.
 
 use packet::time::Duration;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, Name};
+use packet::{Buffer, Data, Interest, LinkHeader, NackReason, Name, PitToken};
 
 use crate::face::FaceId;
 
@@ -14,6 +14,49 @@ pub struct Transmit {
     pub packet: Outgoing,
     /// What travels with it over the link.
     pub header: LinkHeader,
+}
+
+/// A [`Transmit`] until it is polled, without room for what is rarely there: it is written, moved and read for every packet.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) packet: Outgoing,
+    pub(crate) pit_token: PitToken,
+    pub(crate) congestion_mark: u64,
+    pub(crate) face: FaceId,
+    /// For Data, where it came from; for an Interest to a local face, who asked.
+    pub(crate) incoming_face: Option<FaceId>,
+    pub(crate) prefix_announcement: Option<Box<Buffer>>,
+    pub(crate) non_discovery: bool,
+}
+
+impl Waiting {
+    /// A packet with nothing but a token.
+    #[inline(always)]
+    pub(crate) fn plain(face: FaceId, packet: Outgoing, pit_token: PitToken) -> Self {
+        Waiting {
+            packet,
+            pit_token,
+            congestion_mark: 0,
+            face,
+            incoming_face: None,
+            prefix_announcement: None,
+            non_discovery: false,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn into_transmit(self) -> Transmit {
+        let header = LinkHeader {
+            pit_token: self.pit_token,
+            congestion_mark: self.congestion_mark,
+            incoming_face: self.incoming_face.map(|face| face.0.into()),
+            next_hop_face: None,
+            cache_policy: None,
+            non_discovery: self.non_discovery,
+            prefix_announcement: self.prefix_announcement.map(|announcement| *announcement),
+        };
+        Transmit { face: self.face, packet: self.packet, header }
+    }
 }
 
 /// A network packet on its way out.

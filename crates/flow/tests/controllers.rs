@@ -1,5 +1,7 @@
 //! What every controller keeps, whatever its idea.
 
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
 mod common;
 
 use common::{Bottleneck, Network, fairness};
@@ -43,7 +45,7 @@ fn every_controller_fills_its_network() {
     for word in controller_names() {
         let network = alone(word, |_| {}, 40);
         let throughput = network.throughput(0, 20, 40);
-        assert!(throughput >= 850.0 && throughput <= 1001.0, "{word}: {throughput}");
+        assert!((850.0..=1001.0).contains(&throughput), "{word}: {throughput}");
         assert!(network.obeyed, "{word}");
     }
 }

@@ -1,5 +1,7 @@
 //! A fetch delivers the exact bytes, in order, in bounded memory, whatever the network does to packets.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 use std::collections::BTreeMap;
 
 use flow::{
@@ -77,7 +79,7 @@ impl World {
         self.next_event += 1;
     }
 
-    fn answer(&mut self, interest: Interest) {
+    fn answer(&mut self, interest: &Interest) {
         let faults = self.faults;
         if self.random.chance(faults.loss) {
             return;
@@ -87,7 +89,7 @@ impl World {
                 [self.random.below(3) as usize];
             return self.push(Event::Nack(interest.name().to_name(), reason));
         }
-        let data = match self.publication.answer(&interest).unwrap() {
+        let data = match self.publication.answer(interest).unwrap() {
             Answer::Data(data) => data,
             Answer::Segment(range) => {
                 let mut content =
@@ -132,7 +134,7 @@ impl World {
             self.now = at;
             assert!(self.now < Instant::from_secs(3600), "too slow: {:?}", fetcher.transfer().counters());
             match event {
-                Event::Interest(interest) => self.answer(interest),
+                Event::Interest(interest) => self.answer(&interest),
                 Event::Data(data) => fetcher.receive_data(self.now, data, &LinkHeader::default()),
                 Event::Nack(name, reason) => fetcher.receive_nack(self.now, name.as_ref(), reason),
                 Event::Wake => fetcher.handle_timeout(self.now),

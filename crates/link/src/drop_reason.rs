@@ -2,144 +2,71 @@
 //!
 //! Counter, log line, trace, status output and documentation use the words of this list.
 
-use std::fmt;
-
-macro_rules! drop_reasons {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal,)+) => {
-        /// Why a link service dropped a frame, a packet or a note it kept about one.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum DropReason {
-            $($(#[doc = $doc])+ $variant,)+
-        }
-
-        impl DropReason {
-            /// All reasons, in the order of the counters.
-            pub const ALL: &[DropReason] = &[$(DropReason::$variant,)+];
-
-            /// The word used for this reason everywhere.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(DropReason::$variant => $word,)+
-                }
-            }
-
-            /// What the reason means, in sentences.
-            pub const fn explanation(self) -> &'static str {
-                match self {
-                    $(DropReason::$variant => concat!($($doc, "\n",)+).trim_ascii(),)+
-                }
-            }
-        }
-    };
-}
-
-drop_reasons! {
-    /// Received: the frame breaks a rule of its link protocol.
-    MalformedFrame = "malformed-frame",
-    /// Received or to be sent: neither an Interest nor a Data.
-    UnknownPacketType = "unknown-packet-type",
-    /// Received or to be sent: the packet, or the fragments of one, are not exactly the one element they announce.
-    MalformedPacket = "malformed-packet",
-    /// Received or to be sent: the packet is larger than the limit.
-    PacketTooLarge = "packet-too-large",
-    /// Received: a fragment, on a link on which reassembly is off.
-    ReassemblyDisabled = "reassembly-disabled",
-    /// Received: FragIndex is not smaller than FragCount.
-    FragIndexOutOfRange = "frag-index-out-of-range",
-    /// Received: FragCount exceeds the limit.
-    TooManyFragments = "too-many-fragments",
-    /// Received: a fragment without a Sequence, which belongs nowhere.
-    MissingSequence = "missing-sequence",
-    /// Received: FragCount differs from what an earlier fragment of the same packet said.
-    FragCountMismatch = "frag-count-mismatch",
-    /// Received: a fragment that is neither the last nor as long as the others (NDNLP v1).
-    FragmentSizeMismatch = "fragment-size-mismatch",
-    /// Received: a fragment that had already arrived.
-    DuplicateFragment = "duplicate-fragment",
-    /// Received: a frame whose Sequence arrived a short while ago.
-    DuplicateFrame = "duplicate-frame",
-    /// Received: a packet of which no further fragment came in time.
-    PartialExpired = "partial-expired",
-    /// Received: an incomplete packet that had to make room for a newer one.
-    PartialEvicted = "partial-evicted",
-    /// Received: NextHopFaceId on a link on which local fields are off.
-    LocalFieldsDisabled = "local-fields-disabled",
-    /// Received or to be sent: a field that the kind of packet it comes with may not have.
-    FieldNotAllowed = "field-not-allowed",
-    /// Received or to be sent: a Nack on a link with more than two ends.
-    NackOnMultiAccess = "nack-on-multi-access",
-    /// Received: the owner has not taken the packets delivered before.
-    DeliveryQueueFull = "delivery-queue-full",
-    /// Received: more frames await acknowledgement than the queue holds; the peer will send this one again.
-    AckQueueFull = "ack-queue-full",
-    /// To be sent: the packet exceeds the MTU and fragmentation is off.
-    OverMtu = "over-mtu",
-    /// To be sent: the MTU has no room for the header fields and at least one byte of the packet.
-    NoRoomInMtu = "no-room-in-mtu",
-    /// To be sent: the packet would need more fragments than the limit.
-    FragmentLimit = "fragment-limit",
-    /// To be sent: the owner has not taken the frames of the packets before.
-    OutgoingQueueFull = "outgoing-queue-full",
-    /// Sent: a frame that was not acknowledged after all retries; with it the whole packet is given up.
-    RetriesExhausted = "retries-exhausted",
-    /// Sent: a frame that was forgotten, because too many others await acknowledgement. It may have arrived.
-    SentStoreFull = "sent-store-full",
-    /// Received: a Sequence was forgotten early, because too many others came; if its frame is repeated, nobody
-    /// will notice.
-    RecentSequencesFull = "recent-sequences-full",
-    /// A packet that was on its way out or incomplete when the link's parameters were changed.
-    Reconfigured = "reconfigured",
-    /// The owner has not taken the events reported before.
-    EventQueueFull = "event-queue-full",
-}
-
-impl fmt::Display for DropReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl std::error::Error for DropReason {}
-
-/// How often each [`DropReason`] occurred.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DropCounters([u64; DropReason::ALL.len()]);
-
-impl DropCounters {
-    /// How often `reason` occurred.
-    pub fn get(&self, reason: DropReason) -> u64 {
-        self.0.get(reason as usize).copied().unwrap_or(0)
+packet::drop_reasons! {
+    /// Why a link service dropped a frame, a packet or a note it kept about one.
+    #[non_exhaustive]
+    pub enum DropReason {
+        /// Received: the frame breaks a rule of its link protocol.
+        MalformedFrame = "malformed-frame",
+        /// Received or to be sent: neither an Interest nor a Data.
+        UnknownPacketType = "unknown-packet-type",
+        /// Received or to be sent: the packet, or the fragments of one, are not exactly the one element they announce.
+        MalformedPacket = "malformed-packet",
+        /// Received or to be sent: the packet is larger than the limit.
+        PacketTooLarge = "packet-too-large",
+        /// Received: a fragment, on a link on which reassembly is off.
+        ReassemblyDisabled = "reassembly-disabled",
+        /// Received: FragIndex is not smaller than FragCount.
+        FragIndexOutOfRange = "frag-index-out-of-range",
+        /// Received: FragCount exceeds the limit.
+        TooManyFragments = "too-many-fragments",
+        /// Received: a fragment without a Sequence, which belongs nowhere.
+        MissingSequence = "missing-sequence",
+        /// Received: FragCount differs from what an earlier fragment of the same packet said.
+        FragCountMismatch = "frag-count-mismatch",
+        /// Received: a fragment that is neither the last nor as long as the others (NDNLP v1).
+        FragmentSizeMismatch = "fragment-size-mismatch",
+        /// Received: a fragment that had already arrived.
+        DuplicateFragment = "duplicate-fragment",
+        /// Received: a frame whose Sequence arrived a short while ago.
+        DuplicateFrame = "duplicate-frame",
+        /// Received: a packet of which no further fragment came in time.
+        PartialExpired = "partial-expired",
+        /// Received: an incomplete packet that had to make room for a newer one.
+        PartialEvicted = "partial-evicted",
+        /// Received: NextHopFaceId on a link on which local fields are off.
+        LocalFieldsDisabled = "local-fields-disabled",
+        /// Received or to be sent: a field that the kind of packet it comes with may not have.
+        FieldNotAllowed = "field-not-allowed",
+        /// Received or to be sent: a Nack on a link with more than two ends.
+        NackOnMultiAccess = "nack-on-multi-access",
+        /// Received: the owner has not taken the packets delivered before.
+        DeliveryQueueFull = "delivery-queue-full",
+        /// Received: more frames await acknowledgement than the queue holds; the peer will send this one again.
+        AckQueueFull = "ack-queue-full",
+        /// To be sent: the packet exceeds the MTU and fragmentation is off.
+        OverMtu = "over-mtu",
+        /// To be sent: the MTU has no room for the header fields and at least one byte of the packet.
+        NoRoomInMtu = "no-room-in-mtu",
+        /// To be sent: the packet would need more fragments than the limit.
+        FragmentLimit = "fragment-limit",
+        /// To be sent: the owner has not taken the frames of the packets before.
+        OutgoingQueueFull = "outgoing-queue-full",
+        /// Sent: a frame that was not acknowledged after all retries; with it the whole packet is given up.
+        RetriesExhausted = "retries-exhausted",
+        /// Sent: a frame that was forgotten, because too many others await acknowledgement. It may have arrived.
+        SentStoreFull = "sent-store-full",
+        /// Received: a Sequence was forgotten early, because too many others came; if its frame is repeated, nobody
+        /// will notice.
+        RecentSequencesFull = "recent-sequences-full",
+        /// A packet that was on its way out or incomplete when the link's parameters were changed.
+        Reconfigured = "reconfigured",
+        /// The owner has not taken the events reported before.
+        EventQueueFull = "event-queue-full",
     }
 
-    /// All reasons with their counts, zeros included.
-    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> {
-        DropReason::ALL.iter().copied().zip(self.0)
-    }
-
-    /// The sum over all reasons.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// Counts `reason` several times.
-    pub(crate) fn add(&mut self, reason: DropReason, times: u64) {
-        if let Some(counter) = self.0.get_mut(reason as usize) {
-            *counter += times;
-        }
-    }
-
-    /// Counts `reason` once and gives it back, for `Err(drops.count(reason))`.
-    pub(crate) fn count(&mut self, reason: DropReason) -> DropReason {
-        self.add(reason, 1);
-        reason
-    }
-}
-
-impl Default for DropCounters {
-    fn default() -> Self {
-        DropCounters([0; DropReason::ALL.len()])
-    }
+    /// How often each [`DropReason`] occurred.
+    pub struct DropCounters;
 }
 
 #[cfg(test)]
@@ -153,19 +80,6 @@ mod tests {
             assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{word}");
             assert!(DropReason::ALL[..at].iter().all(|other| other.as_str() != word), "{word} twice");
             assert!(reason.explanation().ends_with('.'), "{word}");
-        }
-    }
-
-    #[test]
-    fn each_reason_has_a_counter_of_its_own() {
-        let mut drops = DropCounters::default();
-        for (times, &reason) in DropReason::ALL.iter().enumerate() {
-            for _ in 0..times {
-                assert_eq!(drops.count(reason), reason);
-            }
-        }
-        for (times, (reason, count)) in drops.iter().enumerate() {
-            assert_eq!((count, drops.get(reason)), (times as u64, times as u64));
         }
     }
 }

@@ -209,7 +209,7 @@ fn provoke(reason: DropReason) -> DropCounters {
     let scenario =
         receive_frame(reason).or_else(|| receive_fragments(reason)).or_else(|| send_packet(reason));
     let scenario = scenario.unwrap_or_else(|| panic!("no scenario for {reason}"));
-    scenario.service.drops().clone()
+    *scenario.service.drops()
 }
 
 /// The one reason that only NDNLP v1 has.
@@ -224,7 +224,7 @@ fn provoke_v1() -> DropCounters {
         };
         let _ = service.receive(Instant::ZERO, &data.encode());
     }
-    End::drops(&service).clone()
+    *End::drops(&service)
 }
 
 #[test]

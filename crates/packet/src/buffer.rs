@@ -69,6 +69,7 @@ impl From<Vec<u8>> for Buffer {
 
 impl Deref for Buffer {
     type Target = [u8];
+    #[inline]
     fn deref(&self) -> &[u8] {
         &self.bytes[self.start as usize..self.end as usize]
     }

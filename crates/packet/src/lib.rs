@@ -33,6 +33,7 @@
 pub mod buffer;
 pub mod ccnx;
 pub mod data;
+mod drop_reasons;
 pub mod error;
 pub mod hash;
 pub mod interest;

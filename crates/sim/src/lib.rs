@@ -1,1 +1,98 @@
 //! A network in virtual time: links, clocks, queues, nodes and applications.
+//!
+//! The nodes are the very engines that the daemon runs, and where it is asked for, links run the very link services. What is
+//! simulated is the rest: how fast links are, how long their queues, how far apart the nodes, how coarse their clocks. A
+//! [`Network`] owns no clock, no socket and no file, and all its randomness comes from one seed: the same calls do the same to
+//! the bit, on any machine.
+//!
+//! ```
+//! use packet::time::Duration;
+//! use sim::{Consumer, LinkConfig, Network, Producer, Queue};
+//!
+//! // Two consumers share a bottleneck of 10 Mbit/s on the way to two producers.
+//! let mut network = Network::new(7);
+//! let fast = LinkConfig::ideal().mbps(100.0).millis(1);
+//! let bottleneck = LinkConfig::ideal().mbps(10.0).millis(20).queue(Queue::packets(100));
+//! let dumbbell = network.dumbbell(2, &fast, &bottleneck)?;
+//!
+//! let mut consumers = Vec::new();
+//! for (left, right, prefix) in [(0, 0, "/news"), (1, 1, "/video")] {
+//!     network.add_producer(dumbbell.right[right], prefix, Producer::of_packet_size(1250))?;
+//!     consumers.push(network.add_application(dumbbell.left[left], Consumer::window(prefix, 30)?)?);
+//! }
+//! network.route_shortest_paths()?;
+//! network.run_for(Duration::from_secs(10))?;
+//!
+//! let megabits = |id| network.consumer(id).map_or(0.0, |r| r.packet_bytes as f64 * 8.0 / 10.0 / 1e6);
+//! let (news, video) = (megabits(consumers[0]), megabits(consumers[1]));
+//! assert!(news + video > 9.5 && (news / video - 1.0).abs() < 0.1, "{news} {video}");
+//! # Ok::<(), sim::SimError>(())
+//! ```
+//!
+//! # Where things are
+//! - [`Network`]: how a network is built, run, changed and looked at.
+//! - [`LinkConfig`], [`Queue`], [`Impairment`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
+//! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`].
+//! - [`trace`]: what happened, as records, tables and capture files.
+//! - [`topology`]: networks of many nodes, drawn or read from other people's files.
+
+mod application;
+mod changes;
+mod clock;
+mod core;
+mod error;
+mod event_queue;
+mod framed;
+mod link;
+mod network;
+mod node;
+mod observe;
+mod parcel;
+mod routes;
+mod run;
+mod sampling;
+pub mod topology;
+pub mod trace;
+
+use std::fmt;
+
+pub use application::{
+    Application, Consumer, ConsumerReport, Context, Flooder, Gap, NumberedNames, Producer, ProducerReport,
+    Zipf, number_of,
+};
+pub use clock::Clock;
+pub use error::SimError;
+pub use link::{ChannelCounters, CoDel, CoDelAction, Impairment, LinkConfig, LinkDropReason, Queue};
+pub use network::{IntoName, Network};
+pub use node::ProcessorConfig;
+pub use parcel::PacketKind;
+pub use topology::Dumbbell;
+pub use trace::{Trace, TraceConfig};
+
+/// Makes a number a type of its own.
+macro_rules! id {
+    ($(#[doc = $doc:literal])+ $id:ident) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $id(pub u32);
+
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}", self.0)
+            }
+        }
+    };
+}
+
+id! {
+    /// Number of a node or host, from zero, in the order they were added.
+    NodeId
+}
+id! {
+    /// Number of a link, from zero, in the order they were added.
+    LinkId
+}
+id! {
+    /// Number of an application, from zero, in the order they were added.
+    AppId
+}

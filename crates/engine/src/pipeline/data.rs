@@ -4,10 +4,12 @@ use packet::time::Instant;
 use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, PitToken, PrefixHashes};
 use smallvec::SmallVec;
 
+use super::expiry::is_remembered;
+use super::sending::{DataFields, send_data};
 use super::strategy_calls::{Occasion, Outcome};
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::{FaceId, LinkType};
+use crate::face::{Face, FaceId, LinkType};
 use crate::scope;
 use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
@@ -34,8 +36,17 @@ impl Engine {
         if matches.is_empty() {
             return self.take_unsolicited(now, face, data, hashes, known, cacheable);
         }
+        let hash = hashes.whole();
+        // Almost always one Interest is answered whose strategy need not be shown the Data: then it leaves at once.
+        if let &[id] = matches.as_slice()
+            && let Some(entry) = self.pending.get(id).filter(|entry| !entry.watches_data)
+        {
+            let leaving = (entry.hash() == hash).then_some(id);
+            let replaced = cacheable && self.store.insert(&mut self.index, now, data, hash, known, leaving);
+            return self.satisfy_at_once(now, face, data, header.congestion_mark, id, replaced);
+        }
         if cacheable {
-            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
+            self.store.insert(&mut self.index, now, data, hash, known, None);
         }
         match matches.as_slice() {
             &[id] => self.satisfy(now, face, data, hashes, header, id),
@@ -102,7 +113,45 @@ impl Engine {
             UnsolicitedPolicy::AdmitAll => true,
         };
         if welcome && cacheable {
-            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
+            self.store.insert(&mut self.index, now, data, hashes.whole(), known, None);
+        }
+    }
+
+    /// Answers one pending Interest whose strategy has no say. `replaced`: the Data has taken its place in the index.
+    #[inline]
+    fn satisfy_at_once(
+        &mut self,
+        now: Instant,
+        from: FaceId,
+        data: &Data,
+        congestion_mark: u64,
+        id: PendingId,
+        replaced: bool,
+    ) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        for record in &mut entry.in_records {
+            let Some(target) = self.faces.get_mut(record.face) else { continue };
+            target.pending = target.pending.saturating_sub(1);
+            if record.expires > now && may_return(from, record.face, target) {
+                let fields = DataFields {
+                    pit_token: std::mem::take(&mut record.pit_token),
+                    congestion_mark,
+                    incoming_face: from,
+                    announcement: None,
+                };
+                send_data(&mut self.counters, &mut self.transmits, record.face, target, data, fields);
+            }
+        }
+        self.counters.satisfied += 1;
+        if is_remembered(&entry.interest, true, data.freshness(), self.dead_nonce_lifetime) {
+            for record in &entry.out_records {
+                self.dead_nonces.insert(now, entry.hash(), record.nonce);
+            }
+        }
+        if replaced {
+            self.pending.remove_unindexed(id);
+        } else {
+            self.pending.remove(&mut self.index, id);
         }
     }
 
@@ -149,14 +198,13 @@ impl Engine {
             place += 1;
             let (face, waits) = (record.face, record.expires > now);
             if waits && self.may_return(from, face) {
-                let header = LinkHeader {
+                let fields = DataFields {
                     pit_token: record.pit_token.clone(),
                     congestion_mark: header.congestion_mark,
-                    incoming_face: Some(from.0.into()),
-                    prefix_announcement: announcement.cloned(),
-                    ..LinkHeader::default()
+                    incoming_face: from,
+                    announcement: announcement.map(|announcement| Box::new(announcement.clone())),
                 };
-                self.send_data(face, data.clone(), header);
+                self.send_data(face, data, fields);
             }
         }
         self.release_in_records(id);
@@ -213,13 +261,9 @@ impl Engine {
             self.finish(now, id);
         }
         for (face, pit_token) in waiting {
-            let header = LinkHeader {
-                pit_token,
-                congestion_mark: header.congestion_mark,
-                incoming_face: Some(from.0.into()),
-                ..LinkHeader::default()
-            };
-            self.send_data(face, data.clone(), header);
+            let congestion_mark = header.congestion_mark;
+            let fields = DataFields { pit_token, congestion_mark, incoming_face: from, announcement: None };
+            self.send_data(face, data, fields);
         }
     }
 
@@ -246,8 +290,13 @@ impl Engine {
         entry.in_records.clear();
     }
 
-    /// Data does not go back where it came from, except on wireless media, where not everybody heard it.
     fn may_return(&self, from: FaceId, to: FaceId) -> bool {
-        from != to || self.faces.get(to).is_some_and(|face| face.config.link_type == LinkType::AdHoc)
+        self.faces.get(to).is_some_and(|target| may_return(from, to, target))
     }
+}
+
+/// Data does not go back where it came from, except on wireless media, where not everybody heard it.
+#[inline]
+fn may_return(from: FaceId, to: FaceId, target: &Face) -> bool {
+    from != to || target.config.link_type == LinkType::AdHoc
 }

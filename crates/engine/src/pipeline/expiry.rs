@@ -1,6 +1,7 @@
 //! The end of pending Interests.
 
-use packet::time::Instant;
+use packet::Interest;
+use packet::time::{Duration, Instant};
 
 use super::strategy_calls::Occasion;
 use crate::engine::Engine;
@@ -35,14 +36,23 @@ impl Engine {
         } else {
             self.counters.unsatisfied += 1;
         }
-        // After Data that stays fresh for long, a looping Interest would be answered from the cache.
-        let answered_by_cache = entry.satisfied
-            && !(entry.interest.must_be_fresh() && entry.data_freshness < self.dead_nonce_lifetime);
-        if !answered_by_cache {
+        if is_remembered(&entry.interest, entry.satisfied, entry.data_freshness, self.dead_nonce_lifetime) {
             for record in &entry.out_records {
                 self.dead_nonces.insert(now, entry.hash(), record.nonce);
             }
         }
         self.pending.remove(&mut self.index, id);
     }
+}
+
+/// Whether the nonces of an Interest that is done with are to be remembered. After Data that stays fresh for long, a looping
+/// Interest would be answered from the cache.
+#[inline]
+pub(super) fn is_remembered(
+    interest: &Interest,
+    satisfied: bool,
+    data_freshness: Duration,
+    lifetime: Duration,
+) -> bool {
+    !satisfied || (interest.must_be_fresh() && data_freshness < lifetime)
 }

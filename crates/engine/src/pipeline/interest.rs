@@ -3,6 +3,7 @@
 use packet::time::Instant;
 use packet::{Dialect, Interest, LinkHeader, NackReason, Nonce, PrefixHashes};
 
+use super::sending::{DataFields, send_data};
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
@@ -11,7 +12,6 @@ use crate::strategy::Trigger;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{InRecord, MAX_RECORDS, PendingId, Refused};
-use crate::transmit::{Outgoing, Transmit};
 
 /// What the tables say about an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +50,10 @@ impl Engine {
             Verdict::Refused(reason) => self.refuse(face, interest, reason, header),
             Verdict::Answered(id) => self.answer(face, &interest, id, header),
             Verdict::Joined(id) => {
-                self.forward(now, face, &interest, nonce, hashes, header, id, Trigger::Again);
+                self.forward(now, face, interest, nonce, hashes, header, id, Trigger::Again);
             }
             Verdict::Created(id) => {
-                self.forward(now, face, &interest, nonce, hashes, header, id, Trigger::New);
+                self.forward(now, face, interest, nonce, hashes, header, id, Trigger::New);
             }
         }
     }
@@ -152,10 +152,11 @@ impl Engine {
         if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
             return Verdict::Refused(DropReason::FacePendingLimit);
         }
-        if self.pending.is_full_for(interest) && !self.evict_for(now, face) {
-            return Verdict::Refused(DropReason::PendingTableFull);
+        let mut made = self.pending.insert(&mut self.index, interest, hashes.whole());
+        if made == Err(Refused::Full) && self.evict_for(now, face) {
+            made = self.pending.insert(&mut self.index, interest, hashes.whole());
         }
-        match self.pending.insert(&mut self.index, interest.clone(), hashes.whole()) {
+        match made {
             Ok(id) => {
                 self.counters.pending_created += 1;
                 Verdict::Created(id)
@@ -197,18 +198,21 @@ impl Engine {
 
     /// Answers from the content store.
     fn answer(&mut self, face: FaceId, interest: &Interest, id: CachedId, header: &LinkHeader) {
-        let Some(data) = self.store.get(id).map(|entry| entry.data.clone()) else { return };
         let marks_stale = interest.ccnx().is_some_and(|view| view.answer_origin_kind().marks_stale());
         if marks_stale {
             self.store.mark_stale(id);
         }
         self.counters.cache_hits += 1;
-        let header = LinkHeader {
+        let fields = DataFields {
             pit_token: header.pit_token.clone(),
-            incoming_face: Some(FaceId::CONTENT_STORE.0.into()),
-            ..LinkHeader::default()
+            congestion_mark: 0,
+            incoming_face: FaceId::CONTENT_STORE,
+            announcement: None,
         };
-        self.send_data(face, data, header);
+        let Some(target) = self.faces.get_mut(face) else { return };
+        if let Some(entry) = self.store.get(id) {
+            send_data(&mut self.counters, &mut self.transmits, face, target, &entry.data, fields);
+        }
     }
 
     /// Makes `face` wait, and lets the strategy, or the application, decide where the Interest goes.
@@ -217,15 +221,15 @@ impl Engine {
         &mut self,
         now: Instant,
         face: FaceId,
-        interest: &Interest,
+        interest: Interest,
         nonce: Nonce,
         hashes: &PrefixHashes,
         header: &LinkHeader,
         id: PendingId,
         trigger: Trigger,
     ) {
-        if let Err(reason) = self.record_arrival(now, face, interest, nonce, header, id) {
-            return self.refuse(face, interest.clone(), reason, header);
+        if let Err(reason) = self.record_arrival(now, face, &interest, nonce, header, id) {
+            return self.refuse(face, interest, reason, header);
         }
         if trigger == Trigger::Again {
             self.counters.pending_joined += 1;
@@ -278,11 +282,11 @@ impl Engine {
     }
 
     /// Sends to the face that the application named, whatever routes and strategies say.
-    fn send_as_told(&mut self, now: Instant, interest: &Interest, id: PendingId, next_hop: u64) {
+    fn send_as_told(&mut self, now: Instant, interest: Interest, id: PendingId, next_hop: u64) {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         match target {
             Some(target) => self.send_interest(now, id, interest, target, None, false),
-            None => self.counters.drops.count(DropReason::NextHopGone),
+            None => self.counters.drops.add(DropReason::NextHopGone, 1),
         }
     }
 
@@ -299,28 +303,11 @@ impl Engine {
             _ => return,
         };
         if interest.dialect() == Dialect::Ndn {
-            let header = LinkHeader { pit_token: header.pit_token.clone(), ..LinkHeader::default() };
-            self.send_nack(face, interest, nack, header);
+            self.send_nack(face, interest, nack, header.pit_token.clone());
         }
     }
 
     pub(crate) fn is_local(&self, face: FaceId) -> bool {
         self.faces.get(face).is_some_and(|face| face.is_local())
-    }
-
-    /// Sends Data to one face.
-    #[inline]
-    pub(crate) fn send_data(&mut self, face: FaceId, data: packet::Data, header: LinkHeader) {
-        let Some(target) = self.faces.get_mut(face) else { return };
-        // The face may have changed its language since it asked.
-        if target.config.dialect != data.dialect() {
-            return self.counters.drops.count(DropReason::WrongDialect);
-        }
-        if !target.is_local() && scope::is_for_this_host_only(data.name()) {
-            return self.counters.drops.count(DropReason::Scope);
-        }
-        target.counters.out_data += 1;
-        self.counters.data_sent += 1;
-        self.transmits.push_back(Transmit { face, packet: Outgoing::Data(data), header });
     }
 }

@@ -4,4 +4,5 @@ mod data;
 mod expiry;
 mod interest;
 mod nack;
+mod sending;
 mod strategy_calls;

@@ -9,7 +9,7 @@ use crate::face::FaceId;
 use crate::strategy::{Action, Situation, Strategy, Trigger};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{MAX_RECORDS, OutRecord, PendingId};
-use crate::transmit::{Event, Outgoing, Transmit};
+use crate::transmit::{Outgoing, Waiting};
 use crate::{scope, shard};
 
 /// What happened, as far as the strategy needs to know.
@@ -17,21 +17,14 @@ use crate::{scope, shard};
 pub(crate) struct Occasion<'a> {
     pub(crate) trigger: Trigger,
     pub(crate) ingress: Option<FaceId>,
-    /// The Interest that arrived, if one did.
-    pub(crate) interest: Option<&'a Interest>,
     pub(crate) non_discovery: bool,
     pub(crate) announcement: Option<&'a Buffer>,
 }
 
 impl Occasion<'_> {
     /// Something other than an arrival.
-    pub(crate) const OTHER: Occasion<'static> = Occasion {
-        trigger: Trigger::Other,
-        ingress: None,
-        interest: None,
-        non_discovery: false,
-        announcement: None,
-    };
+    pub(crate) const OTHER: Occasion<'static> =
+        Occasion { trigger: Trigger::Other, ingress: None, non_discovery: false, announcement: None };
 }
 
 /// What the strategy said about Data that arrived.
@@ -57,7 +50,7 @@ impl Engine {
         &mut self,
         now: Instant,
         face: FaceId,
-        interest: &Interest,
+        interest: Interest,
         hashes: &PrefixHashes,
         header: &LinkHeader,
         id: PendingId,
@@ -66,17 +59,15 @@ impl Engine {
         let occasion = Occasion {
             trigger,
             ingress: Some(face),
-            interest: Some(interest),
             non_discovery: header.non_discovery,
             announcement: None,
         };
-        self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
+        self.call_strategy_about(now, id, interest, hashes, occasion, |strategy, situation| {
             strategy.after_interest(situation);
         });
     }
 
     /// Calls the strategy of a pending Interest and carries out what it commands.
-    #[inline]
     pub(crate) fn call_strategy(
         &mut self,
         now: Instant,
@@ -85,21 +76,26 @@ impl Engine {
         occasion: Occasion<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
     ) -> Outcome {
-        let mut actions = std::mem::take(&mut self.actions);
         let Some(entry) = self.pending.get(id) else { return Outcome::default() };
-        // The entry's own Interest is borrowed beside the entry, so it is cloned where none arrived; that shares its bytes.
-        let pending_interest;
-        let interest = match occasion.interest {
-            Some(interest) => interest,
-            None => {
-                pending_interest = entry.interest.clone();
-                &pending_interest
-            }
-        };
+        let interest = entry.interest.clone();
+        self.call_strategy_about(now, id, interest, hashes, occasion, call)
+    }
+
+    /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
+    #[inline]
+    fn call_strategy_about(
+        &mut self,
+        now: Instant,
+        id: PendingId,
+        interest: Interest,
+        hashes: &PrefixHashes,
+        occasion: Occasion<'_>,
+        call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
+    ) -> Outcome {
         let fib = &self.fibs[interest.dialect() as usize];
         let node = self.longest_match(interest.dialect(), interest.name(), hashes);
         let route = if interest.ndn().is_some_and(|view| !view.forwarding_hint_bytes().is_empty()) {
-            self.hinted_route(interest).unwrap_or(node)
+            self.hinted_route(&interest).unwrap_or(node)
         } else {
             node
         };
@@ -107,7 +103,7 @@ impl Engine {
         let mut situation = Situation {
             now,
             trigger: occasion.trigger,
-            interest,
+            interest: &interest,
             hashes,
             hasher: &self.hasher,
             entry,
@@ -118,7 +114,7 @@ impl Engine {
             node,
             faces: &self.faces,
             random: &mut self.random,
-            actions: &mut actions,
+            actions: &mut self.actions,
             non_discovery: occasion.non_discovery,
             incoming_announcement: occasion.announcement,
         };
@@ -126,10 +122,13 @@ impl Engine {
             situation.entry.watches_data = instance.strategy.watches_data();
             call(&mut *instance.strategy, &mut situation);
         }
-        let outcome = self.carry_out(now, id, interest, occasion.ingress, &actions);
-        actions.clear();
-        self.actions = actions;
-        outcome
+        // What almost always happens, apart: the Interest need not be shared with a command that follows.
+        if let [Action::Send { face, nonce, non_discovery }] = self.actions[..] {
+            self.actions.clear();
+            self.send_interest(now, id, interest, face, nonce, non_discovery);
+            return Outcome::default();
+        }
+        self.carry_out(now, id, &interest, occasion.ingress)
     }
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
@@ -153,20 +152,19 @@ impl Engine {
         last
     }
 
-    #[inline]
     fn carry_out(
         &mut self,
         now: Instant,
         id: PendingId,
         interest: &Interest,
         ingress: Option<FaceId>,
-        actions: &[Action],
     ) -> Outcome {
+        let mut actions = std::mem::take(&mut self.actions);
         let mut outcome = Outcome::default();
-        for action in actions {
-            match *action {
+        for action in actions.drain(..) {
+            match action {
                 Action::Send { face, nonce, non_discovery } => {
-                    self.send_interest(now, id, interest, face, nonce, non_discovery);
+                    self.send_interest(now, id, interest.clone(), face, nonce, non_discovery);
                 }
                 Action::SuppressUpstream { face, span } => {
                     let entry = self.pending.get_mut(id);
@@ -198,12 +196,11 @@ impl Engine {
                     }
                 }
                 Action::HoldData => outcome.data.hold = true,
-                Action::Announce(ref announcement) => {
-                    outcome.data.announcement = Some(Buffer::clone(announcement));
-                }
-                Action::Tell(ref event) => self.tell(Event::clone(event)),
+                Action::Announce(announcement) => outcome.data.announcement = Some(*announcement),
+                Action::Tell(event) => self.tell(*event),
             }
         }
+        self.actions = actions;
         if outcome.finished {
             self.finish(now, id);
         }
@@ -216,32 +213,33 @@ impl Engine {
         &mut self,
         now: Instant,
         id: PendingId,
-        interest: &Interest,
+        mut interest: Interest,
         face: FaceId,
         new_nonce: Option<Nonce>,
         non_discovery: bool,
     ) {
         let Some(entry) = self.pending.get_mut(id) else { return };
-        let from_remote =
-            entry.in_records.iter().all(|record| !self.faces.get(record.face).is_some_and(|f| f.is_local()));
-        let Some(target) = self.faces.get_mut(face) else {
-            return self.counters.drops.count(DropReason::UnknownFace);
+        let Some(target) = self.faces.get(face) else {
+            return self.counters.drops.add(DropReason::UnknownFace, 1);
         };
         if target.config.dialect != interest.dialect() {
-            return self.counters.drops.count(DropReason::WrongDialect);
+            return self.counters.drops.add(DropReason::WrongDialect, 1);
         }
-        if !scope::interest_may_leave(interest, from_remote, target.is_local()) {
-            return self.counters.drops.count(DropReason::Scope);
+        let from_remote = || {
+            let is_local = |face: FaceId| self.faces.get(face).is_some_and(|face| face.is_local());
+            entry.in_records.iter().all(|record| !is_local(record.face))
+        };
+        if !scope::interest_may_leave(&interest, from_remote, target.is_local()) {
+            return self.counters.drops.add(DropReason::Scope, 1);
         }
-        let mut sent = interest.clone();
         if let Some(nonce) = new_nonce
-            && sent.set_nonce(nonce).is_err()
+            && interest.set_nonce(nonce).is_err()
         {
-            return self.counters.drops.count(DropReason::NoRoomForField);
+            return self.counters.drops.add(DropReason::NoRoomForField, 1);
         }
         let record = OutRecord {
             face,
-            nonce: sent.nonce().unwrap_or(Nonce(0)),
+            nonce: interest.nonce().unwrap_or(Nonce(0)),
             sent_at: now,
             expires: now + interest.lifetime().min(self.max_lifetime),
             suppress_for: packet::time::Duration::ZERO,
@@ -252,19 +250,24 @@ impl Engine {
         match entry.out_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => *existing = OutRecord { suppress_for: existing.suppress_for, ..record },
             None if room => entry.out_records.push(record),
-            None => return self.counters.drops.count(DropReason::NoNextHop),
+            None => return self.counters.drops.add(DropReason::NoNextHop, 1),
         }
+        let Some(target) = self.faces.get_mut(face) else { return };
         let local = target.is_local();
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;
         let pit_token =
             if target.config.send_pit_tokens { shard::token(self.shard, id) } else { PitToken::NONE };
         // An application that a link tells this, and the node's own management, act for the face that asked last.
-        let asked_by = entry.in_records.iter().find(|record| Some(record.nonce) == interest.nonce());
-        let incoming_face =
-            asked_by.or(entry.in_records.last()).filter(|_| local).map(|record| record.face.0.into());
-        let header = LinkHeader { pit_token, non_discovery, incoming_face, ..LinkHeader::default() };
-        self.transmits.push_back(Transmit { face, packet: Outgoing::Interest(sent), header });
+        let incoming_face = if local {
+            let asked_by = entry.in_records.iter().find(|record| Some(record.nonce) == interest.nonce());
+            asked_by.or(entry.in_records.last()).map(|record| record.face)
+        } else {
+            None
+        };
+        let packet = Outgoing::Interest(interest);
+        let plain = Waiting::plain(face, packet, pit_token);
+        self.transmits.push_back(Waiting { non_discovery, incoming_face, ..plain });
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.
@@ -280,8 +283,7 @@ impl Engine {
         if let Some(face) = self.faces.get_mut(face) {
             face.pending = face.pending.saturating_sub(1);
         }
-        let header = LinkHeader { pit_token: record.pit_token, ..LinkHeader::default() };
-        self.send_nack(face, interest, reason, header);
+        self.send_nack(face, interest, reason, record.pit_token);
     }
 
     /// Sends the Interest back to all who wait.

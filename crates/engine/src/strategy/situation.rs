@@ -144,7 +144,7 @@ impl Situation<'_> {
     pub fn may_send(&self, face: FaceId) -> bool {
         let Some(target) = self.faces.get(face) else { return false };
         let back = self.ingress == Some(face) && target.config.link_type != LinkType::AdHoc;
-        let from_remote = self.entry.in_records.iter().all(|record| !self.is_local(record.face));
+        let from_remote = || self.entry.in_records.iter().all(|record| !self.is_local(record.face));
         !back
             && target.config.dialect == self.interest.dialect()
             && scope::interest_may_leave(self.interest, from_remote, target.is_local())

@@ -4,7 +4,7 @@
 //! Towards each next hop there is a token bucket. An Interest that finds no token on any of its next hops goes back with
 //! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly.
 
-use packet::time::Duration;
+use packet::time::{Duration, Instant};
 use packet::{NackReason, NameHash};
 use smallvec::SmallVec;
 
@@ -14,7 +14,7 @@ use super::suppression::{Suppression, Verdict};
 use super::{Situation, Strategy, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::{FaceId, RateLimit};
-use crate::limit::TokenBucket;
+use crate::limit::{LeakyBucket, TokenBucket};
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;
 
@@ -24,10 +24,39 @@ const MAX_BUCKETS: u32 = 65_536;
 #[derive(Debug)]
 struct StatefulForwarding {
     suppression: Suppression,
-    limit: RateLimit,
+    limit: Limit,
     share: Share,
     /// A bucket is forgotten when it has not been used for as long as it takes to fill: a new one is full too.
-    buckets: Measurements<TokenBucket>,
+    buckets: Measurements<Bucket>,
+}
+
+/// The kind of the buckets.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Even(RateLimit),
+    Whole { per_second: f64, depth: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bucket {
+    Even(TokenBucket),
+    Whole(LeakyBucket),
+}
+
+impl Bucket {
+    fn new(limit: Limit, now: Instant) -> Self {
+        match limit {
+            Limit::Even(limit) => Bucket::Even(TokenBucket::full(limit, now)),
+            Limit::Whole { per_second, depth } => Bucket::Whole(LeakyBucket::empty(per_second, depth, now)),
+        }
+    }
+
+    fn take(&mut self, now: Instant) -> bool {
+        match self {
+            Bucket::Even(bucket) => bucket.take(now),
+            Bucket::Whole(bucket) => bucket.put(now),
+        }
+    }
 }
 
 /// What a bucket is for.
@@ -40,18 +69,28 @@ enum Share {
 }
 
 /// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per `face` (route),
-/// and those of retransmission suppression.
+/// `tokens` that come `even`ly, or `whole` and one at a time (even), and those of retransmission suppression. The rate may
+/// have a fraction, to a thousandth, if tokens are whole.
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
-    let limit =
-        RateLimit { per_second: parameters.count("rate", 1000)?, burst: parameters.count("depth", 50)? };
+    let depth = parameters.count("depth", 50)?;
+    let limit = match parameters.word("tokens", &["even", "whole"], "even")? {
+        "whole" => Limit::Whole { per_second: parameters.number("rate", 1000.0)?, depth },
+        _ => Limit::Even(RateLimit { per_second: parameters.count("rate", 1000)?, burst: depth }),
+    };
     let share = match parameters.word("limit", &["route", "face"], "route")? {
         "face" => Share::Face,
         _ => Share::Route,
     };
     // Never for a rate of zero.
-    let time_to_fill = Duration::from_secs(limit.burst.into()) / u64::from(limit.per_second);
-    let lifetime = time_to_fill + Duration::from_nanos(1);
+    let lifetime = match limit {
+        Limit::Even(limit) => {
+            Duration::from_secs(limit.burst.into()) / u64::from(limit.per_second) + Duration::from_nanos(1)
+        }
+        Limit::Whole { per_second, depth } => {
+            LeakyBucket::empty(per_second, depth, Instant::ZERO).interval() * (u64::from(depth) + 1)
+        }
+    };
     let buckets = Measurements::new(lifetime, MAX_BUCKETS);
     Ok(Box::new(StatefulForwarding { suppression, limit, share, buckets }))
 }
@@ -65,7 +104,7 @@ impl StatefulForwarding {
         // An odd factor spreads face numbers over all the bits that the table looks at.
         let key = NameHash(route.0 ^ u64::from(face.0).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (now, limit) = (situation.now(), self.limit);
-        let taken = self.buckets.renew(now, key, || TokenBucket::full(limit, now)).take(now);
+        let taken = self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now);
         if self.buckets.take_warning(now) {
             let name = situation.name().to_name();
             situation.tell(Event::MeasurementsFull { name, lifetime: self.buckets.lifetime() });

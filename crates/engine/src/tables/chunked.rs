@@ -4,7 +4,7 @@
 //! milliseconds. Here only the first chunk grows like that; further ones are of fixed size and stay where they are, so
 //! growing costs one allocation.
 
-use crate::prefetch::prefetch;
+use crate::processor::prefetch;
 
 /// A vector in chunks of 16,384 elements.
 #[derive(Debug)]
@@ -117,18 +117,20 @@ impl<T> Slab<T> {
         self.slots.len()
     }
 
+    #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
+        let index = match self.free {
+            Some(index) => index,
+            None => self.slots.push(Slot::Free { next: None }),
+        };
         self.len += 1;
-        match self.free {
-            Some(index) => {
-                if let Slot::Free { next } = self.slots[index] {
-                    self.free = next;
-                }
-                self.slots[index] = Slot::Taken(value);
-                index
-            }
-            None => self.slots.push(Slot::Taken(value)),
+        // One place where the value is written, so that it is made there and not moved.
+        if let Some(slot @ Slot::Free { .. }) = self.slots.get_mut(index)
+            && let Slot::Free { next } = std::mem::replace(slot, Slot::Taken(value))
+        {
+            self.free = next;
         }
+        index
     }
 
     pub(crate) fn remove(&mut self, index: u32) -> Option<T> {

@@ -7,7 +7,7 @@
 use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
 
-use crate::prefetch::prefetch;
+use crate::processor::prefetch;
 
 /// Fingerprints that share one cache line.
 const LINE: usize = 8;

@@ -64,7 +64,10 @@ struct Node {
     parent: u32,
     children: u32,
     component_count: u8,
+    /// Chosen for just this prefix.
     strategy: Option<StrategyId>,
+    /// That, or else the nearest ancestor's.
+    strategy_in_effect: StrategyId,
     /// In order of cost, then of face.
     next_hops: SmallVec<[NextHop; 1]>,
     announcement: Option<Box<Buffer>>,
@@ -106,6 +109,7 @@ impl Fib {
             children: 0,
             component_count: 0,
             strategy: Some(root_strategy),
+            strategy_in_effect: root_strategy,
             next_hops: SmallVec::new(),
             announcement: None,
         });
@@ -191,15 +195,7 @@ impl Fib {
     /// The strategy for names under `node`.
     #[inline]
     pub(crate) fn strategy(&self, node: FibNode) -> StrategyId {
-        let mut number = node.0;
-        loop {
-            match self.nodes.get(number) {
-                Some(Node { strategy: Some(strategy), .. }) => return *strategy,
-                Some(node) if number != ROOT => number = node.parent,
-                // The root always has one.
-                _ => return StrategyId(0),
-            }
-        }
+        self.nodes.get(node.0).map_or(StrategyId(0), |node| node.strategy_in_effect)
     }
 
     /// The announcement by which a route at or above `node` was learned.
@@ -276,8 +272,26 @@ impl Fib {
         let number = self.make(prefix, hashes)?;
         let previous =
             self.nodes.get_mut(number).and_then(|node| std::mem::replace(&mut node.strategy, strategy));
+        self.settle_strategies();
         self.prune(number);
         Ok(previous)
+    }
+
+    /// Works out anew which strategy is in effect where. Walks the whole table.
+    fn settle_strategies(&mut self) {
+        for number in 0..self.nodes.slot_count() {
+            let Some(node) = self.nodes.get(number) else { continue };
+            // The root always has one.
+            let mut nearest = node;
+            while nearest.strategy.is_none() && nearest.component_count > 0 {
+                let Some(ancestor) = self.nodes.get(nearest.parent) else { break };
+                nearest = ancestor;
+            }
+            let chosen = nearest.strategy;
+            if let (Some(node), Some(chosen)) = (self.nodes.get_mut(number), chosen) {
+                node.strategy_in_effect = chosen;
+            }
+        }
     }
 
     /// All routes, in no particular order.
@@ -313,7 +327,7 @@ impl Fib {
     #[inline]
     pub(crate) fn prefetch_name(&self, node: FibNode) {
         if let Some(node) = self.nodes.get(node.0) {
-            crate::prefetch::prefetch_start(node.name.canonical());
+            crate::processor::prefetch_start(node.name.canonical());
         }
     }
 
@@ -361,6 +375,7 @@ impl Fib {
         if existing == count {
             return Ok(parent);
         }
+        let strategy_in_effect = self.strategy(nearest);
         // One copy of the name serves the new node and all its new ancestors.
         let whole = prefix.to_name();
         for length in existing + 1..=count {
@@ -372,6 +387,7 @@ impl Fib {
                 children: 0,
                 component_count: length as u8,
                 strategy: None,
+                strategy_in_effect,
                 next_hops: SmallVec::new(),
                 announcement: None,
             });

@@ -10,6 +10,7 @@
 use packet::NameHash;
 
 use super::chunked::ChunkedVec;
+use crate::processor::equal_words;
 
 /// Entries in one bucket.
 const WIDTH: usize = 7;
@@ -19,9 +20,9 @@ const NONE: u32 = u32::MAX;
 #[repr(C, align(64))]
 struct Bucket {
     tags: [u32; WIDTH],
-    ids: [u32; WIDTH],
     /// Number of a bucket in `spare`, or `NONE`.
     next: u32,
+    ids: [u32; WIDTH],
     len: u32,
 }
 
@@ -40,19 +41,25 @@ impl Bucket {
         self.len += 1;
     }
 
-    /// A bit for every entry with this tag. Without branches, because how many match cannot be foreseen.
+    /// A bit for every entry with this tag. Without branches, because how many match cannot be foreseen; the word behind
+    /// the tags fills the comparison up.
     #[inline(always)]
     fn matching(&self, tag: u32) -> u32 {
-        let mut matching = 0;
-        for (at, &other) in self.tags.iter().enumerate() {
-            matching |= u32::from(other == tag) << at;
-        }
-        matching & ((1 << self.len) - 1)
+        let [a, b, c, d, e, f, g] = self.tags;
+        equal_words([a, b, c, d, e, f, g, self.next], tag) & self.taken()
     }
 
-    #[inline]
+    #[inline(always)]
     fn place_of(&self, id: u32) -> Option<usize> {
-        self.ids.iter().take(self.len as usize).position(|&other| other == id)
+        let [a, b, c, d, e, f, g] = self.ids;
+        let matching = equal_words([a, b, c, d, e, f, g, self.len], id) & self.taken();
+        (matching != 0).then_some(matching.trailing_zeros() as usize)
+    }
+
+    /// A bit for every place that is taken.
+    #[inline(always)]
+    fn taken(&self) -> u32 {
+        (1 << self.len) - 1
     }
 
     #[inline]
@@ -132,6 +139,17 @@ impl HashIndex {
         } else {
             bucket.push(tag, id);
         }
+    }
+
+    /// Puts `new` in the place that `old` has under `hash`; false if it has none.
+    #[inline]
+    pub(crate) fn replace(&mut self, hash: NameHash, old: u32, new: u32) -> bool {
+        let head = self.bucket_of(tag(hash));
+        let Some((place, at)) = self.find(head, old) else { return false };
+        if let Some(id) = self.bucket_mut(place).ids.get_mut(at) {
+            *id = new;
+        }
+        true
     }
 
     /// Removes `id` from under `hash`; false if it was not there.

@@ -123,7 +123,9 @@ pub(crate) struct PendingTable {
     /// How many entries of each dialect can be answered by a longer name, by number of components; the last
     /// element counts all longer ones.
     prefix_depths: [[u32; DEPTHS]; 2],
-    /// How many entries end in what may be a digest, likewise.
+    /// How many those are, of all lengths.
+    prefixes: [u32; 2],
+    /// How many entries end in what may be a digest, by number of components.
     digest_depths: [[u32; DEPTHS]; 2],
 }
 
@@ -174,6 +176,7 @@ impl PendingTable {
             bytes: 0,
             max_bytes,
             prefix_depths: [[0; DEPTHS]; 2],
+            prefixes: [0; 2],
             digest_depths: [[0; DEPTHS]; 2],
         }
     }
@@ -184,7 +187,7 @@ impl PendingTable {
 
     /// Whether there is no room for `interest`, in entries or in bytes.
     #[inline]
-    pub(crate) fn is_full_for(&self, interest: &Interest) -> bool {
+    fn is_full_for(&self, interest: &Interest) -> bool {
         self.entries.len() >= self.max_entries || self.bytes + cost_of(interest) > self.max_bytes
     }
 
@@ -227,20 +230,20 @@ impl PendingTable {
     pub(crate) fn insert(
         &mut self,
         index: &mut HashIndex,
-        interest: Interest,
+        interest: &Interest,
         hash: NameHash,
     ) -> Result<PendingId, Refused> {
-        if self.is_full_for(&interest) {
+        if self.is_full_for(interest) {
             return Err(Refused::Full);
         }
         // The first question is the cheaper one.
         if index.has_more_than(MAX_VARIANTS - 1, hash) && self.has_all_variants(index, hash) {
             return Err(Refused::TooManyVariants);
         }
-        self.count_depths(DepthKey::of(&interest), 1);
-        self.bytes += cost_of(&interest);
+        self.count_depths(DepthKey::of(interest), 1);
+        self.bytes += cost_of(interest);
         let id = self.entries.insert(Pending {
-            interest,
+            interest: interest.clone(),
             hash,
             in_records: SmallVec::new(),
             out_records: SmallVec::new(),
@@ -268,8 +271,16 @@ impl PendingTable {
     /// Removes an entry.
     #[inline]
     pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) {
+        if let Some(entry) = self.entries.get(id.0) {
+            index.remove(entry.hash, EntryId::Pending(id).raw());
+            self.remove_unindexed(id);
+        }
+    }
+
+    /// Removes an entry that is in the index no more.
+    #[inline]
+    pub(crate) fn remove_unindexed(&mut self, id: PendingId) {
         let Some(entry) = self.entries.get(id.0) else { return };
-        index.remove(entry.hash, EntryId::Pending(id).raw());
         let key = DepthKey::of(&entry.interest);
         self.bytes -= cost_of(&entry.interest);
         self.count_depths(key, u32::MAX);
@@ -308,7 +319,8 @@ impl PendingTable {
         let dialect = data.dialect();
         let count = data.component_count();
         let counts = &self.prefix_depths[dialect as usize];
-        for length in 0..count {
+        let lengths = if self.prefixes[dialect as usize] > 0 { 0..count } else { 0..0 };
+        for length in lengths {
             if counts[depth(length)] == 0 {
                 continue;
             }
@@ -364,15 +376,16 @@ impl PendingTable {
             .collect()
     }
 
+    /// Counts an Interest that came (`change` is 1) or left (-1, wrapped).
+    #[inline]
     fn count_depths(&mut self, key: DepthKey, change: u32) {
         let DepthKey { dialect, depth, can_be_prefix, may_name_digest } = key;
-        for (counts, counted) in
-            [(&mut self.prefix_depths, can_be_prefix), (&mut self.digest_depths, may_name_digest)]
-        {
-            if counted {
-                let count = &mut counts[dialect][depth];
-                *count = count.wrapping_add(change);
-            }
+        if can_be_prefix {
+            self.prefixes[dialect] = self.prefixes[dialect].wrapping_add(change);
+            self.prefix_depths[dialect][depth] = self.prefix_depths[dialect][depth].wrapping_add(change);
+        }
+        if may_name_digest {
+            self.digest_depths[dialect][depth] = self.digest_depths[dialect][depth].wrapping_add(change);
         }
     }
 
@@ -387,7 +400,7 @@ impl PendingTable {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: PendingId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::prefetch::prefetch_start(entry.interest.wire());
+            crate::processor::prefetch_start(entry.interest.wire());
         }
     }
 

@@ -18,6 +18,7 @@ const STRATEGIES: &[&str] = &[
     "load-balance",
     "stateful-forwarding",
     "stateful-forwarding/rate~2/depth~2/limit~face",
+    "stateful-forwarding/rate~2/depth~2/tokens~whole",
 ];
 
 #[test]

@@ -54,6 +54,17 @@ fn buckets_are_for_routes_or_for_faces() {
 }
 
 #[test]
+fn whole_tokens_come_one_at_a_time_at_a_rate_that_may_have_a_fraction() {
+    let mut node = Node::new("stateful-forwarding/rate~2.5/depth~3/tokens~whole", 4);
+    node.route("/a", &[(2, 0)]);
+    assert_eq!(burst(&mut node, "/a", 5), ([0, 0, 3, 0, 0], 2));
+    node.wait_ms(2_000);
+    assert_eq!(burst(&mut node, "/a", 5), ([0, 0, 3, 0, 0], 2), "five came, and three fit");
+    node.wait_ms(400);
+    assert_eq!(burst(&mut node, "/a", 5), ([0, 0, 1, 0, 0], 4));
+}
+
+#[test]
 fn a_rate_of_zero_lets_the_depth_pass_once() {
     let mut node = Node::new("stateful-forwarding/rate~0/depth~3", 4);
     node.route("/a", &[(2, 0)]);

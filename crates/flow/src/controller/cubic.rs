@@ -58,9 +58,10 @@ impl Cubic {
     fn grow(&mut self, now: Instant) {
         let size = self.window.size;
         let (scale, beta, last_max) = (self.scale, self.beta, self.last_max);
+        // `libm`, whose last bit is the same on every machine, so that a run repeats.
         let epoch = self.epoch.get_or_insert_with(|| Epoch {
             began: now,
-            time_to_origin: cube_root((last_max - size).max(0.0) / scale),
+            time_to_origin: libm::cbrt((last_max - size).max(0.0) / scale),
             origin: last_max.max(size),
             reno: size,
         });
@@ -104,34 +105,5 @@ impl Controller for Cubic {
         if self.window.loss_begins_event(loss.number) {
             self.reduce();
         }
-    }
-}
-
-/// The cube root of a number that is not negative, by Newton's method. The one of the system's mathematics library may
-/// differ in the last bit from one machine to the next, and with it a run that should repeat.
-fn cube_root(number: f64) -> f64 {
-    if number <= 0.0 || !number.is_finite() {
-        return 0.0;
-    }
-    // A third of the exponent gives a first guess within a factor of two.
-    let mut root = f64::from_bits(number.to_bits() / 3 + (0x3ff_u64 << 52) / 3 * 2);
-    for _ in 0..6 {
-        root -= (root * root * root - number) / (3.0 * root * root);
-    }
-    root
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cube_roots_are_those_of_the_cubes() {
-        for number in [1e-9, 0.3, 1.0, 2.0, 27.0, 1e6, 123_456.789, 1e15] {
-            let root = cube_root(number);
-            assert!((root * root * root / number - 1.0).abs() < 1e-12, "{number}: {root}");
-        }
-        assert_eq!(cube_root(0.0), 0.0);
-        assert_eq!(cube_root(f64::NAN), 0.0);
     }
 }

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
+use super::pending::PendingId;
 use eviction::{Eviction, EvictionPolicy};
 use prefix_tree::{Link, Order, PrefixTree};
 
@@ -186,7 +187,8 @@ impl ContentStore {
         found
     }
 
-    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any.
+    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any. A pending
+    /// Interest that is `leaving` gives its place in the index to the Data; true if that happened.
     #[inline]
     pub(crate) fn insert(
         &mut self,
@@ -195,13 +197,14 @@ impl ContentStore {
         data: &Data,
         hash: NameHash,
         known: Option<CachedId>,
-    ) {
+        leaving: Option<PendingId>,
+    ) -> bool {
         if !self.config.admit {
-            return;
+            return false;
         }
         let cost = cost_of(data);
         if cost > self.config.max_bytes || self.config.max_entries == 0 {
-            return;
+            return false;
         }
         let fresh_until = match data.freshness() {
             // Not fresh from the first instant on.
@@ -213,18 +216,24 @@ impl ContentStore {
         {
             entry.fresh_until = fresh_until;
             self.counters.refreshes += 1;
-            return;
+            return false;
         }
         if let Some(id) = known {
             self.remove(index, id);
         }
         self.bytes += cost;
         let id = self.entries.insert(Cached { data: data.clone(), hash, fresh_until, link: Link::default() });
-        index.insert(hash, EntryId::Cached(CachedId(id)).raw());
+        let raw = EntryId::Cached(CachedId(id)).raw();
+        let replaced =
+            leaving.is_some_and(|leaving| index.replace(hash, EntryId::Pending(leaving).raw(), raw));
+        if !replaced {
+            index.insert(hash, raw);
+        }
         self.eviction.insert(id, hash.0);
         self.tree.add_later(&mut self.entries, id);
         self.counters.insertions += 1;
         self.make_room(index);
+        replaced
     }
 
     /// Drops up to `limit` entries under `prefix`; gives how many it dropped.
@@ -288,7 +297,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_name(&self, id: CachedId) {
         if let Some(entry) = self.entries.get(id.0) {
-            crate::prefetch::prefetch_start(entry.data.wire());
+            crate::processor::prefetch_start(entry.data.wire());
         }
     }
 
@@ -314,7 +323,7 @@ impl ContentStore {
                 index.prefetch(entry.hash);
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
-                crate::prefetch::prefetch_start(entry.data.wire());
+                crate::processor::prefetch_first_line(entry.data.wire());
             }
         }
     }

@@ -10,16 +10,20 @@ pub(super) struct Nodes {
     nodes: ChunkedVec<Node>,
 }
 
+/// Four of these fill a cache line, and none lies in two.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 struct Node {
     newer: u32,
     older: u32,
-    /// For the policy: how often the entry was asked for, and which list it is on.
+    /// For the policy: what the entry holds, and how often it was asked for.
+    key: u32,
     mark: u8,
     list: u8,
 }
 
 const OFF: u8 = u8::MAX;
+const UNUSED: Node = Node { newer: NONE, older: NONE, key: 0, mark: 0, list: OFF };
 
 /// One list, from newest to oldest.
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +39,17 @@ impl List {
         List { newest: NONE, oldest: NONE, len: 0, number }
     }
 
-    /// Puts `id`, which is on no list, in front.
-    pub(super) fn push_newest(&mut self, nodes: &mut Nodes, id: u32) {
-        let mark = nodes.mark(id);
-        nodes.ensure(id);
-        nodes.nodes[id] = Node { newer: NONE, older: self.newest, mark, list: self.number };
-        match self.newest {
-            NONE => self.oldest = id,
-            newest => nodes.nodes[newest].newer = id,
+    /// Puts `id`, which is on no list, in front, without a mark.
+    #[inline]
+    pub(super) fn push_newest(&mut self, nodes: &mut Nodes, id: u32, key: u32) {
+        let node = Node { newer: NONE, older: self.newest, key, mark: 0, list: self.number };
+        match nodes.nodes.get_mut(id) {
+            Some(place) => *place = node,
+            None => nodes.add(id, node),
+        }
+        match nodes.nodes.get_mut(self.newest) {
+            Some(second) => second.newer = id,
+            None => self.oldest = id,
         }
         self.newest = id;
         self.len += 1;
@@ -59,25 +66,34 @@ impl List {
     }
 
     /// Takes `id` off; it must be on this list.
+    #[inline]
     pub(super) fn unlink(&mut self, nodes: &mut Nodes, id: u32) {
-        let Node { newer, older, list, .. } = nodes.nodes[id];
+        let Some(node) = nodes.nodes.get_mut(id) else { return };
+        let Node { newer, older, list, .. } = *node;
         debug_assert_eq!(list, self.number);
-        match newer {
-            NONE => self.newest = older,
-            newer => nodes.nodes[newer].older = older,
+        node.list = OFF;
+        match nodes.nodes.get_mut(newer) {
+            Some(node) => node.older = older,
+            None => self.newest = older,
         }
-        match older {
-            NONE => self.oldest = newer,
-            older => nodes.nodes[older].newer = newer,
+        match nodes.nodes.get_mut(older) {
+            Some(node) => node.newer = newer,
+            None => self.oldest = newer,
         }
-        nodes.nodes[id].list = OFF;
         self.len -= 1;
     }
 }
 
 impl Nodes {
+    /// Who is next towards the newest, or `NONE`.
+    #[inline]
     pub(super) fn newer(&self, id: u32) -> u32 {
-        self.nodes[id].newer
+        self.nodes.get(id).map_or(NONE, |node| node.newer)
+    }
+
+    #[inline]
+    pub(super) fn key(&self, id: u32) -> u32 {
+        self.nodes.get(id).map_or(0, |node| node.key)
     }
 
     /// `id`, unless it is `NONE`, and all that are newer on its list.
@@ -95,10 +111,12 @@ impl Nodes {
         self.nodes.get(id).map(|node| node.list).filter(|&list| list != OFF)
     }
 
+    #[inline]
     pub(super) fn mark(&self, id: u32) -> u8 {
         self.nodes.get(id).map_or(0, |node| node.mark)
     }
 
+    #[inline]
     pub(super) fn set_mark(&mut self, id: u32, mark: u8) {
         if let Some(node) = self.nodes.get_mut(id) {
             node.mark = mark;
@@ -109,9 +127,12 @@ impl Nodes {
         self.nodes.footprint_bytes()
     }
 
-    fn ensure(&mut self, id: u32) {
-        while self.nodes.len() <= id {
-            self.nodes.push(Node { newer: NONE, older: NONE, mark: 0, list: OFF });
+    /// Makes places up to that of `id`.
+    #[cold]
+    fn add(&mut self, id: u32, node: Node) {
+        while self.nodes.len() < id {
+            self.nodes.push(UNUSED);
         }
+        self.nodes.push(node);
     }
 }

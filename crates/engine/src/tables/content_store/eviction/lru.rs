@@ -18,13 +18,13 @@ impl Default for Lru {
 
 impl Eviction for Lru {
     fn insert(&mut self, id: u32, _key: u64) {
-        self.list.push_newest(&mut self.nodes, id);
+        self.list.push_newest(&mut self.nodes, id, 0);
     }
 
     fn touch(&mut self, id: u32) {
         if self.list.newest != id && self.nodes.list_of(id).is_some() {
             self.list.unlink(&mut self.nodes, id);
-            self.list.push_newest(&mut self.nodes, id);
+            self.list.push_newest(&mut self.nodes, id, 0);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::Eviction;
 use super::list::{List, NONE, Nodes};
-use crate::prefetch::prefetch;
+use crate::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
 const SMALL_SHARE: usize = 10;
@@ -17,34 +17,19 @@ pub struct S3Fifo {
     small: List,
     main: List,
     ghost: Ghost,
-    /// Keys of the entries, by number: what the ghost remembers.
-    keys: crate::tables::chunked::ChunkedVec<u64>,
 }
 
 impl Default for S3Fifo {
     fn default() -> Self {
-        S3Fifo {
-            nodes: Nodes::default(),
-            small: List::new(0),
-            main: List::new(1),
-            ghost: Ghost::default(),
-            keys: Default::default(),
-        }
+        S3Fifo { nodes: Nodes::default(), small: List::new(0), main: List::new(1), ghost: Ghost::default() }
     }
 }
 
 impl Eviction for S3Fifo {
     fn insert(&mut self, id: u32, key: u64) {
-        while self.keys.len() <= id {
-            self.keys.push(0);
-        }
-        self.keys[id] = key;
-        self.nodes.set_mark(id, 0);
-        if self.ghost.take(key) {
-            self.main.push_newest(&mut self.nodes, id);
-        } else {
-            self.small.push_newest(&mut self.nodes, id);
-        }
+        let key = fingerprint(key);
+        let list = if self.ghost.take(key) { &mut self.main } else { &mut self.small };
+        list.push_newest(&mut self.nodes, id, key);
     }
 
     fn touch(&mut self, id: u32) {
@@ -68,12 +53,12 @@ impl Eviction for S3Fifo {
             if small_is_due && self.small.oldest != NONE {
                 let oldest = self.small.oldest;
                 self.small.unlink(&mut self.nodes, oldest);
+                let key = self.nodes.key(oldest);
                 // Asked for more than once since it came: it has earned its place.
                 if self.nodes.mark(oldest) > 1 {
-                    self.nodes.set_mark(oldest, 0);
-                    self.main.push_newest(&mut self.nodes, oldest);
+                    self.main.push_newest(&mut self.nodes, oldest, key);
                 } else {
-                    self.ghost.insert(self.keys[oldest], self.main.len.max(self.small.len));
+                    self.ghost.insert(key, self.main.len.max(self.small.len));
                     return Some(oldest);
                 }
             } else if self.main.oldest != NONE {
@@ -82,8 +67,9 @@ impl Eviction for S3Fifo {
                 match self.nodes.mark(oldest) {
                     0 => return Some(oldest),
                     mark => {
+                        let key = self.nodes.key(oldest);
+                        self.main.push_newest(&mut self.nodes, oldest, key);
                         self.nodes.set_mark(oldest, mark - 1);
-                        self.main.push_newest(&mut self.nodes, oldest);
                     }
                 }
             } else {
@@ -103,13 +89,11 @@ impl Eviction for S3Fifo {
     }
 
     fn prefetch(&self, key: u64) {
-        self.ghost.prefetch(key);
+        self.ghost.prefetch(fingerprint(key));
     }
 
     fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes()
-            + self.keys.footprint_bytes()
-            + self.ghost.slots.len() * size_of::<(u32, u32)>()
+        self.nodes.footprint_bytes() + self.ghost.slots.len() * size_of::<(u32, u32)>()
     }
 }
 
@@ -125,7 +109,7 @@ struct Ghost {
 const WAYS: usize = 4;
 
 impl Ghost {
-    fn insert(&mut self, key: u64, capacity: usize) {
+    fn insert(&mut self, fingerprint: u32, capacity: usize) {
         self.capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         if capacity == 0 {
             return;
@@ -134,7 +118,7 @@ impl Ghost {
             self.grow((capacity * 2).next_power_of_two().max(64));
         }
         self.insertions = self.insertions.wrapping_add(1).max(1);
-        let (fingerprint, insertion) = (fingerprint(key), self.insertions);
+        let insertion = self.insertions;
         let set = self.set(fingerprint);
         let age = |number: u32| if number == 0 { u32::MAX } else { insertion.wrapping_sub(number) };
         if let Some(slot) = set.iter_mut().max_by_key(|(_, number)| age(*number)) {
@@ -142,12 +126,12 @@ impl Ghost {
         }
     }
 
-    /// Forgets `key`; true if it was remembered.
-    fn take(&mut self, key: u64) -> bool {
+    /// Forgets a key; true if it was remembered.
+    fn take(&mut self, fingerprint: u32) -> bool {
         if self.slots.is_empty() {
             return false;
         }
-        let (fingerprint, insertions, capacity) = (fingerprint(key), self.insertions, self.capacity);
+        let (insertions, capacity) = (self.insertions, self.capacity);
         let set = self.set(fingerprint);
         match set.iter_mut().find(|(other, number)| *other == fingerprint && *number != 0) {
             Some(slot) => {
@@ -159,8 +143,8 @@ impl Ghost {
         }
     }
 
-    fn prefetch(&self, key: u64) {
-        let start = self.set_start(fingerprint(key));
+    fn prefetch(&self, fingerprint: u32) {
+        let start = self.set_start(fingerprint);
         if let Some(set) = self.slots.get(start..start + WAYS) {
             prefetch(set);
         }

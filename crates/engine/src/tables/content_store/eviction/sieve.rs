@@ -20,8 +20,7 @@ impl Default for Sieve {
 
 impl Eviction for Sieve {
     fn insert(&mut self, id: u32, _key: u64) {
-        self.nodes.set_mark(id, 0);
-        self.list.push_newest(&mut self.nodes, id);
+        self.list.push_newest(&mut self.nodes, id, 0);
     }
 
     fn touch(&mut self, id: u32) {

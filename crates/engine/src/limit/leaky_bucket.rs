@@ -1,0 +1,93 @@
+//! A bucket that leaks whole drops.
+
+use packet::time::{Duration, Instant};
+
+/// Holds up to `depth` drops and loses one at each of the times 1/rate, 2/rate, 3/rate … since the origin, if it holds any.
+///
+/// In the long run it lets as much pass as a [`TokenBucket`](super::TokenBucket) of the same rate and depth. It differs at the edge: where
+/// that one loses a fraction of a token at any time, this one loses all or nothing, so that what comes at regular times may
+/// find the same room again and again and then, once, one drop less. This is how the limits of ndnSIM 1 work, which
+/// leak by a timer.
+#[derive(Clone, Copy, Debug)]
+pub struct LeakyBucket {
+    drops_in_1000_s: u64,
+    depth: u32,
+    held: u32,
+    /// Times of leaking that have passed.
+    leaks: u64,
+}
+
+impl LeakyBucket {
+    /// An empty bucket of this depth that leaks `per_second` drops a second, to a thousandth.
+    pub fn empty(per_second: f64, depth: u32, now: Instant) -> Self {
+        let drops_in_1000_s = (per_second * 1000.0).round() as u64;
+        let mut bucket = LeakyBucket { drops_in_1000_s, depth, held: 0, leaks: 0 };
+        bucket.leaks = bucket.leaks_until(now);
+        bucket
+    }
+
+    /// Puts one drop in; false if the bucket is too full for it.
+    pub fn put(&mut self, now: Instant) -> bool {
+        let leaks = self.leaks_until(now);
+        self.held = self.held(now);
+        self.leaks = leaks;
+        let fits = self.held < self.depth;
+        self.held += u32::from(fits);
+        fits
+    }
+
+    /// Drops in the bucket.
+    pub fn held(&self, now: Instant) -> u32 {
+        let leaked = self.leaks_until(now).saturating_sub(self.leaks);
+        self.held.saturating_sub(u32::try_from(leaked).unwrap_or(u32::MAX))
+    }
+
+    /// Time between two leaks; [`Duration::MAX`] if there are none.
+    pub fn interval(&self) -> Duration {
+        Duration::from_secs(1000) / self.drops_in_1000_s
+    }
+
+    fn leaks_until(&self, at: Instant) -> u64 {
+        let leaks = u128::from(at.as_nanos()) * u128::from(self.drops_in_1000_s) / 1_000_000_000_000;
+        u64::try_from(leaks).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_at_the_rate_fit_until_a_leak_falls_between_them() {
+        // 50 drops every 50 ms are 1000 a second; the bucket loses 998.4.
+        let mut bucket = LeakyBucket::empty(998.4, 50, Instant::ZERO);
+        let mut refused = Vec::new();
+        for burst in 0..30 {
+            let now = Instant::from_millis(burst * 50 + 20);
+            if (0..50).filter(|_| bucket.put(now)).count() < 50 {
+                refused.push(burst);
+            }
+        }
+        // One leak less in every 12.5 bursts.
+        assert_eq!(refused.len(), 2);
+        assert!(refused[0] > 1 && refused[1] - refused[0] >= 12, "{refused:?}");
+        let mut exact = LeakyBucket::empty(1000.0, 50, Instant::ZERO);
+        for burst in 0..1000 {
+            let now = Instant::from_millis(burst * 50);
+            assert_eq!((0..50).filter(|_| exact.put(now)).count(), 50);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_an_empty_bucket_stays_empty() {
+        let mut bucket = LeakyBucket::empty(10.0, 3, Instant::from_secs(5));
+        let now = Instant::from_millis(5_050);
+        assert_eq!((0..5).filter(|_| bucket.put(now)).count(), 3);
+        assert_eq!(bucket.held(Instant::from_millis(5_099)), 3);
+        assert_eq!(bucket.held(Instant::from_millis(5_100)), 2);
+        assert_eq!(bucket.held(Instant::from_secs(1_000_000)), 0);
+        assert_eq!(bucket.interval(), Duration::from_millis(100));
+        let mut never = LeakyBucket::empty(0.0, 1, Instant::ZERO);
+        assert!(never.put(Instant::ZERO) && !never.put(Instant::NEVER));
+    }
+}

@@ -1,0 +1,58 @@
+//! Putting packets on the way out.
+
+use std::collections::VecDeque;
+
+use packet::{Buffer, Data, PitToken};
+
+use crate::drop_reason::DropReason;
+use crate::engine::{Engine, EngineCounters};
+use crate::face::{Face, FaceId};
+use crate::scope;
+use crate::transmit::{Outgoing, Waiting};
+
+/// What goes with Data over the link.
+pub(super) struct DataFields {
+    pub(super) pit_token: PitToken,
+    pub(super) congestion_mark: u64,
+    pub(super) incoming_face: FaceId,
+    pub(super) announcement: Option<Box<Buffer>>,
+}
+
+impl Engine {
+    /// Sends Data to one face, if it is still there.
+    pub(super) fn send_data(&mut self, face: FaceId, data: &Data, fields: DataFields) {
+        if let Some(target) = self.faces.get_mut(face) {
+            send_data(&mut self.counters, &mut self.transmits, face, target, data, fields);
+        }
+    }
+}
+
+/// Sends Data to one face, `target`. The engine's other parts may be borrowed meanwhile.
+#[inline]
+pub(super) fn send_data(
+    counters: &mut EngineCounters,
+    transmits: &mut VecDeque<Waiting>,
+    face: FaceId,
+    target: &mut Face,
+    data: &Data,
+    fields: DataFields,
+) {
+    // The face may have changed its language since it asked.
+    if target.config.dialect != data.dialect() {
+        return counters.drops.add(DropReason::WrongDialect, 1);
+    }
+    if !target.is_local() && scope::is_for_this_host_only(data.name()) {
+        return counters.drops.add(DropReason::Scope, 1);
+    }
+    target.counters.out_data += 1;
+    counters.data_sent += 1;
+    transmits.push_back(Waiting {
+        packet: Outgoing::Data(data.clone()),
+        pit_token: fields.pit_token,
+        congestion_mark: fields.congestion_mark,
+        face,
+        incoming_face: Some(fields.incoming_face),
+        prefix_announcement: fields.announcement,
+        non_discovery: false,
+    });
+}

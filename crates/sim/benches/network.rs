@@ -1,0 +1,101 @@
+//! What a hop costs: an Interest or a Data that crosses one link.
+//!
+//! `cargo bench -p cairn-sim` prints the tables. `… -- hops`, `growth`, `graph`, `caches` run one part. `… -- instructions N` lets a
+//! chain exchange `N` names and does nothing else, so that the difference between two numbers under valgrind is what exchanges
+//! execute.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a benchmark prints, and stops when its own network is wrong"
+)]
+
+use std::time::Instant as Clock;
+
+use mimalloc::MiMalloc;
+use packet::time::Duration;
+use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer};
+use testkit::counting_allocator::CountingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator<MiMalloc> = CountingAllocator::new(MiMalloc);
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let Some(place) = arguments.iter().position(|argument| argument == "instructions") {
+        let exchanges = arguments.get(place + 1).and_then(|word| word.parse().ok()).unwrap_or(10_000);
+        return instructions(exchanges);
+    }
+    let parts = ["hops"];
+    let all = !arguments.iter().any(|argument| parts.contains(&argument.as_str()));
+    let chosen = |part: &str| all || arguments.iter().any(|argument| argument == part);
+    if chosen("hops") {
+        hops();
+    }
+}
+
+/// What the chain is made of.
+#[derive(Clone, Copy)]
+struct Chain {
+    /// Whether consumer and producer are applications at the end of a link, or run on nodes of their own.
+    hosts: bool,
+    window: usize,
+    cached: u32,
+}
+
+/// consumer – router – router – producer.
+fn chain(shape: Chain, limit: u64) -> (Network, AppId) {
+    let mut network = Network::new(1);
+    network.engines(|config| config.content_store.max_entries = shape.cached);
+    let link = LinkConfig::ideal().mbps(10_000.0).millis(1);
+    let routers = network.add_nodes(2).expect("nodes");
+    let mut end = |network: &mut Network| -> NodeId {
+        if shape.hosts { network.add_host() } else { network.add_node().expect("a node") }
+    };
+    let (asking, answering) = (end(&mut network), end(&mut network));
+    for (a, b) in [(asking, routers[0]), (routers[0], routers[1]), (routers[1], answering)] {
+        network.connect(a, b, &link).expect("a link");
+    }
+    network.add_producer(answering, "/data", Producer::new(1000)).expect("a producer");
+    let asks = Consumer::window("/data", shape.window).expect("a consumer").limit(limit);
+    let consumer = network.add_application(asking, asks).expect("a consumer");
+    network.route_shortest_paths().expect("routes");
+    (network, consumer)
+}
+
+fn hops() {
+    println!("chain consumer - router - router - producer, distinct names, content of 1000 bytes, one core");
+    println!("{:56} {:>10} {:>12} {:>8}", "", "ns a hop", "hops/s", "allocs");
+    for (what, shape) in [
+        ("hosts at the ends, no content store", Chain { hosts: true, window: 256, cached: 0 }),
+        ("hosts at the ends, content stores of 1,000", Chain { hosts: true, window: 256, cached: 1000 }),
+        ("four forwarders, no content store", Chain { hosts: false, window: 256, cached: 0 }),
+        ("four forwarders, content stores of 1,000", Chain { hosts: false, window: 256, cached: 1000 }),
+        (
+            "four forwarders, stores of 1,000, window of 10,000",
+            Chain { hosts: false, window: 10_000, cached: 1000 },
+        ),
+    ] {
+        let exchanges = 300_000;
+        let mut best = f64::MAX;
+        let mut allocations = 0.0;
+        for _ in 0..5 {
+            let (mut network, consumer) = chain(shape, exchanges);
+            let start = Clock::now();
+            let (quiet, counts) = ALLOCATOR.count(|| network.run_until_quiet(Duration::from_secs(1_000_000)));
+            let nanos = start.elapsed().as_nanos() as f64;
+            assert!(quiet.expect("time passes"));
+            assert_eq!(network.consumer(consumer).expect("a consumer").received, exchanges);
+            assert_eq!(network.hops(), exchanges * 6);
+            best = best.min(nanos / network.hops() as f64);
+            allocations = counts.allocations as f64 / network.hops() as f64;
+        }
+        println!("{what:56} {best:10.1} {:12.0} {allocations:8.2}", 1e9 / best);
+    }
+}
+
+fn instructions(exchanges: u64) {
+    let (mut network, _) = chain(Chain { hosts: false, window: 256, cached: 1000 }, exchanges);
+    network.run_until_quiet(Duration::from_secs(1_000_000)).expect("time passes");
+    println!("{} hops", network.hops());
+}

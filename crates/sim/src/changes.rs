@@ -1,0 +1,192 @@
+//! Changing a network while time passes: plans, links that fail, nodes that restart, recording.
+
+use packet::random::Random;
+use packet::time::Instant;
+
+use crate::application::{Application, Context};
+use crate::core::End;
+use crate::error::SimError;
+use crate::event_queue::Source;
+use crate::link::LinkConfig;
+use crate::network::Network;
+use crate::node::Peer;
+use crate::trace::{Capture, TraceConfig};
+use crate::{AppId, LinkId, NodeId};
+
+type Action = Box<dyn FnOnce(&mut Network) + Send>;
+
+/// What is to be done at a time.
+pub(crate) enum Plan {
+    Sample,
+    Action(Action),
+}
+
+impl Network {
+    /// Plans something for a time; times that have passed mean as soon as possible.
+    ///
+    /// ```
+    /// use packet::time::{Duration, Instant};
+    /// use sim::{LinkConfig, Network};
+    ///
+    /// let mut network = Network::new(1);
+    /// let nodes = network.add_nodes(2)?;
+    /// let link = network.connect(nodes[0], nodes[1], &LinkConfig::ideal())?;
+    /// network.at(Instant::from_secs(5), move |network| drop(network.take_down(link)));
+    /// network.run_for(Duration::from_secs(10))?;
+    /// assert!(!network.is_up(link)?);
+    /// # Ok::<(), sim::SimError>(())
+    /// ```
+    pub fn at(&mut self, time: Instant, action: impl FnOnce(&mut Network) + Send + 'static) {
+        self.plan(time, Plan::Action(Box::new(action)));
+    }
+
+    pub(crate) fn plan(&mut self, time: Instant, plan: Plan) {
+        let number = self.next_plan;
+        self.next_plan = self.next_plan.wrapping_add(1);
+        self.plans.insert(number, plan);
+        self.core.queue.plan(time.max(self.core.now), Source::Plan(number));
+    }
+
+    pub(crate) fn carry_out(&mut self, number: u32) {
+        match self.plans.remove(&number) {
+            Some(Plan::Action(action)) => action(self),
+            Some(Plan::Sample) => self.sample_and_go_on(),
+            None => {}
+        }
+    }
+
+    /// Makes a link behave differently towards packets that enter from now on.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn reconfigure(
+        &mut self,
+        link: LinkId,
+        change: impl FnOnce(&mut LinkConfig),
+    ) -> Result<(), SimError> {
+        let seed = self.link_seed(link.0).next_u64() ^ self.core.queue.turns();
+        let slot = self.core.links.get_mut(link.0 as usize).ok_or(SimError::NoLink(link))?;
+        change(&mut slot.config);
+        if slot.framed.is_some() {
+            slot.config.queue.codel = None;
+        }
+        for (place, &channel) in (1..).zip(&slot.channels) {
+            let seed = Random::derive(seed, place).next_u64();
+            let orphans = self.core.channels[channel as usize].configure(&slot.config, seed);
+            for parcel in orphans {
+                self.core.parcels.release(parcel);
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts a link: its faces are removed, and what was under way is lost.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn take_down(&mut self, link: LinkId) -> Result<(), SimError> {
+        if !self.is_up(link)? {
+            return Ok(());
+        }
+        self.empty_link(link.0);
+        let slot = &mut self.core.links[link.0 as usize];
+        slot.is_up = false;
+        for &channel in &slot.channels {
+            self.core.channels[channel as usize].is_up = false;
+        }
+        for End { node, port } in slot.ends.clone() {
+            self.core.nodes[node as usize].close(port);
+        }
+        Ok(())
+    }
+
+    /// Mends a link: it gets new faces, and they get the routes of the old.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn bring_up(&mut self, link: LinkId) -> Result<(), SimError> {
+        if self.is_up(link)? {
+            return Ok(());
+        }
+        let now = self.core.now;
+        let slot = &mut self.core.links[link.0 as usize];
+        slot.is_up = true;
+        for &channel in &slot.channels {
+            self.core.channels[channel as usize].is_up = true;
+        }
+        for end in 0..slot.ends.len() {
+            let Some(channel) = slot.channel_from(end) else { continue };
+            let End { node, port } = slot.ends[end];
+            let peer = Peer::Channel { channel, end: end as u32 };
+            slot.ends[end].port = self.core.nodes[node as usize].reopen(now, port, peer);
+        }
+        Ok(())
+    }
+
+    /// Stops a node and starts it again with its configuration, routes and strategies and nothing else. Its links lose what was
+    /// under way; its applications notice nothing.
+    ///
+    /// # Errors
+    /// No such node.
+    pub fn restart(&mut self, node: NodeId) -> Result<(), SimError> {
+        self.node(node)?;
+        for link in 0..self.core.links.len() as u32 {
+            if self.core.links[link as usize].ends.iter().any(|end| end.node == node.0) {
+                self.empty_link(link);
+            }
+        }
+        let now = self.core.now;
+        self.core.nodes[node.0 as usize].restart(now)
+    }
+
+    fn empty_link(&mut self, link: u32) {
+        let slot = &self.core.links[link as usize];
+        for &channel in &slot.channels {
+            for cargo in self.core.channels[channel as usize].clear() {
+                match slot.framed {
+                    Some(_) => drop(self.core.frames.take(cargo)),
+                    None => self.core.parcels.release(cargo),
+                }
+            }
+        }
+        if let Some(framed) = slot.framed {
+            self.core.framed[framed as usize].reset();
+        }
+    }
+
+    /// Records what happens from now on, besides the hash.
+    pub fn record(&mut self, config: TraceConfig) {
+        let first = config.sample_every;
+        self.core.trace.configure(config);
+        if let Some(span) = first {
+            self.plan(self.core.now + span, Plan::Sample);
+        }
+    }
+
+    /// Keeps the frames of a link, up to so many, for a capture file.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn capture(&mut self, link: LinkId, max_frames: usize) -> Result<(), SimError> {
+        self.is_up(link)?;
+        self.core.trace.captures.retain(|capture| capture.link() != link);
+        self.core.trace.captures.push(Capture::new(link, max_frames));
+        Ok(())
+    }
+
+    /// Does something with an application, and with what it may do, now.
+    ///
+    /// # Errors
+    /// No such application.
+    pub fn with_application(
+        &mut self,
+        application: AppId,
+        action: impl FnOnce(&mut dyn Application, &mut Context<'_>),
+    ) -> Result<(), SimError> {
+        if application.0 as usize >= self.applications.len() {
+            return Err(SimError::NoApplication(application));
+        }
+        self.call(application.0, action);
+        Ok(())
+    }
+}

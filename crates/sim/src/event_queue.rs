@@ -1,0 +1,231 @@
+//! What happens when, and in which order at equal times.
+//!
+//! A heap of small entries in which every node has four children, so that a comparison of siblings stays within two lines of
+//! memory. Links put only their next arrival in, not every packet under way, so the heap has about as many entries as there are busy
+//! links and set alarms.
+
+use packet::time::Instant;
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The first packet under way in one direction of a link arrives.
+    Channel(u32),
+    /// A queue in front of one direction of a link sends its next packet.
+    Departure(u32),
+    /// The engine of a node asked to be called.
+    Engine(u32),
+    /// The processor of a node is done with a packet.
+    Processor(u32),
+    /// An application asked to be called.
+    Application(u32),
+    /// A packet that was held back or sent twice arrives.
+    Straggler(u32),
+    /// The services of a framed link asked to be called.
+    Framed(u32),
+    /// Something that the owner of the network planned.
+    Plan(u32),
+}
+
+/// When something happens, and its place among all that happens at that time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Turn {
+    pub(crate) at: Instant,
+    /// Given out in the order in which things were planned; no two are equal.
+    pub(crate) serial: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub(crate) turn: Turn,
+    pub(crate) source: Source,
+}
+
+const ARITY: usize = 4;
+
+/// A queue of events that gives out the earliest first, and of several at one time the one that was planned first.
+#[derive(Debug, Default)]
+pub(crate) struct EventQueue {
+    heap: Vec<Event>,
+    next_serial: u64,
+}
+
+impl EventQueue {
+    /// A new place in the order of things that happen at `at`.
+    #[inline]
+    pub(crate) fn turn(&mut self, at: Instant) -> Turn {
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        Turn { at, serial }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Turns given out so far.
+    pub(crate) fn turns(&self) -> u64 {
+        self.next_serial
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Event> {
+        self.heap.first()
+    }
+
+    /// Plans something for a time; gives its turn.
+    pub(crate) fn plan(&mut self, at: Instant, source: Source) -> Turn {
+        let turn = self.turn(at);
+        self.push(turn, source);
+        turn
+    }
+
+    /// Adds an event with a turn that was taken before.
+    #[inline]
+    pub(crate) fn push(&mut self, turn: Turn, source: Source) {
+        let event = Event { turn, source };
+        let mut place = self.heap.len();
+        self.heap.push(event);
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if self.heap[parent].turn < turn {
+                break;
+            }
+            self.heap[place] = self.heap[parent];
+            place = parent;
+        }
+        self.heap[place] = event;
+    }
+
+    /// Takes the first event away.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        let last = self.heap.pop()?;
+        let Some(&first) = self.heap.first() else { return Some(last) };
+        self.sink(last);
+        Some(first)
+    }
+
+    /// Puts the first event off: cheaper than taking it away and adding it again.
+    #[inline]
+    pub(crate) fn put_off_first(&mut self, turn: Turn) {
+        if let Some(&first) = self.heap.first() {
+            self.sink(Event { turn, ..first });
+        }
+    }
+
+    /// Lets `event` take the first place, and sink from there to where it belongs.
+    #[inline]
+    fn sink(&mut self, event: Event) {
+        let mut place = 0;
+        loop {
+            let first_child = place * ARITY + 1;
+            let children = self.heap.get(first_child..(first_child + ARITY).min(self.heap.len()));
+            let Some((offset, least)) =
+                children.unwrap_or_default().iter().enumerate().min_by_key(|(_, child)| child.turn)
+            else {
+                break;
+            };
+            if event.turn < least.turn {
+                break;
+            }
+            self.heap[place] = *least;
+            place = first_child + offset;
+        }
+        self.heap[place] = event;
+    }
+}
+
+/// An alarm that may be set again and again at little cost: it stands in the queue at most once for its present time, and what
+/// was put there for another time is recognised as stale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alarm {
+    wanted: Instant,
+    queued: Option<Turn>,
+}
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Alarm { wanted: Instant::NEVER, queued: None }
+    }
+}
+
+impl Alarm {
+    /// Sets the time, or puts the alarm off with [`Instant::NEVER`].
+    #[inline]
+    pub(crate) fn set(&mut self, queue: &mut EventQueue, at: Instant, source: Source) {
+        self.wanted = at;
+        if at != Instant::NEVER && self.queued.is_none_or(|queued| at < queued.at) {
+            self.queued = Some(queue.plan(at, source));
+        }
+    }
+
+    /// Whether the alarm goes off with the event of this turn. If it was set to later meanwhile, it is queued again.
+    #[inline]
+    pub(crate) fn goes_off(&mut self, queue: &mut EventQueue, turn: Turn, source: Source) -> bool {
+        if self.queued != Some(turn) {
+            return false;
+        }
+        self.queued = None;
+        if self.wanted > turn.at {
+            let wanted = self.wanted;
+            self.set(queue, wanted, source);
+            return false;
+        }
+        self.wanted = Instant::NEVER;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::random::Random;
+
+    #[test]
+    fn events_come_in_order_of_time_and_at_equal_times_in_the_order_they_were_planned() {
+        let mut random = Random::from_seed(1);
+        let mut queue = EventQueue::default();
+        let mut model = std::collections::BTreeSet::new();
+        let mut now = 0;
+        for number in 0..20_000 {
+            if random.below(100) < 55 {
+                let at = Instant::from_nanos(now + random.below(20));
+                let turn = queue.plan(at, Source::Channel(number));
+                model.insert((turn, number));
+            } else if random.below(2) == 0 {
+                let expected = model.pop_first();
+                let found = queue.pop().map(|event| (event.turn, event.source));
+                assert_eq!(found, expected.map(|(turn, number)| (turn, Source::Channel(number))));
+                now = found.map_or(now, |(turn, _)| turn.at.as_nanos());
+            } else if let Some((first, number)) = model.pop_first() {
+                let later = queue.turn(first.at + packet::time::Duration::from_nanos(random.below(30)));
+                queue.put_off_first(later);
+                model.insert((later, number));
+            }
+            assert_eq!(queue.first().map(|event| event.turn), model.first().map(|(turn, _)| *turn));
+            assert_eq!(queue.len(), model.len());
+        }
+    }
+
+    #[test]
+    fn an_alarm_goes_off_once_at_the_time_it_was_last_set_to() {
+        let mut queue = EventQueue::default();
+        let mut alarm = Alarm::default();
+        for at in [50, 10, 30, 40, 20] {
+            alarm.set(&mut queue, Instant::from_nanos(at), Source::Plan(0));
+        }
+        let mut gone_off = Vec::new();
+        while let Some(event) = queue.pop() {
+            if alarm.goes_off(&mut queue, event.turn, event.source) {
+                gone_off.push(event.turn.at.as_nanos());
+            }
+        }
+        assert_eq!(gone_off, [20]);
+        alarm.set(&mut queue, Instant::from_nanos(60), Source::Plan(0));
+        alarm.set(&mut queue, Instant::NEVER, Source::Plan(0));
+        while let Some(event) = queue.pop() {
+            assert!(!alarm.goes_off(&mut queue, event.turn, event.source));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! One direction of a link.
+
+use std::collections::VecDeque;
+
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use super::codel::Managed;
+use super::fifo::Fifo;
+use super::{ChannelCounters, Impairment, LinkConfig, LinkDropReason};
+use crate::event_queue::Turn;
+
+/// A parcel, or a frame, that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) turn: Turn,
+    pub(crate) cargo: u32,
+    /// The end of the link it came from.
+    pub(crate) end: u32,
+}
+
+/// One direction of a link: from one end to the other, or to all others.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    pub(crate) link: u32,
+    /// The end of the link that packets come from; the first if all ends share the channel.
+    pub(crate) end: u32,
+    /// Whether all ends share the channel: then packets are lost for each receiver by itself.
+    pub(crate) is_shared: bool,
+    /// The services at its ends, if it carries frames.
+    pub(crate) framed: Option<u32>,
+    /// The end that the packets in a queue under CoDel come from.
+    pub(crate) from_end: u32,
+    /// When the packet that such a queue is sending will have left.
+    pub(crate) departure: Option<Turn>,
+    pub(crate) is_up: bool,
+    /// How often it was cut: what was under way then does not arrive.
+    pub(crate) epoch: u32,
+    pub(crate) overhead_bytes: u32,
+    delay: Duration,
+    transmitter: Transmitter,
+    impairment: Option<Box<Impaired>>,
+    /// In the order of arrival.
+    pub(crate) flights: VecDeque<Flight>,
+    /// When the latest of them arrives; no other may come before it.
+    latest_arrival: Instant,
+    pub(crate) counters: ChannelCounters,
+}
+
+#[derive(Debug)]
+enum Transmitter {
+    /// Sends everything at once.
+    Immediate,
+    Fifo(Box<Fifo>),
+    Managed(Box<Managed>),
+}
+
+/// A kind of fault draws from a random stream of its own, so that turning one on does not change which packets another hits.
+#[derive(Debug)]
+struct Impaired {
+    config: Impairment,
+    loss: Random,
+    jitter: Random,
+    reorder: Random,
+    duplicate: Random,
+}
+
+/// What becomes of a packet that is offered to a channel.
+pub(crate) enum Offer {
+    /// Its last bit leaves then.
+    Departs { at: Instant, marked: bool },
+    /// It waits in a queue that decides later; the transmitter is idle and wants to be asked.
+    Waits { marked: bool, idle: bool },
+    /// It is gone.
+    Dropped(LinkDropReason),
+}
+
+/// When a packet that has left arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    pub(crate) at: Instant,
+    /// Out of order, for it was held back or is a second copy.
+    pub(crate) straggles: bool,
+}
+
+impl Channel {
+    pub(crate) fn new(
+        link: u32,
+        end: u32,
+        is_shared: bool,
+        framed: Option<u32>,
+        config: &LinkConfig,
+        seed: u64,
+    ) -> Self {
+        let mut channel = Channel {
+            link,
+            end,
+            is_shared,
+            framed,
+            from_end: end,
+            departure: None,
+            is_up: true,
+            epoch: 0,
+            overhead_bytes: 0,
+            delay: Duration::ZERO,
+            transmitter: Transmitter::Immediate,
+            impairment: None,
+            flights: VecDeque::new(),
+            latest_arrival: Instant::ZERO,
+            counters: ChannelCounters::default(),
+        };
+        channel.configure(config, seed);
+        channel
+    }
+
+    /// Changes how it behaves towards packets that join from now on. A queue under CoDel that gets another kind of
+    /// queue is emptied: gives what waited.
+    pub(crate) fn configure(&mut self, config: &LinkConfig, seed: u64) -> Vec<u32> {
+        self.overhead_bytes = config.overhead_bytes;
+        self.delay = config.delay;
+        self.impairment = (config.impairment != Impairment::NONE).then(|| {
+            let stream = |number| Random::derive(seed, number);
+            Box::new(Impaired {
+                config: config.impairment,
+                loss: stream(1),
+                jitter: stream(2),
+                reorder: stream(3),
+                duplicate: stream(4),
+            })
+        });
+        let mut orphans = Vec::new();
+        self.transmitter = match (
+            std::mem::replace(&mut self.transmitter, Transmitter::Immediate),
+            config.rate_bits_per_second,
+        ) {
+            (Transmitter::Fifo(mut fifo), Some(rate)) if config.queue.codel.is_none() => {
+                fifo.reconfigure(rate, &config.queue);
+                Transmitter::Fifo(fifo)
+            }
+            (old, rate) => {
+                if let Transmitter::Managed(mut managed) = old {
+                    orphans = managed.clear();
+                }
+                match (rate, config.queue.codel) {
+                    (None, _) => Transmitter::Immediate,
+                    (Some(rate), None) => Transmitter::Fifo(Box::new(Fifo::new(rate, &config.queue))),
+                    (Some(rate), Some(codel)) => {
+                        Transmitter::Managed(Box::new(Managed::new(rate, &config.queue, codel)))
+                    }
+                }
+            }
+        };
+        orphans
+    }
+
+    /// Takes a packet in.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Instant, parcel: u32, bare_bytes: u32) -> Offer {
+        let size_bytes = bare_bytes + self.overhead_bytes;
+        if !self.is_up {
+            return self.refuse(LinkDropReason::Down);
+        }
+        let offer = match &mut self.transmitter {
+            Transmitter::Immediate => Offer::Departs { at: now, marked: false },
+            Transmitter::Fifo(fifo) => match fifo.offer(now, size_bytes) {
+                None => return self.refuse(LinkDropReason::QueueFull),
+                Some(admission) => Offer::Departs { at: admission.departs, marked: admission.marked },
+            },
+            Transmitter::Managed(managed) => match managed.join(now, parcel, size_bytes) {
+                None => return self.refuse(LinkDropReason::QueueFull),
+                Some(marked) => Offer::Waits { marked, idle: managed.sending.is_none() },
+            },
+        };
+        self.counters.packets += 1;
+        self.counters.bytes += u64::from(size_bytes);
+        if let Offer::Departs { marked: true, .. } | Offer::Waits { marked: true, .. } = offer {
+            self.counters.marks += 1;
+        }
+        offer
+    }
+
+    fn refuse(&mut self, reason: LinkDropReason) -> Offer {
+        self.counters.drop(reason);
+        Offer::Dropped(reason)
+    }
+
+    /// The queue that decides late, if there is one.
+    pub(crate) fn managed(&mut self) -> Option<&mut Managed> {
+        match &mut self.transmitter {
+            Transmitter::Managed(managed) => Some(managed),
+            _ => None,
+        }
+    }
+
+    /// When a packet that departs at `departs` arrives: not at all, once, or twice.
+    #[inline]
+    pub(crate) fn arrivals(&mut self, departs: Instant) -> [Option<Arrival>; 2] {
+        let arrival = departs + self.delay;
+        let Some(mut impaired) = self.impairment.take() else {
+            self.latest_arrival = self.latest_arrival.max(arrival);
+            return [Some(Arrival { at: self.latest_arrival, straggles: false }), None];
+        };
+        let arrivals = self.impaired_arrivals(&mut impaired, arrival);
+        self.impairment = Some(impaired);
+        arrivals
+    }
+
+    fn impaired_arrivals(&mut self, impaired: &mut Impaired, arrival: Instant) -> [Option<Arrival>; 2] {
+        let config = impaired.config;
+        if !self.is_shared && impaired.loss.chance(config.loss) {
+            self.counters.drop(LinkDropReason::Loss);
+            return [None, None];
+        }
+        let mut arrive = |channel: &mut Channel, held_back: bool| {
+            let jitter = impaired.jitter.below(config.jitter.as_nanos().saturating_add(1));
+            let at = arrival + Duration::from_nanos(jitter);
+            if held_back {
+                return Arrival { at: at + config.reorder_delay, straggles: true };
+            }
+            channel.latest_arrival = channel.latest_arrival.max(at);
+            Arrival { at: channel.latest_arrival, straggles: false }
+        };
+        let held_back = impaired.reorder.chance(config.reorder);
+        self.counters.reordered += u64::from(held_back);
+        let first = arrive(self, held_back);
+        let second = impaired.duplicate.chance(config.duplicate).then(|| arrive(self, held_back));
+        self.counters.duplicated += u64::from(second.is_some());
+        [Some(first), second]
+    }
+
+    /// Whether one receiver on a shared link misses a packet.
+    pub(crate) fn is_missed(&mut self) -> bool {
+        let Some(impaired) = &mut self.impairment else { return false };
+        let missed = self.is_shared && impaired.loss.chance(impaired.config.loss);
+        if missed {
+            self.counters.drop(LinkDropReason::Loss);
+        }
+        missed
+    }
+
+    /// Packets and bytes that wait in front of the channel.
+    pub(crate) fn queue_length(&mut self, now: Instant) -> (u64, u64) {
+        match &mut self.transmitter {
+            Transmitter::Immediate => (0, 0),
+            Transmitter::Fifo(fifo) => fifo.length(now),
+            Transmitter::Managed(managed) => managed.length(),
+        }
+    }
+
+    /// Loses all that waits and all that is under way; gives the parcels.
+    pub(crate) fn clear(&mut self) -> Vec<u32> {
+        self.epoch += 1;
+        self.departure = None;
+        let mut lost: Vec<u32> = self.flights.drain(..).map(|flight| flight.cargo).collect();
+        match &mut self.transmitter {
+            Transmitter::Immediate => {}
+            Transmitter::Fifo(fifo) => fifo.clear(),
+            Transmitter::Managed(managed) => lost.extend(managed.clear()),
+        }
+        self.latest_arrival = Instant::ZERO;
+        for _ in &lost {
+            self.counters.drop(LinkDropReason::Down);
+        }
+        lost
+    }
+}

@@ -1,0 +1,141 @@
+//! First in, first out, at a fixed rate: when a packet leaves is known when it enters, so nothing need happen in between.
+
+use std::collections::VecDeque;
+
+use packet::time::{Duration, Instant};
+
+use super::Queue;
+
+/// A transmitter with a drop-tail queue in front.
+#[derive(Debug)]
+pub(crate) struct Fifo {
+    rate_bits_per_second: u64,
+    max_packets: u32,
+    max_bytes: u64,
+    mark_above_bytes: u64,
+    /// When the transmitter will have sent all it was given.
+    busy_until: Instant,
+    /// Packets that wait: when each will begin to be sent, and its size. Those whose time has come are forgotten lazily.
+    waiting: VecDeque<(Instant, u32)>,
+    waiting_bytes: u64,
+}
+
+/// What becomes of a packet that joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Admission {
+    /// When its last bit is sent.
+    pub(crate) departs: Instant,
+    /// Whether it found the queue too long.
+    pub(crate) marked: bool,
+}
+
+impl Fifo {
+    pub(crate) fn new(rate_bits_per_second: u64, queue: &Queue) -> Self {
+        Fifo {
+            rate_bits_per_second: rate_bits_per_second.max(1),
+            max_packets: queue.max_packets,
+            max_bytes: queue.max_bytes,
+            mark_above_bytes: queue.mark_above_bytes.unwrap_or(u64::MAX),
+            busy_until: Instant::ZERO,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Changes the rate for packets that join from now on.
+    pub(crate) fn reconfigure(&mut self, rate_bits_per_second: u64, queue: &Queue) {
+        let (busy_until, waiting) = (self.busy_until, std::mem::take(&mut self.waiting));
+        let waiting_bytes = self.waiting_bytes;
+        *self = Fifo { busy_until, waiting, waiting_bytes, ..Fifo::new(rate_bits_per_second, queue) };
+    }
+
+    /// `None` if there is no room.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Instant, size_bytes: u32) -> Option<Admission> {
+        let begins = self.busy_until.max(now);
+        let mut marked = false;
+        if begins > now {
+            self.forget_sent(now);
+            let full = self.waiting.len() as u64 >= u64::from(self.max_packets)
+                || self.waiting_bytes + u64::from(size_bytes) > self.max_bytes;
+            if full {
+                return None;
+            }
+            marked = self.waiting_bytes > self.mark_above_bytes;
+            self.waiting.push_back((begins, size_bytes));
+            self.waiting_bytes += u64::from(size_bytes);
+        }
+        self.busy_until = begins + sending_time(self.rate_bits_per_second, size_bytes);
+        Some(Admission { departs: self.busy_until, marked })
+    }
+
+    /// Packets and bytes that wait.
+    pub(crate) fn length(&mut self, now: Instant) -> (u64, u64) {
+        self.forget_sent(now);
+        (self.waiting.len() as u64, self.waiting_bytes)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.waiting.clear();
+        self.waiting_bytes = 0;
+        self.busy_until = Instant::ZERO;
+    }
+
+    fn forget_sent(&mut self, now: Instant) {
+        while let Some(&(begins, size_bytes)) = self.waiting.front()
+            && begins <= now
+        {
+            self.waiting.pop_front();
+            self.waiting_bytes -= u64::from(size_bytes);
+        }
+    }
+}
+
+/// How long a packet takes to be sent, rounded up.
+#[inline]
+pub(crate) fn sending_time(rate_bits_per_second: u64, size_bytes: u32) -> Duration {
+    // A u32 of bytes times eight thousand million fits into 64 bits.
+    Duration::from_nanos((u64::from(size_bytes) * 8_000_000_000).div_ceil(rate_bits_per_second.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_one_after_the_other_and_who_finds_no_room_is_refused() {
+        // One byte takes a microsecond.
+        let mut fifo = Fifo::new(8_000_000, &Queue::packets(2));
+        let now = Instant::ZERO;
+        let departs = |admission: Option<Admission>| admission.map(|a| a.departs.as_nanos());
+        assert_eq!(departs(fifo.offer(now, 10)), Some(10_000));
+        assert_eq!(departs(fifo.offer(now, 20)), Some(30_000));
+        assert_eq!(departs(fifo.offer(now, 5)), Some(35_000));
+        assert_eq!(fifo.offer(now, 1), None, "one is being sent, and two wait");
+        assert_eq!(fifo.length(now), (2, 25));
+        // The first has left, the second is being sent, and one waits.
+        let later = Instant::from_nanos(10_000);
+        assert_eq!(fifo.length(later), (1, 5));
+        assert_eq!(departs(fifo.offer(later, 1)), Some(36_000));
+        assert_eq!(departs(fifo.offer(Instant::from_nanos(40_000), 1)), Some(41_000));
+    }
+
+    #[test]
+    fn marks_are_given_while_more_than_the_threshold_waits() {
+        let queue = Queue::bytes(100).mark_above(20);
+        let mut fifo = Fifo::new(8_000_000, &queue);
+        let marks: Vec<_> =
+            (0..8).map(|_| fifo.offer(Instant::ZERO, 15).map(|admission| admission.marked)).collect();
+        // The first is being sent; then 0, 15, 30, 45, 60, 75 bytes wait before each, and the eighth does not fit.
+        let expected = [false, false, false, true, true, true, true];
+        assert_eq!(marks[..7], expected.map(Some));
+        assert_eq!(marks[7], None);
+    }
+
+    #[test]
+    fn a_slow_link_and_a_large_packet_do_not_overflow() {
+        assert_eq!(sending_time(1, 65_535), Duration::from_secs(8 * 65_535));
+        assert_eq!(sending_time(0, 1), Duration::from_secs(8));
+        assert_eq!(sending_time(10_000_000, 1250), Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,268 @@
+//! What joins nodes.
+
+mod channel;
+mod codel;
+mod fifo;
+
+use packet::time::Duration;
+
+pub(crate) use channel::{Channel, Flight, Offer};
+pub(crate) use codel::{Departure, Managed};
+use engine::FaceConfig;
+
+/// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no time lost.
+///
+/// ```
+/// use packet::time::Duration;
+/// use sim::{LinkConfig, Queue};
+///
+/// let dsl = LinkConfig::ideal().mbps(10.0).delay(Duration::from_millis(20)).queue(Queue::packets(50)).loss(0.001);
+/// assert_eq!(dsl.rate_bits_per_second, Some(10_000_000));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Bits a second; `None` for any number.
+    pub rate_bits_per_second: Option<u64>,
+    /// From the last bit sent to the last bit received.
+    pub delay: Duration,
+    /// What waits for the rate, and what happens to what cannot.
+    pub queue: Queue,
+    /// Bytes added to each packet, for headers below NDNLPv2 (whose own are counted by themselves).
+    pub overhead_bytes: u32,
+    /// What goes wrong under way.
+    pub impairment: Impairment,
+    /// What a path along this link costs routing.
+    pub metric: u32,
+    /// How engines see their ends of the link. The link type is set by the number of ends.
+    pub face: FaceConfig,
+    /// Cut packets into frames, put them together, repair losses: both ends run the link service of a real face, and what
+    /// the link carries is encoded frames. Costs time; without it packets pass by reference.
+    pub framing: Option<Box<link::v2::Config>>,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        LinkConfig::ideal()
+    }
+}
+
+impl LinkConfig {
+    /// Any number of packets at once, no delay, no loss.
+    pub const fn ideal() -> Self {
+        LinkConfig {
+            rate_bits_per_second: None,
+            delay: Duration::ZERO,
+            queue: Queue::UNLIMITED,
+            overhead_bytes: 0,
+            impairment: Impairment::NONE,
+            metric: 1,
+            face: FaceConfig::remote(),
+            framing: None,
+        }
+    }
+
+    /// With so many megabits (10^6 bits) a second.
+    pub fn mbps(self, megabits_per_second: f64) -> Self {
+        LinkConfig { rate_bits_per_second: Some((megabits_per_second * 1e6) as u64), ..self }
+    }
+
+    /// With this delay.
+    pub fn delay(self, delay: Duration) -> Self {
+        LinkConfig { delay, ..self }
+    }
+
+    /// With this delay in milliseconds.
+    pub fn millis(self, delay_ms: u64) -> Self {
+        self.delay(Duration::from_millis(delay_ms))
+    }
+
+    /// With this queue in front.
+    pub fn queue(self, queue: Queue) -> Self {
+        LinkConfig { queue, ..self }
+    }
+
+    /// Losing packets with this probability.
+    pub fn loss(mut self, probability: f64) -> Self {
+        self.impairment.loss = probability;
+        self
+    }
+
+    /// With real frames and the link service of a face.
+    pub fn framed(self, service: link::v2::Config) -> Self {
+        LinkConfig { framing: Some(Box::new(service)), ..self }
+    }
+}
+
+/// Who waits in front of a link with a rate. A packet that is being sent waits no more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// Packets that may wait.
+    pub max_packets: u32,
+    /// Bytes that may wait.
+    pub max_bytes: u64,
+    /// Bytes waiting above which packets that join get a congestion mark; `None` for never.
+    pub mark_above_bytes: Option<u64>,
+    /// Keep the time that packets wait short, by dropping, or marking, some that waited too long.
+    pub codel: Option<CoDel>,
+}
+
+impl Queue {
+    /// Everybody may wait.
+    pub const UNLIMITED: Queue =
+        Queue { max_packets: u32::MAX, max_bytes: u64::MAX, mark_above_bytes: None, codel: None };
+
+    /// So many packets may wait; who comes later is dropped.
+    pub const fn packets(max_packets: u32) -> Self {
+        Queue { max_packets, ..Queue::UNLIMITED }
+    }
+
+    /// So many bytes may wait; who comes later is dropped.
+    pub const fn bytes(max_bytes: u64) -> Self {
+        Queue { max_bytes, ..Queue::UNLIMITED }
+    }
+
+    /// CoDel with the parameters of RFC 8289, dropping, in front of room for so many packets.
+    pub const fn codel(max_packets: u32) -> Self {
+        Queue { max_packets, codel: Some(CoDel::RFC_8289), ..Queue::UNLIMITED }
+    }
+
+    /// Marking what joins while more than so many bytes wait.
+    pub const fn mark_above(self, bytes: u64) -> Self {
+        Queue { mark_above_bytes: Some(bytes), ..self }
+    }
+}
+
+/// Controlled delay (RFC 8289).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDel {
+    /// How long packets may wait in the long run.
+    pub target: Duration,
+    /// For how long that may be exceeded.
+    pub interval: Duration,
+    /// What happens to a packet that is chosen.
+    pub action: CoDelAction,
+}
+
+impl CoDel {
+    /// 5 ms, 100 ms, drop.
+    pub const RFC_8289: CoDel = CoDel {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        action: CoDelAction::Drop,
+    };
+}
+
+/// See [`CoDel::action`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoDelAction {
+    /// It is dropped.
+    Drop,
+    /// It gets a congestion mark and goes on.
+    Mark,
+}
+
+/// What goes wrong under way, after the queue. Probabilities lie in 0.0..=1.0 and count per packet, or per frame where there are frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impairment {
+    /// Probability that a packet is lost.
+    pub loss: f64,
+    /// Probability that it arrives twice.
+    pub duplicate: f64,
+    /// Probability that it is held back, so that later ones overtake it.
+    pub reorder: f64,
+    /// How long it is held back then.
+    pub reorder_delay: Duration,
+    /// Upper bound of an additional delay, drawn uniformly. Jitter alone never reorders.
+    pub jitter: Duration,
+}
+
+impl Impairment {
+    /// Nothing.
+    pub const NONE: Impairment = Impairment {
+        loss: 0.0,
+        duplicate: 0.0,
+        reorder: 0.0,
+        reorder_delay: Duration::ZERO,
+        jitter: Duration::ZERO,
+    };
+}
+
+impl Default for Impairment {
+    fn default() -> Self {
+        Impairment::NONE
+    }
+}
+
+/// Why a link, or the processor of a node, dropped a packet. What engines drop is counted by their own
+/// [`engine::DropReason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LinkDropReason {
+    /// The queue held as many packets, or bytes, as it may.
+    QueueFull,
+    /// CoDel chose the packet.
+    CoDel,
+    /// Lost under way.
+    Loss,
+    /// The link was down.
+    Down,
+    /// The processor's queue was full.
+    ProcessorQueueFull,
+    /// The face it was for is gone.
+    FaceGone,
+    /// The link service refused or lost it; its own counters say why.
+    LinkService,
+}
+
+impl LinkDropReason {
+    /// All reasons, in the order of their counters.
+    pub const ALL: [LinkDropReason; 7] = [
+        LinkDropReason::QueueFull,
+        LinkDropReason::CoDel,
+        LinkDropReason::Loss,
+        LinkDropReason::Down,
+        LinkDropReason::ProcessorQueueFull,
+        LinkDropReason::FaceGone,
+        LinkDropReason::LinkService,
+    ];
+
+    /// The word used in traces.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            LinkDropReason::QueueFull => "queue-full",
+            LinkDropReason::CoDel => "codel",
+            LinkDropReason::Loss => "loss",
+            LinkDropReason::Down => "link-down",
+            LinkDropReason::ProcessorQueueFull => "processor-queue-full",
+            LinkDropReason::FaceGone => "face-gone",
+            LinkDropReason::LinkService => "link-service",
+        }
+    }
+}
+
+/// What went through one direction of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelCounters {
+    /// Packets, or frames, that entered, dropped ones not counted.
+    pub packets: u64,
+    /// Their bytes, with headers.
+    pub bytes: u64,
+    /// Congestion marks given.
+    pub marks: u64,
+    /// Packets that arrived a second time.
+    pub duplicated: u64,
+    /// Packets that were held back.
+    pub reordered: u64,
+    /// Dropped, by reason, in the order of [`LinkDropReason::ALL`].
+    pub drops: [u64; LinkDropReason::ALL.len()],
+}
+
+impl ChannelCounters {
+    /// Dropped for one reason.
+    pub fn dropped(&self, reason: LinkDropReason) -> u64 {
+        self.drops[reason as usize]
+    }
+
+    pub(crate) fn drop(&mut self, reason: LinkDropReason) {
+        self.drops[reason as usize] += 1;
+    }
+}

@@ -1,0 +1,342 @@
+//! A node: an engine, what its faces lead to, its clocks and its processor.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use engine::{Engine, EngineConfig, FaceConfig, FaceCounters, FaceId, NextHop, StrategySpec};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
+
+use crate::clock::Clock;
+use crate::error::SimError;
+use crate::event_queue::Alarm;
+use crate::parcel::PacketKind;
+
+/// Where a face leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// An end of a link, and the direction that leaves from there.
+    Channel { channel: u32, end: u32 },
+    /// An application on this node.
+    Application(u32),
+    /// Nowhere: the link is down. When it comes back it gets a new face.
+    Gone,
+}
+
+/// A face: number 256 and up, in the order in which they came to be. Numbers are never used again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Port {
+    pub(crate) peer: Peer,
+    pub(crate) config: FaceConfig,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) dialect: Dialect,
+    pub(crate) prefix: Name,
+    pub(crate) port: u32,
+    pub(crate) cost: u64,
+}
+
+/// One node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Absent on a host, which is nothing but an application at the end of a link.
+    pub(crate) engine: Option<Box<Engine>>,
+    pub(crate) alarm: Alarm,
+    /// What applications see.
+    pub(crate) clock: Clock,
+    /// What the engine sees.
+    pub(crate) engine_clock: Clock,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) strategies: Vec<(Name, StrategySpec)>,
+    pub(crate) processor: Option<Box<Processor>>,
+    pub(crate) config: Arc<EngineConfig>,
+    pub(crate) seed: u64,
+    pub(crate) restarts: u64,
+    /// Of faces that are gone since the engine was started.
+    pub(crate) gone: Vec<FaceCounters>,
+    /// Events of the engine, taken by the owner.
+    pub(crate) events: Vec<engine::Event>,
+}
+
+/// Events kept for the owner; later ones are lost.
+pub(crate) const MAX_EVENTS: usize = 4096;
+
+pub(crate) fn face_of(port: u32) -> FaceId {
+    FaceId(FaceId::LAST_RESERVED.0 + 1 + port)
+}
+
+pub(crate) fn port_of(face: FaceId) -> u32 {
+    face.0.wrapping_sub(FaceId::LAST_RESERVED.0 + 1)
+}
+
+impl Node {
+    pub(crate) fn new(config: Arc<EngineConfig>, seed: u64) -> Result<Self, SimError> {
+        let engine = Engine::new(EngineConfig { seed, ..(*config).clone() })?;
+        Ok(Node { engine: Some(Box::new(engine)), ..Node::host(config, seed) })
+    }
+
+    /// A node without an engine.
+    pub(crate) fn host(config: Arc<EngineConfig>, seed: u64) -> Self {
+        Node {
+            engine: None,
+            alarm: Alarm::default(),
+            clock: Clock::PERFECT,
+            engine_clock: Clock::PERFECT,
+            ports: Vec::new(),
+            routes: Vec::new(),
+            strategies: Vec::new(),
+            processor: None,
+            config,
+            seed,
+            restarts: 0,
+            gone: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Opens a face.
+    pub(crate) fn open(&mut self, now: Instant, peer: Peer, config: FaceConfig) -> u32 {
+        let port = self.ports.len() as u32;
+        self.ports.push(Port { peer, config });
+        self.add_face(now, port);
+        port
+    }
+
+    fn add_face(&mut self, now: Instant, port: u32) {
+        let now = self.engine_clock.reading(now);
+        if let (Some(engine), Some(Port { config, .. })) = (&mut self.engine, self.ports.get(port as usize)) {
+            // The number was never used before, so this cannot fail.
+            let _ = engine.add_face(now, face_of(port), *config);
+        }
+    }
+
+    /// Closes a face for good.
+    pub(crate) fn close(&mut self, port: u32) {
+        let Some(open) = self.ports.get_mut(port as usize) else { return };
+        open.peer = Peer::Gone;
+        if let Some(engine) = &mut self.engine {
+            self.gone.extend(engine.remove_face(face_of(port)));
+        }
+    }
+
+    /// Opens a face that takes the place of one that was closed, with its routes.
+    pub(crate) fn reopen(&mut self, now: Instant, old: u32, peer: Peer) -> u32 {
+        let config = self.ports.get(old as usize).map_or(FaceConfig::remote(), |port| port.config);
+        let port = self.open(now, peer, config);
+        for route in &mut self.routes {
+            if route.port == old {
+                route.port = port;
+            }
+        }
+        self.install_routes(now, port);
+        port
+    }
+
+    pub(crate) fn install_routes(&mut self, now: Instant, port: u32) {
+        let now = self.engine_clock.reading(now);
+        let Some(engine) = &mut self.engine else { return };
+        for route in self.routes.iter().filter(|route| route.port == port) {
+            let hop = NextHop { face: face_of(port), cost: route.cost };
+            // A table that is full is what the scenario is about, then; the engine counts what it could not send.
+            let _ = engine.add_route(now, route.dialect, route.prefix.as_ref(), hop);
+        }
+    }
+
+    pub(crate) fn add_route(
+        &mut self,
+        now: Instant,
+        dialect: Dialect,
+        prefix: &Name,
+        port: u32,
+        cost: u64,
+    ) -> Result<(), SimError> {
+        let now = self.engine_clock.reading(now);
+        let engine = self.engine.as_mut().ok_or(SimError::NoEngine)?;
+        let is_open = self.ports.get(port as usize).is_some_and(|port| port.peer != Peer::Gone);
+        if is_open {
+            engine.add_route(now, dialect, prefix.as_ref(), NextHop { face: face_of(port), cost })?;
+        }
+        let same =
+            |route: &&mut Route| route.dialect == dialect && route.port == port && route.prefix == *prefix;
+        match self.routes.iter_mut().find(same) {
+            Some(route) => route.cost = cost,
+            None => self.routes.push(Route { dialect, prefix: prefix.clone(), port, cost }),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn remove_route(&mut self, dialect: Dialect, prefix: &Name, port: u32) {
+        self.routes.retain(|route| route.dialect != dialect || route.port != port || route.prefix != *prefix);
+        if let Some(engine) = &mut self.engine {
+            engine.remove_route(dialect, prefix.as_ref(), face_of(port));
+        }
+    }
+
+    pub(crate) fn set_strategy(&mut self, prefix: &Name, spec: &StrategySpec) -> Result<(), SimError> {
+        let engine = self.engine.as_mut().ok_or(SimError::NoEngine)?;
+        engine.set_strategy(Dialect::Ndn, prefix.as_ref(), spec)?;
+        engine.set_strategy(Dialect::Ccnx, prefix.as_ref(), spec)?;
+        self.strategies.retain(|(other, _)| other != prefix);
+        self.strategies.push((prefix.clone(), spec.clone()));
+        Ok(())
+    }
+
+    /// Starts the engine anew with its configuration, faces, routes and strategies, and nothing else.
+    pub(crate) fn restart(&mut self, now: Instant) -> Result<(), SimError> {
+        if self.engine.is_none() {
+            return Ok(());
+        }
+        self.restarts += 1;
+        let seed = Random::derive(self.seed, self.restarts).next_u64();
+        self.engine = Some(Box::new(Engine::new(EngineConfig { seed, ..(*self.config).clone() })?));
+        self.gone.clear();
+        if let Some(processor) = &mut self.processor {
+            processor.waiting.clear();
+        }
+        for port in 0..self.ports.len() as u32 {
+            if self.ports.get(port as usize).is_some_and(|port| port.peer != Peer::Gone) {
+                self.add_face(now, port);
+                self.install_routes(now, port);
+            }
+        }
+        for (prefix, spec) in std::mem::take(&mut self.strategies) {
+            self.set_strategy(&prefix, &spec)?;
+        }
+        Ok(())
+    }
+}
+
+/// How long a node takes for packets, and how many may wait for it. Applications on the node pass through the same processor
+/// as links do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessorConfig {
+    /// For an Interest, at full capacity.
+    pub interest_time: Duration,
+    /// For Data, at full capacity.
+    pub data_time: Duration,
+    /// For a Nack, at full capacity.
+    pub nack_time: Duration,
+    /// Packets that may wait; later ones are dropped.
+    pub max_waiting: u32,
+    /// From when on how much capacity is there, in thousandths of the full one, in order of time. Before the first entry it is full.
+    pub capacity: Vec<(Instant, u32)>,
+}
+
+impl ProcessorConfig {
+    /// The same time for packets of all kinds, and room for a thousand of them.
+    pub const fn uniform(time: Duration) -> Self {
+        ProcessorConfig {
+            interest_time: time,
+            data_time: time,
+            nack_time: time,
+            max_waiting: 1000,
+            capacity: Vec::new(),
+        }
+    }
+}
+
+/// A processor: one packet at a time, first come, first served.
+#[derive(Debug)]
+pub(crate) struct Processor {
+    config: ProcessorConfig,
+    busy_until: Instant,
+    /// When each is done, the parcel, and the port it came by.
+    pub(crate) waiting: VecDeque<(crate::event_queue::Turn, u32, u32)>,
+    pub(crate) dropped: u64,
+    pub(crate) busy: Duration,
+}
+
+impl Processor {
+    pub(crate) fn new(config: ProcessorConfig) -> Self {
+        Processor {
+            config,
+            busy_until: Instant::ZERO,
+            waiting: VecDeque::new(),
+            dropped: 0,
+            busy: Duration::ZERO,
+        }
+    }
+
+    /// When a packet that comes now will be done; `None` if it finds no room.
+    pub(crate) fn admit(&mut self, now: Instant, kind: PacketKind) -> Option<Instant> {
+        if self.waiting.len() as u64 >= u64::from(self.config.max_waiting) {
+            self.dropped += 1;
+            return None;
+        }
+        let full = match kind {
+            PacketKind::Interest => self.config.interest_time,
+            PacketKind::Data => self.config.data_time,
+            PacketKind::Nack => self.config.nack_time,
+        };
+        let begins = self.busy_until.max(now);
+        let done = self.done(begins, full);
+        self.busy += done.saturating_since(begins);
+        self.busy_until = done;
+        Some(done)
+    }
+
+    /// When `work` that begins at `begins` is done, while the capacity changes.
+    fn done(&self, begins: Instant, work: Duration) -> Instant {
+        let mut at = begins;
+        let mut left = u128::from(work.as_nanos()) * 1000;
+        let mut thousandths = 1000u128;
+        for &(from, capacity) in &self.config.capacity {
+            if from > at {
+                let span = u128::from(from.saturating_since(at).as_nanos());
+                if span * thousandths >= left {
+                    break;
+                }
+                left -= span * thousandths;
+                at = from;
+            }
+            thousandths = capacity.into();
+        }
+        match left.checked_div(thousandths) {
+            _ if left == 0 => at,
+            None => Instant::NEVER,
+            Some(_) => {
+                at + Duration::from_nanos(u64::try_from(left.div_ceil(thousandths)).unwrap_or(u64::MAX))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_takes_longer_when_there_is_less_capacity() {
+        let config = ProcessorConfig {
+            capacity: vec![
+                (Instant::from_millis(10), 500),
+                (Instant::from_millis(20), 0),
+                (Instant::from_millis(30), 2000),
+            ],
+            ..ProcessorConfig::uniform(Duration::from_millis(4))
+        };
+        let processor = Processor::new(config);
+        let done = |at| processor.done(Instant::from_millis(at), Duration::from_millis(4)).as_nanos() / 1000;
+        assert_eq!(done(0), 4_000);
+        assert_eq!(done(8), 14_000, "half in 2 ms, the other half at half speed");
+        assert_eq!(done(18), 31_500, "a quarter in 2 ms, nothing for 10 ms, the rest at double speed");
+        assert_eq!(done(40), 42_000);
+    }
+
+    #[test]
+    fn who_finds_the_queue_full_is_dropped() {
+        let config = ProcessorConfig { max_waiting: 2, ..ProcessorConfig::uniform(Duration::from_millis(1)) };
+        let mut processor = Processor::new(config);
+        let mut queue = crate::event_queue::EventQueue::default();
+        for expected in [Some(1), Some(2), None] {
+            let done = processor.admit(Instant::ZERO, PacketKind::Data);
+            assert_eq!(done, expected.map(Instant::from_millis));
+            processor.waiting.extend(done.map(|at| (queue.turn(at), 0, 0)));
+        }
+        assert_eq!(processor.dropped, 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! Looking at a network.
+
+use std::any::Any;
+
+use engine::{Engine, FaceId};
+use packet::time::Instant;
+
+use crate::application::{Application, Consumer, ConsumerReport};
+use crate::error::SimError;
+use crate::link::{ChannelCounters, LinkConfig};
+use crate::network::Network;
+use crate::node::face_of;
+use crate::trace::Trace;
+use crate::{AppId, LinkId, NodeId};
+
+impl Network {
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.core.now
+    }
+
+    /// Nodes and hosts; they are numbered from zero.
+    pub fn node_count(&self) -> usize {
+        self.core.nodes.len()
+    }
+
+    /// Links; they are numbered from zero.
+    pub fn link_count(&self) -> usize {
+        self.core.links.len()
+    }
+
+    /// Applications; they are numbered from zero.
+    pub fn application_count(&self) -> usize {
+        self.applications.len()
+    }
+
+    /// All nodes and hosts.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.core.nodes.len() as u32).map(NodeId)
+    }
+
+    /// All links.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + use<> {
+        (0..self.core.links.len() as u32).map(LinkId)
+    }
+
+    /// The nodes that a link joins.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn ends(&self, link: LinkId) -> Result<Vec<NodeId>, SimError> {
+        Ok(self.link(link)?.ends.iter().map(|end| NodeId(end.node)).collect())
+    }
+
+    /// Whether a link is up.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn is_up(&self, link: LinkId) -> Result<bool, SimError> {
+        Ok(self.link(link)?.is_up)
+    }
+
+    /// How a link behaves at present.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn link_config(&self, link: LinkId) -> Result<&LinkConfig, SimError> {
+        Ok(&self.link(link)?.config)
+    }
+
+    /// What went through each direction of a link, in the order of its ends; through all of it, if it is shared.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn link_counters(&self, link: LinkId) -> Result<Vec<ChannelCounters>, SimError> {
+        let channels = self.link(link)?.channels.iter();
+        Ok(channels.map(|&channel| self.core.channels[channel as usize].counters).collect())
+    }
+
+    /// Packets and bytes that wait in front of each direction of a link.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn queue_lengths(&mut self, link: LinkId) -> Result<Vec<(u64, u64)>, SimError> {
+        let (channels, now) = (self.link(link)?.channels.clone(), self.core.now);
+        let length = |channel: u32| self.core.channels[channel as usize].queue_length(now);
+        Ok(channels.into_iter().map(length).collect())
+    }
+
+    /// The engine of a node; `None` for a host, or if there is no such node.
+    pub fn engine(&self, node: NodeId) -> Option<&Engine> {
+        self.core.nodes.get(node.0 as usize)?.engine.as_deref()
+    }
+
+    /// The engine of a node, to be changed. Do not give it packets.
+    pub fn engine_mut(&mut self, node: NodeId) -> Option<&mut Engine> {
+        self.core.nodes.get_mut(node.0 as usize)?.engine.as_deref_mut()
+    }
+
+    /// Takes the events of a node's engine.
+    pub fn take_events(&mut self, node: NodeId) -> Vec<engine::Event> {
+        self.core
+            .nodes
+            .get_mut(node.0 as usize)
+            .map(|node| std::mem::take(&mut node.events))
+            .unwrap_or_default()
+    }
+
+    /// Packets that the processor of a node dropped, and how long it was busy.
+    pub fn processor_use(&self, node: NodeId) -> Option<(u64, packet::time::Duration)> {
+        let processor = self.core.nodes.get(node.0 as usize)?.processor.as_ref()?;
+        Some((processor.dropped, processor.busy))
+    }
+
+    /// An application, if it is of this type.
+    pub fn application<A: Application>(&self, application: AppId) -> Option<&A> {
+        let application: &dyn Any = &**self.applications.get(application.0 as usize)?;
+        application.downcast_ref()
+    }
+
+    /// An application, if it is of this type, to be changed.
+    pub fn application_mut<A: Application>(&mut self, application: AppId) -> Option<&mut A> {
+        let application: &mut dyn Any = &mut **self.applications.get_mut(application.0 as usize)?;
+        application.downcast_mut()
+    }
+
+    /// All applications of a type.
+    pub fn applications<A: Application>(&self) -> impl Iterator<Item = (AppId, &A)> {
+        (0..self.applications.len() as u32)
+            .filter_map(|number| Some((AppId(number), self.application(AppId(number))?)))
+    }
+
+    /// What a [`Consumer`] has done.
+    pub fn consumer(&self, application: AppId) -> Option<&ConsumerReport> {
+        self.application::<Consumer>(application).map(Consumer::report)
+    }
+
+    /// The node of an application.
+    pub fn home(&self, application: AppId) -> Option<NodeId> {
+        self.core.residences.get(application.0 as usize).map(|residence| NodeId(residence.node))
+    }
+
+    /// The face of a node that leads to an application on it.
+    pub fn application_face(&self, application: AppId) -> Option<FaceId> {
+        self.core.residences.get(application.0 as usize).map(|residence| face_of(residence.port))
+    }
+
+    /// The face that leads from a node by the first link to another.
+    ///
+    /// # Errors
+    /// No such link.
+    pub fn face_towards(&self, node: NodeId, towards: NodeId) -> Result<FaceId, SimError> {
+        self.port_towards(node, towards).map(|(port, _)| face_of(port))
+    }
+
+    /// What has happened.
+    pub fn trace(&self) -> &Trace {
+        &self.core.trace
+    }
+
+    /// Packets and frames that crossed a link: an Interest or a Data over one link is one.
+    pub fn hops(&self) -> u64 {
+        self.core.hops
+    }
+
+    /// Packets under way or waiting in queues.
+    pub fn packets_under_way(&self) -> usize {
+        self.core.parcels.in_use()
+    }
+}

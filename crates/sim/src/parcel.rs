@@ -1,0 +1,211 @@
+//! Packets on their way, by reference: what moves through the network is the number of a slot.
+
+use engine::Outgoing;
+use packet::ndn::lp::types;
+use packet::ndn::tlv;
+use packet::{Buffer, LinkHeader, NameRef, PrefixHashes};
+
+/// A packet with all that goes with it from one node to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Parcel {
+    /// Absent while somebody has taken the packet out to look at it.
+    pub(crate) packet: Option<Outgoing>,
+    pub(crate) header: LinkHeader,
+    /// Of the packet's name. All engines of a network share one key, so a name is hashed once and not at each hop.
+    pub(crate) hashes: PrefixHashes,
+    /// Links crossed since an application or a cache sent it.
+    pub(crate) hops: u32,
+}
+
+impl Parcel {
+    /// Bytes of the packet in its link header, as NDNLPv2 writes it.
+    #[inline]
+    pub(crate) fn size_bytes(&self) -> u32 {
+        let Some(packet) = &self.packet else { return 0 };
+        let bare = wire(packet).len();
+        (bare + link_header_bytes(&self.header, matches!(packet, Outgoing::Nack(..)), bare)) as u32
+    }
+
+    pub(crate) fn kind(&self) -> PacketKind {
+        match self.packet {
+            Some(Outgoing::Data(_)) => PacketKind::Data,
+            Some(Outgoing::Nack(..)) => PacketKind::Nack,
+            Some(Outgoing::Interest(_)) | None => PacketKind::Interest,
+        }
+    }
+}
+
+/// The three kinds of packets there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PacketKind {
+    /// An Interest.
+    Interest,
+    /// Data.
+    Data,
+    /// An Interest that goes back to where it came from.
+    Nack,
+}
+
+impl PacketKind {
+    /// The word used in traces.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PacketKind::Interest => "interest",
+            PacketKind::Data => "data",
+            PacketKind::Nack => "nack",
+        }
+    }
+}
+
+/// The bytes of the packet itself, without a link header.
+pub(crate) fn wire(packet: &Outgoing) -> &Buffer {
+    match packet {
+        Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.wire(),
+        Outgoing::Data(data) => data.wire(),
+    }
+}
+
+pub(crate) fn name(packet: &Outgoing) -> NameRef<'_> {
+    match packet {
+        Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.name(),
+        Outgoing::Data(data) => data.name(),
+    }
+}
+
+/// What NDNLPv2 adds to a packet of `bare` bytes; nothing when there is nothing to say.
+#[inline]
+fn link_header_bytes(header: &LinkHeader, nack: bool, bare: usize) -> usize {
+    let token = header.pit_token.as_bytes().len();
+    let plain = token == 0
+        && header.congestion_mark == 0
+        && !nack
+        && !header.non_discovery
+        && header.prefix_announcement.is_none()
+        && header.cache_policy.is_none();
+    if plain { 0 } else { link_header_bytes_of_fields(header, nack, bare) }
+}
+
+#[cold]
+fn link_header_bytes_of_fields(header: &LinkHeader, nack: bool, bare: usize) -> usize {
+    let token = header.pit_token.as_bytes().len();
+    let mut fields = 0;
+    if token > 0 {
+        fields += tlv::element_len(types::PIT_TOKEN, token);
+    }
+    if nack {
+        fields += tlv::element_len(types::NACK, tlv::nni_element_len(types::NACK_REASON, 50));
+    }
+    if header.congestion_mark > 0 {
+        fields += tlv::nni_element_len(types::CONGESTION_MARK, header.congestion_mark);
+    }
+    if header.non_discovery {
+        fields += tlv::element_len(types::NON_DISCOVERY, 0);
+    }
+    if header.cache_policy.is_some() {
+        fields += tlv::element_len(types::CACHE_POLICY, tlv::nni_element_len(types::CACHE_POLICY_TYPE, 1));
+    }
+    if let Some(announcement) = &header.prefix_announcement {
+        fields += tlv::element_len(types::PREFIX_ANNOUNCEMENT, announcement.len());
+    }
+    let value = fields + tlv::element_len(types::FRAGMENT, bare);
+    tlv::element_len(types::LP_PACKET, value) - bare
+}
+
+/// All parcels of a network. A number is valid until its parcel is released.
+#[derive(Debug, Default)]
+pub(crate) struct Parcels {
+    slots: Vec<Parcel>,
+    free: Vec<u32>,
+}
+
+impl Parcels {
+    #[inline]
+    pub(crate) fn add(&mut self, packet: Outgoing, header: LinkHeader, hashes: &PrefixHashes) -> u32 {
+        match self.free.pop() {
+            Some(number) => {
+                let slot = &mut self.slots[number as usize];
+                slot.packet = Some(packet);
+                slot.header = header;
+                slot.hashes = *hashes;
+                slot.hops = 0;
+                number
+            }
+            None => {
+                self.slots.push(Parcel { packet: Some(packet), header, hashes: *hashes, hops: 0 });
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    pub(crate) fn copy_of(&mut self, number: u32) -> u32 {
+        let parcel = self.slots[number as usize].clone();
+        match parcel.packet {
+            Some(packet) => {
+                let copy = self.add(packet, parcel.header, &parcel.hashes);
+                self.get_mut(copy).hops = parcel.hops;
+                copy
+            }
+            None => number,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &Parcel {
+        &self.slots[number as usize]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, number: u32) -> &mut Parcel {
+        &mut self.slots[number as usize]
+    }
+
+    #[inline]
+    pub(crate) fn release(&mut self, number: u32) {
+        self.slots[number as usize].packet = None;
+        self.free.push(number);
+    }
+
+    /// Parcels under way, or waiting somewhere.
+    pub(crate) fn in_use(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::ndn::lp::LpPacketView;
+    use packet::{CachePolicy, NackReason, PitToken};
+
+    #[test]
+    fn a_link_header_takes_as_many_bytes_as_the_encoder_writes() {
+        let headers = [
+            LinkHeader::default(),
+            LinkHeader { pit_token: PitToken::new(&[1; 6]).unwrap(), ..LinkHeader::default() },
+            LinkHeader { congestion_mark: 1, non_discovery: true, ..LinkHeader::default() },
+            LinkHeader { cache_policy: Some(CachePolicy::NoCache), ..LinkHeader::default() },
+            LinkHeader {
+                prefix_announcement: Some(Buffer::from(vec![6; 40])),
+                congestion_mark: 3,
+                ..LinkHeader::default()
+            },
+        ];
+        for header in headers {
+            for nack in [None, Some(NackReason::Congestion), Some(NackReason::NoRoute)] {
+                if nack.is_none() && header == LinkHeader::default() {
+                    // Goes without a link header at all, where the encoder would write an empty one.
+                    assert_eq!(link_header_bytes(&header, false, 100), 0);
+                    continue;
+                }
+                for bare in [10, 100, 240, 300, 1200, 8000] {
+                    let packet = vec![5; bare];
+                    let mut frame = Vec::new();
+                    let view = LpPacketView { nack, ..LpPacketView::with_header(&header) };
+                    LpPacketView { fragment: Some(&packet), ..view }.encode(&mut frame);
+                    let expected = bare + link_header_bytes(&header, nack.is_some(), bare);
+                    assert_eq!(expected, frame.len(), "{header:?} {nack:?} {bare}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Looking at everything from time to time.
+
+use std::collections::BTreeMap;
+
+use engine::{EngineCounters, FaceCounters, FaceId};
+
+use crate::changes::Plan;
+use crate::link::ChannelCounters;
+use crate::network::Network;
+use crate::trace::{EngineDropRecord, FaceRecord, LinkRecord, NodeRecord, ValueRecord};
+use crate::{AppId, NodeId};
+
+/// Counters at the sample before.
+#[derive(Debug, Default)]
+pub(crate) struct Previous {
+    faces: BTreeMap<(u32, FaceId), FaceCounters>,
+    nodes: Vec<(EngineCounters, u64)>,
+    channels: Vec<ChannelCounters>,
+}
+
+impl Network {
+    /// Takes a sample, and plans the next one unless nothing is left to happen.
+    pub(crate) fn sample_and_go_on(&mut self) {
+        self.sample_nodes();
+        self.sample_links();
+        self.sample_applications();
+        if let Some(span) = self.core.trace.config.sample_every
+            && self.core.queue.len() > 0
+        {
+            self.plan(self.core.now + span, Plan::Sample);
+        }
+    }
+
+    fn sample_nodes(&mut self) {
+        let time = self.core.now;
+        self.previous.nodes.resize_with(self.core.nodes.len(), Default::default);
+        for (number, node) in (0..).zip(&self.core.nodes) {
+            let Some(engine) = &node.engine else { continue };
+            let (counters, misses) = (*engine.counters(), engine.content_store_counters().misses);
+            let before = &mut self.previous.nodes[number as usize];
+            // After a restart counters begin anew.
+            let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
+            let sizes = engine.table_sizes();
+            self.core.trace.nodes.push(NodeRecord {
+                time,
+                node: number,
+                pending: sizes.pending,
+                pending_bytes: sizes.pending_bytes,
+                cached: sizes.cached,
+                cached_bytes: sizes.cached_bytes,
+                cache_hits: since(counters.cache_hits, before.0.cache_hits),
+                cache_misses: since(misses, before.1),
+                satisfied: since(counters.satisfied, before.0.satisfied),
+                unsatisfied: since(counters.unsatisfied, before.0.unsatisfied),
+                drops: since(counters.drops.total(), before.0.drops.total()),
+            });
+            for ((reason, now), (_, earlier)) in counters.drops.iter().zip(before.0.drops.iter()) {
+                let packets = since(now, earlier);
+                if packets > 0 {
+                    let record = EngineDropRecord { time, node: number, reason: reason.as_str(), packets };
+                    self.core.trace.engine_drops.push(record);
+                }
+            }
+            *before = (counters, misses);
+            for (face, _) in engine.faces() {
+                let Some(&now) = engine.face_counters(face) else { continue };
+                let before = self.previous.faces.insert((number, face), now).unwrap_or_default();
+                self.core.trace.faces.push(FaceRecord {
+                    time,
+                    node: number,
+                    face: face.0,
+                    in_interests: since(now.in_interests, before.in_interests),
+                    in_data: since(now.in_data, before.in_data),
+                    in_nacks: since(now.in_nacks, before.in_nacks),
+                    out_interests: since(now.out_interests, before.out_interests),
+                    out_data: since(now.out_data, before.out_data),
+                    out_nacks: since(now.out_nacks, before.out_nacks),
+                    pending: engine.face_pending(face).unwrap_or(0),
+                });
+            }
+        }
+    }
+
+    fn sample_links(&mut self) {
+        let time = self.core.now;
+        self.previous.channels.resize_with(self.core.channels.len(), Default::default);
+        for (channel, before) in self.core.channels.iter_mut().zip(&mut self.previous.channels) {
+            let (queue_packets, queue_bytes) = channel.queue_length(time);
+            let now = channel.counters;
+            self.core.trace.links.push(LinkRecord {
+                time,
+                link: channel.link,
+                from_end: channel.end,
+                packets: now.packets - before.packets,
+                bytes: now.bytes - before.bytes,
+                drops: now.drops.iter().sum::<u64>() - before.drops.iter().sum::<u64>(),
+                marks: now.marks - before.marks,
+                queue_packets,
+                queue_bytes,
+            });
+            *before = now;
+        }
+    }
+
+    fn sample_applications(&mut self) {
+        let time = self.core.now;
+        for (number, application) in (0..).zip(&self.applications) {
+            let Some(residence) = self.core.residences.get(number as usize) else { continue };
+            let node = NodeId(residence.node);
+            let values = &mut self.core.trace.values;
+            application.sample(&mut |what, value| {
+                values.push(ValueRecord { time, node, application: AppId(number), what, value });
+            });
+        }
+    }
+}

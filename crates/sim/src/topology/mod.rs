@@ -1,0 +1,5 @@
+//! Networks of many nodes.
+
+mod regular;
+
+pub use regular::Dumbbell;

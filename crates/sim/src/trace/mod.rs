@@ -1,0 +1,249 @@
+//! What happened: one number over everything, and typed records of what was asked for.
+
+mod capture;
+mod parquet;
+mod records;
+mod table;
+
+use engine::Outgoing;
+use packet::time::{Duration, Instant};
+
+pub use capture::Capture;
+pub use records::{
+    CellKind, Delay, DelayRecord, DropRecord, EngineDropRecord, FaceRecord, LinkRecord, NodeRecord,
+    PacketRecord, Record, ValueRecord,
+};
+pub use table::Table;
+
+use crate::link::LinkDropReason;
+use crate::parcel::{PacketKind, Parcel, name};
+use crate::{AppId, LinkId, NodeId};
+
+/// What to record. Nothing, to begin with; the hash over everything is always computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceConfig {
+    /// Look at all nodes, faces, links and applications this often.
+    pub sample_every: Option<Duration>,
+    /// Every packet that arrives over a link.
+    pub packets: bool,
+    /// How long every answer took that an application reports.
+    pub delays: bool,
+    /// Every number that an application reports, such as a rate or a window.
+    pub values: bool,
+    /// Every packet that a link or a processor drops.
+    pub drops: bool,
+    /// Keep one of so many of packets, delays, values and drops, each kind counted by itself; 0 and 1 keep all.
+    pub one_in: u32,
+    /// Records kept in each table; later ones are lost and counted.
+    pub max_records: Option<usize>,
+}
+
+impl TraceConfig {
+    /// Everything, and samples this often.
+    pub fn complete(sample_every: Duration) -> Self {
+        TraceConfig {
+            sample_every: Some(sample_every),
+            packets: true,
+            delays: true,
+            values: true,
+            drops: true,
+            ..TraceConfig::default()
+        }
+    }
+
+    /// Samples this often, and what applications report.
+    pub fn sampled(sample_every: Duration) -> Self {
+        TraceConfig { sample_every: Some(sample_every), delays: true, values: true, ..TraceConfig::default() }
+    }
+}
+
+/// What happened.
+#[derive(Debug, Default)]
+pub struct Trace {
+    hash: u64,
+    steps: u64,
+    pub(crate) config: TraceConfig,
+    /// Packets that arrived over links.
+    pub packets: Table<PacketRecord>,
+    /// Answers to applications.
+    pub delays: Table<DelayRecord>,
+    /// Numbers that applications reported or were sampled for.
+    pub values: Table<ValueRecord>,
+    /// Packets that links and processors dropped.
+    pub drops: Table<DropRecord>,
+    /// Samples of faces.
+    pub faces: Table<FaceRecord>,
+    /// Samples of nodes.
+    pub nodes: Table<NodeRecord>,
+    /// Samples of links.
+    pub links: Table<LinkRecord>,
+    /// Samples of what engines dropped.
+    pub engine_drops: Table<EngineDropRecord>,
+    pub(crate) captures: Vec<Capture>,
+    seen: [u64; 4],
+}
+
+/// An odd constant that spreads bits (the golden ratio in 64 bits).
+const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Trace {
+    /// A number over every packet that arrived and was dropped, with time and place. Two runs with the same number did the same.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Packets and frames that the number was computed over.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// What was captured on a link, if it was asked for.
+    pub fn capture(&self, link: LinkId) -> Option<&Capture> {
+        self.captures.iter().find(|capture| capture.link() == link)
+    }
+
+    /// All captures.
+    pub fn captures(&self) -> impl Iterator<Item = &Capture> {
+        self.captures.iter()
+    }
+
+    pub(crate) fn configure(&mut self, config: TraceConfig) {
+        let limit = config.max_records.unwrap_or(usize::MAX);
+        self.packets.limit(limit);
+        self.delays.limit(limit);
+        self.values.limit(limit);
+        self.drops.limit(limit);
+        self.faces.limit(limit);
+        self.nodes.limit(limit);
+        self.links.limit(limit);
+        self.engine_drops.limit(limit);
+        self.config = config;
+    }
+
+    #[inline(always)]
+    fn mix(&mut self, number: u64) {
+        // One multiplication, and a rotation so that the high bits come back down.
+        self.hash = (self.hash ^ number).wrapping_mul(SPREAD).rotate_left(23);
+    }
+
+    #[inline(always)]
+    fn mix_parcel(&mut self, now: Instant, place: u64, parcel: &Parcel) {
+        let (kind, extra) = match &parcel.packet {
+            Some(Outgoing::Interest(interest)) => (1, interest.nonce().map_or(0, |nonce| nonce.0)),
+            Some(Outgoing::Data(data)) => (2, data.wire().len() as u32),
+            Some(Outgoing::Nack(interest, reason)) => {
+                (3 + reason.code().unwrap_or(0), interest.nonce().map_or(0, |nonce| nonce.0))
+            }
+            None => (0, 0),
+        };
+        self.mix(now.as_nanos());
+        self.mix(parcel.hashes.whole().0 ^ place);
+        self.mix(kind << 40 ^ u64::from(extra) << 8 ^ parcel.header.congestion_mark);
+        self.steps += 1;
+    }
+
+    #[inline]
+    pub(crate) fn note_arrival(&mut self, now: Instant, link: u32, end: u32, parcel: &Parcel) {
+        self.mix_parcel(now, u64::from(link) << 8 | u64::from(end), parcel);
+        if self.config.packets {
+            self.record_packet(now, link, end, parcel);
+        }
+        if !self.captures.is_empty() {
+            for capture in self.captures.iter_mut().filter(|capture| capture.link().0 == link) {
+                capture.note_packet(now, end, parcel);
+            }
+        }
+    }
+
+    #[cold]
+    fn record_packet(&mut self, now: Instant, link: u32, end: u32, parcel: &Parcel) {
+        if !self.keeps(0) {
+            return;
+        }
+        let Some(packet) = &parcel.packet else { return };
+        self.packets.push(PacketRecord {
+            time: now,
+            link: LinkId(link),
+            from_end: end,
+            kind: parcel.kind(),
+            bytes: parcel.size_bytes(),
+            hops: parcel.hops,
+            name: name(packet).to_name(),
+        });
+    }
+
+    pub(crate) fn note_frame(&mut self, now: Instant, link: u32, end: u32, frame: &[u8]) {
+        self.mix(now.as_nanos());
+        self.mix(u64::from(link) << 8 | u64::from(end));
+        for word in frame.chunks(8) {
+            self.mix(word.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
+        }
+        self.steps += 1;
+        for capture in self.captures.iter_mut().filter(|capture| capture.link().0 == link) {
+            capture.note_frame(now, end, frame);
+        }
+    }
+
+    pub(crate) fn note_link_drop(
+        &mut self,
+        now: Instant,
+        link: u32,
+        end: u32,
+        reason: LinkDropReason,
+        parcel: &Parcel,
+    ) {
+        self.mix_parcel(now, (reason as u64 + 1) << 48 | u64::from(link) << 8 | u64::from(end), parcel);
+        self.record_drop(now, Some((LinkId(link), end)), None, reason, parcel.kind());
+    }
+
+    pub(crate) fn note_node_drop(
+        &mut self,
+        now: Instant,
+        node: u32,
+        reason: LinkDropReason,
+        parcel: &Parcel,
+    ) {
+        self.mix_parcel(now, (reason as u64 + 1) << 48 | 1 << 47 | u64::from(node), parcel);
+        self.record_drop(now, None, Some(NodeId(node)), reason, parcel.kind());
+    }
+
+    fn record_drop(
+        &mut self,
+        time: Instant,
+        link: Option<(LinkId, u32)>,
+        node: Option<NodeId>,
+        reason: LinkDropReason,
+        kind: PacketKind,
+    ) {
+        if self.config.drops && self.keeps(1) {
+            self.drops.push(DropRecord { time, link, node, reason, kind });
+        }
+    }
+
+    #[inline]
+    pub(crate) fn note_delay(&mut self, time: Instant, node: NodeId, application: AppId, delay: Delay) {
+        if self.config.delays && self.keeps(2) {
+            self.delays.push(DelayRecord { time, node, application, delay });
+        }
+    }
+
+    pub(crate) fn note_value(
+        &mut self,
+        time: Instant,
+        node: NodeId,
+        application: AppId,
+        what: &'static str,
+        value: f64,
+    ) {
+        if self.config.values && self.keeps(3) {
+            self.values.push(ValueRecord { time, node, application, what, value });
+        }
+    }
+
+    /// Whether the next record of a kind is kept.
+    fn keeps(&mut self, kind: usize) -> bool {
+        let Some(seen) = self.seen.get_mut(kind) else { return false };
+        *seen += 1;
+        (*seen - 1).is_multiple_of(self.config.one_in.max(1).into())
+    }
+}

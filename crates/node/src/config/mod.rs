@@ -152,6 +152,16 @@ section! {
 }
 
 section! {
+    /// Management: who may tell this node what to do. Applications on this host may, unless [[authorize]] names keys.
+    ManagementSection {
+        /// Whether neighbours may register routes to themselves, and announced routes are learned.
+        localhop: bool = false,
+        /// Routes that may be registered at once.
+        max_routes: usize = 65_536,
+    }
+}
+
+section! {
     /// Metrics for Prometheus over HTTP.
     MetricsConfig {
         /// Local address to serve at, such as 127.0.0.1:9469; left out, there is no such server.
@@ -187,6 +197,21 @@ pub struct FaceSection {
     pub cost: u64,
 }
 
+/// A key whose commands are carried out. If there is one, those of others are not.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuthorizeSection {
+    /// The certificate, a file.
+    pub certificate: PathBuf,
+    /// What it may be used for: faces, fib, cs, strategy-choice, rib, and localhop for routes of neighbours.
+    #[serde(default = "all_local_modules")]
+    pub modules: Vec<String>,
+}
+
+fn all_local_modules() -> Vec<String> {
+    ["faces", "fib", "cs", "strategy-choice", "rib"].map(str::to_owned).to_vec()
+}
+
 /// A strategy for the names under a prefix.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -219,6 +244,8 @@ pub struct Config {
     pub websocket: WebSocketConfig,
     /// Ethernet.
     pub ethernet: EthernetConfig,
+    /// Management.
+    pub management: ManagementSection,
     /// Metrics.
     pub metrics: MetricsConfig,
     /// The log.
@@ -226,6 +253,8 @@ pub struct Config {
     /// Faces to make at the start.
     #[serde(rename = "face")]
     pub faces: Vec<FaceSection>,
+    /// Keys whose commands are carried out.
+    pub authorize: Vec<AuthorizeSection>,
     /// Strategies to choose at the start.
     #[serde(rename = "strategy")]
     pub strategies: Vec<StrategySection>,

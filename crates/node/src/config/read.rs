@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::section::Key;
 use super::{
-    Config, ContentStoreSection, EthernetConfig, LogConfig, MetricsConfig, MulticastConfig, NodeConfig,
-    TablesConfig, TcpConfig, UdpConfig, UnixConfig, WebSocketConfig,
+    Config, ContentStoreSection, EthernetConfig, LogConfig, ManagementSection, MetricsConfig,
+    MulticastConfig, NodeConfig, TablesConfig, TcpConfig, UdpConfig, UnixConfig, WebSocketConfig,
 };
 
 /// A configuration that cannot be used: where, what is wrong, and what may have been meant.
@@ -46,7 +46,7 @@ impl Config {
             "# Configuration of a Cairn node. Every key is shown with its default; what is left out has it.\n",
         );
         let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
-        let sections: [(&str, &[&str], &[Key]); 11] = [
+        let sections: [(&str, &[&str], &[Key]); 12] = [
             ("node", NodeConfig::ABOUT, NodeConfig::KEYS),
             ("tables", TablesConfig::ABOUT, TablesConfig::KEYS),
             ("content_store", ContentStoreSection::ABOUT, ContentStoreSection::KEYS),
@@ -56,6 +56,7 @@ impl Config {
             ("unix", UnixConfig::ABOUT, UnixConfig::KEYS),
             ("websocket", WebSocketConfig::ABOUT, WebSocketConfig::KEYS),
             ("ethernet", EthernetConfig::ABOUT, EthernetConfig::KEYS),
+            ("management", ManagementSection::ABOUT, ManagementSection::KEYS),
             ("metrics", MetricsConfig::ABOUT, MetricsConfig::KEYS),
             ("log", LogConfig::ABOUT, LogConfig::KEYS),
         ];
@@ -84,6 +85,11 @@ const EXAMPLES: &str = r#"
 # cost = 10
 # persistent = false           # true: the face goes when its socket fails
 # local = "dev://eth0"         # for ether:// only
+
+# Keys whose signed commands are carried out; with one of these, nobody else's are.
+# [[authorize]]
+# certificate = "/etc/cairn/operator.cert"
+# modules = ["faces", "fib", "cs", "strategy-choice", "rib"]   # and "localhop" for routes of neighbours
 
 # Strategies for the names under a prefix.
 # [[strategy]]

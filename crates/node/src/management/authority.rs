@@ -13,12 +13,13 @@ use crate::control::Now;
 
 /// Verifies signatures and knows what each key may do. Implemented over keys and trust rules elsewhere.
 pub trait VerifyCommand: Send + fmt::Debug {
-    /// Checks that `key` has made `signature`, and that it may give `command`.
+    /// Checks that `key` has made `signature`, and that it may give `command` now.
     ///
     /// # Errors
     /// Why not, for the log.
     fn verify_command(
         &self,
+        unix_millis: u64,
         command: Command,
         reach: Reach,
         key: NameRef<'_>,
@@ -76,7 +77,8 @@ impl Authority {
             return Err(Refusal::Malformed("the signature does not name a key".to_owned()));
         };
         let time_ms = guard.check(now, key, &signature)?;
-        verifier.verify_command(command, reach, key, &signature).map_err(Refusal::Unauthorized)?;
+        let verdict = verifier.verify_command(now.unix_millis, command, reach, key, &signature);
+        verdict.map_err(Refusal::Unauthorized)?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -155,6 +157,7 @@ mod tests {
     impl VerifyCommand for Friend {
         fn verify_command(
             &self,
+            _: u64,
             command: Command,
             _: Reach,
             key: NameRef<'_>,

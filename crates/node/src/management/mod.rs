@@ -6,7 +6,7 @@
 //! Behaviour is NFD's where tools can see it: status codes, what is in the answers, what gets no answer at all. An Interest that is not a
 //! known request, has no readable parameters, or whose signature names no key is not answered. Everything else is.
 //!
-//! - [`Authority`] says whose commands are carried out.
+//! - [`Authority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
 //! - [`rib`] keeps routes and works out next hops.
 //! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry commands out.
 //! - `datasets` says how things are, `store` keeps what may be asked for again.
@@ -16,9 +16,11 @@ mod convert;
 mod datasets;
 mod face_commands;
 mod forwarder_commands;
+mod keys;
 mod parameters;
 pub mod rib;
 mod routes;
+mod setup;
 mod store;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -35,6 +37,7 @@ use packet::{ComponentKind, Data, Interest, Name};
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now};
 pub use authority::{Authority, Refusal, ReplayGuard, VerifyCommand};
 use face_commands::PendingFace;
+pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
 use store::DataStore;
 
@@ -195,6 +198,7 @@ impl NfdManagement {
             Ok(()) => {}
             Err(refusal) => {
                 self.counters.unauthorized += 1;
+                tracing::warn!(?command, from = request.from.0, %refusal, "command refused");
                 return match refusal {
                     Refusal::Malformed(_) => Outcome::Silence,
                     Refusal::Unauthorized(_) => {
@@ -235,6 +239,7 @@ impl NfdManagement {
 
     /// Answers the request called `name`.
     fn respond(&mut self, name: Name, response: &ControlResponse) {
+        tracing::debug!(%name, code = response.code.number(), text = response.text, "answered");
         if response.is_ok() {
             self.counters.commands_done += 1;
             self.forget_how_things_were();
@@ -287,6 +292,7 @@ impl NfdManagement {
 
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
+        self.adopt_routes(now, node);
         let mut reaches = vec![Reach::Localhost];
         reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
         for reach in reaches {

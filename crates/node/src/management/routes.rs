@@ -29,6 +29,23 @@ impl NfdManagement {
         }
     }
 
+    /// Routes that were there before management was, from the configuration: the operator's.
+    pub(super) fn adopt_routes(&mut self, now: Now, node: &mut dyn NodeControl) {
+        for known in node.routes(Dialect::Ndn) {
+            for hop in known.next_hops.iter().filter(|hop| hop.face != INTERNAL_FACE) {
+                let parameters = ControlParameters {
+                    origin: Some(RouteOrigin::Static),
+                    cost: Some(hop.cost),
+                    ..Default::default()
+                };
+                if self.rib.register(&known.prefix, route(now, hop.face, &parameters)).is_err() {
+                    tracing::warn!(prefix = %known.prefix, "the RIB is full: a configured route is not in it");
+                }
+            }
+        }
+        self.update_table(node);
+    }
+
     /// `rib/register`. The answer does not wait for the forwarding table: a route by a face that does not exist is fine, and gone
     /// at once.
     pub(super) fn register(

@@ -17,6 +17,7 @@ struct Friends;
 impl VerifyCommand for Friends {
     fn verify_command(
         &self,
+        _: u64,
         _: Command,
         _: Reach,
         key: NameRef<'_>,

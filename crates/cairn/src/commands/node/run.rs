@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use node::Node;
 use node::config::{Config, ConfigError};
-use node::control::Unmanaged;
+use node::management::{ManagementConfig, NfdManagement};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use thiserror::Error;
@@ -42,7 +42,8 @@ fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
     start_log(&config)?;
     // Signals are caught before anything is started, so that none is lost and none ends the process half-way.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(RunError::Signals)?;
-    let mut node = Node::start(&config, Box::new(Unmanaged))?;
+    let management = NfdManagement::new(ManagementConfig::read(&config).map_err(node::StartError::from)?);
+    let mut node = Node::start(&config, Box::new(management))?;
     tracing::info!("running");
     for signal in signals.forever() {
         if signal != SIGHUP {

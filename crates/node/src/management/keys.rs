@@ -1,0 +1,114 @@
+//! Commands by keys that the operator trusts, each for some of the modules.
+//!
+//! Certificates are trusted as they are; no chains are followed, so nothing has to be fetched while somebody waits, and a node
+//! that has just started, without routes, can be managed.
+
+use management::{Command, CommandSignature, Reach};
+use packet::ndn::{KeyLocator, SignatureType};
+use packet::{Data, NameRef};
+use trust::certificate::names::is_certificate_name;
+use trust::{Certificate, UnixTime};
+
+use super::VerifyCommand;
+
+/// What a trusted key may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Privileges {
+    modules: Vec<String>,
+}
+
+/// Words for what keys may do: the modules of the protocol, and routes of neighbours.
+pub const MODULES: [&str; 6] = ["faces", "fib", "cs", "strategy-choice", "rib", LOCALHOP];
+
+/// Registering routes from another host.
+const LOCALHOP: &str = "localhop";
+
+impl Privileges {
+    /// Those that `words` name, or the first that is not in [`MODULES`].
+    ///
+    /// # Errors
+    /// The word that is not known.
+    pub fn of(words: &[String]) -> Result<Self, String> {
+        match words.iter().find(|word| !MODULES.contains(&word.as_str())) {
+            Some(unknown) => Err(unknown.clone()),
+            None => Ok(Privileges { modules: words.to_vec() }),
+        }
+    }
+
+    /// Whether commands of this reach and module are among them.
+    fn allow(&self, reach: Reach, module: &str) -> bool {
+        let wanted = if reach == Reach::Localhop { LOCALHOP } else { module };
+        self.modules.iter().any(|word| word == wanted)
+    }
+}
+
+/// The keys an operator trusts.
+#[derive(Debug)]
+pub struct TrustedKeys {
+    keys: Vec<(Certificate, Privileges)>,
+}
+
+impl TrustedKeys {
+    /// These certificates, each with what it may be used for.
+    pub fn new(keys: Vec<(Certificate, Privileges)>) -> Self {
+        TrustedKeys { keys }
+    }
+
+    /// The certificates with this name, or of the key with this name.
+    fn find<'a>(&'a self, name: NameRef<'a>) -> impl Iterator<Item = &'a (Certificate, Privileges)> {
+        let is_certificate = is_certificate_name(name);
+        self.keys.iter().filter(move |(certificate, _)| {
+            if is_certificate { certificate.name() == name } else { certificate.key_name() == name }
+        })
+    }
+}
+
+impl VerifyCommand for TrustedKeys {
+    fn verify_command(
+        &self,
+        unix_millis: u64,
+        command: Command,
+        reach: Reach,
+        key: NameRef<'_>,
+        signature: &CommandSignature<'_>,
+    ) -> Result<(), String> {
+        let (module, _) = command.words();
+        let mut problem = format!("{key} is not a trusted key");
+        for (certificate, privileges) in self.find(key) {
+            if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
+                problem = format!("{} is valid {}", certificate.name(), certificate.validity());
+            } else if !privileges.allow(reach, module) {
+                problem = format!("{} may not give commands for {module}", certificate.name());
+            } else {
+                let signature_type: SignatureType = signature.info.signature_type;
+                match certificate.verifier().verify(signature_type, &signature.signed, signature.value) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => problem = error.to_string(),
+                }
+            }
+        }
+        Err(problem)
+    }
+
+    /// The announcement must be signed by a trusted key whose identity is a prefix of what is announced.
+    fn verify_announcement(&self, unix_millis: u64, announcement: &Data) -> Result<(), String> {
+        let info = announcement.ndn().and_then(|view| view.signature_info());
+        let Some(KeyLocator::Name(key)) = info.and_then(|info| info.key_locator) else {
+            return Err("its signature does not name a key".to_owned());
+        };
+        let mut problem = format!("{key} is not a trusted key");
+        for (certificate, _) in self.find(key) {
+            if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
+                problem = format!("{} is valid {}", certificate.name(), certificate.validity());
+            } else if !certificate.identity().is_prefix_of(announcement.name()) {
+                problem = format!("{} does not own the prefix", certificate.identity());
+            } else {
+                match certificate.verifier().verify_data(announcement) {
+                    Ok(()) => return Ok(()),
+                    Err(error) => problem = error.to_string(),
+                }
+            }
+        }
+        Err(problem)
+    }
+}

@@ -1,0 +1,53 @@
+//! Management as a configuration wants it.
+
+use std::path::Path;
+
+use trust::Certificate;
+
+use super::keys::{MODULES, Privileges, TrustedKeys};
+use super::{Authority, ManagementConfig};
+use crate::config::{AuthorizeSection, Config, ConfigError};
+
+impl ManagementConfig {
+    /// Reads what the configuration says about management, and the certificates that it names.
+    ///
+    /// # Errors
+    /// A certificate that cannot be read, or a module that does not exist.
+    pub fn read(config: &Config) -> Result<Self, ConfigError> {
+        let section = &config.management;
+        let authority = |is_for_neighbours: bool| {
+            let concerned = config.authorize.iter().filter(|section| {
+                !is_for_neighbours || section.modules.iter().any(|module| module == "localhop")
+            });
+            let keys: Vec<_> = concerned.map(trusted_key).collect::<Result<_, _>>()?;
+            Ok::<_, ConfigError>(match keys.is_empty() {
+                true => Authority::Anyone,
+                false => Authority::of_keys(Box::new(TrustedKeys::new(keys))),
+            })
+        };
+        Ok(ManagementConfig {
+            localhost: authority(false)?,
+            localhop: if section.localhop { Some(authority(true)?) } else { None },
+            max_routes: section.max_routes,
+            ..Default::default()
+        })
+    }
+}
+
+fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), ConfigError> {
+    let path = &section.certificate;
+    let certificate = read_certificate(path)
+        .map_err(|problem| ConfigError::new(format!("authorize: {}: {problem}", path.display())))?;
+    let privileges = Privileges::of(&section.modules).map_err(|unknown| {
+        let known = MODULES.join(", ");
+        ConfigError::new(format!("authorize: there is no module `{unknown}`; there are {known}"))
+    })?;
+    Ok((certificate, privileges))
+}
+
+fn read_certificate(path: &Path) -> Result<Certificate, String> {
+    let file = std::fs::read(path).map_err(|error| error.to_string())?;
+    let packets = trust::text::packets_in(&file).map_err(|error| error.to_string())?;
+    let first = packets.first().ok_or("there is no certificate in it")?;
+    Certificate::decode(first).map_err(|error| error.to_string())
+}

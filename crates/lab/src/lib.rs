@@ -4,4 +4,7 @@ pub mod agent;
 pub mod backend;
 pub mod capture;
 pub mod driver;
+pub mod analysis;
 pub mod experiment;
+pub mod run;
+pub mod stats;

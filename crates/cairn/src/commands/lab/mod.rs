@@ -2,6 +2,7 @@
 
 mod files;
 mod internal;
+mod run;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,6 +12,13 @@ use clap::Subcommand;
 /// What can be done with experiments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an experiment and write its report.
+    Run(run::RunArguments),
+    /// Go on with a run that was interrupted.
+    Resume {
+        /// The run's folder.
+        folder: PathBuf,
+    },
     /// Look for mistakes in an experiment file, without starting anything.
     Check {
         /// The files.
@@ -36,6 +44,8 @@ impl Command {
     /// Does what was asked.
     pub(crate) fn run(self) -> ExitCode {
         let outcome = match self {
+            Command::Run(arguments) => run::run(arguments),
+            Command::Resume { folder } => run::go_on(&folder),
             Command::Check { files } => files::check(&files),
             Command::New { file, title } => files::new(&file, &title),
             Command::Reference => files::print_reference(),

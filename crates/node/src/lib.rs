@@ -6,6 +6,7 @@ pub mod config;
 pub mod control;
 mod drop_reason;
 mod face;
+pub mod load;
 pub mod management;
 mod node;
 mod plane;

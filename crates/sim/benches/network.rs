@@ -49,7 +49,7 @@ fn chain(shape: Chain, limit: u64) -> (Network, AppId) {
     network.engines(|config| config.content_store.max_entries = shape.cached);
     let link = LinkConfig::ideal().mbps(10_000.0).millis(1);
     let routers = network.add_nodes(2).expect("nodes");
-    let mut end = |network: &mut Network| -> NodeId {
+    let end = |network: &mut Network| -> NodeId {
         if shape.hosts { network.add_host() } else { network.add_node().expect("a node") }
     };
     let (asking, answering) = (end(&mut network), end(&mut network));

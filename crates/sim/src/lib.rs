@@ -32,7 +32,8 @@
 //! # Where things are
 //! - [`Network`]: how a network is built, run, changed and looked at.
 //! - [`LinkConfig`], [`Queue`], [`Impairment`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
-//! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`].
+//! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`];
+//!   [`TransferConsumer`], [`FileFetcher`] and [`Publisher`] drive the machines of the crate `flow`.
 //! - [`trace`]: what happened, as records, tables and capture files.
 //! - [`topology`]: networks of many nodes, drawn or read from other people's files.
 
@@ -53,12 +54,13 @@ mod run;
 mod sampling;
 pub mod topology;
 pub mod trace;
+pub mod units;
 
 use std::fmt;
 
 pub use application::{
-    Application, Consumer, ConsumerReport, Context, Flooder, Gap, NumberedNames, Producer, ProducerReport,
-    Zipf, number_of,
+    Application, Consumer, ConsumerReport, Context, FileFetcher, Flooder, Gap, NumberedNames, Producer,
+    ProducerReport, Publisher, TransferConsumer, Zipf, number_of,
 };
 pub use clock::Clock;
 pub use error::SimError;

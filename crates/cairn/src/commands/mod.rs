@@ -1,7 +1,14 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod lab;
+mod bench;
+mod get;
 mod node;
+mod peek;
+mod ping;
+mod pingserver;
+mod poke;
+mod put;
 
 use std::process::ExitCode;
 
@@ -16,6 +23,16 @@ pub(crate) enum Command {
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
+    Ping(ping::PingArguments),
+    #[command(name = "pingserver")]
+    PingServer(pingserver::PingServerArguments),
+    Peek(peek::PeekArguments),
+    Poke(poke::PokeArguments),
+    Put(put::PutArguments),
+    Get(get::GetArguments),
+    /// Measure what things cost on this machine.
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
 }
 
 impl Command {
@@ -24,6 +41,13 @@ impl Command {
         match self {
             Command::Lab(command) => command.run(),
             Command::Node(command) => command.run(),
+            Command::Ping(arguments) => arguments.run(),
+            Command::PingServer(arguments) => arguments.run(),
+            Command::Peek(arguments) => arguments.run(),
+            Command::Poke(arguments) => arguments.run(),
+            Command::Put(arguments) => arguments.run(),
+            Command::Get(arguments) => arguments.run(),
+            Command::Bench(command) => command.run(),
         }
     }
 }

@@ -1,0 +1,90 @@
+//! A forwarder as a process of its own on a processor of its own.
+
+use std::io;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A running forwarder; killed when dropped.
+pub(super) struct Forwarder {
+    child: Child,
+}
+
+/// Keeps this process, and what it starts from now on, on one processor.
+pub(super) fn stay_on(cpu: usize) -> io::Result<()> {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu);
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+impl Forwarder {
+    /// Starts a program on processor `cpu`; this process goes back to `own`.
+    pub(super) fn start(command: &mut Command, cpu: usize, own: usize) -> io::Result<Self> {
+        // Children inherit the processors of the thread that starts them.
+        stay_on(cpu)?;
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        stay_on(own)?;
+        Ok(Forwarder { child: child? })
+    }
+
+    /// Time that all threads of the process, and of those it started, have run.
+    pub(super) fn cpu_time(&self) -> Duration {
+        family(self.child.id()).into_iter().map(cpu_time_of).sum()
+    }
+
+    /// Bytes of memory that are resident.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        family(self.child.id()).into_iter().map(resident_bytes_of).sum()
+    }
+
+    /// Whether it has ended by itself.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Forwarder {
+    fn drop(&mut self) {
+        for pid in family(self.child.id()) {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            }
+        }
+        let deadline = Instant::now() + Duration::from_secs(3);
+        while Instant::now() < deadline {
+            if self.has_ended() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A process and its descendants, which a shell command may have.
+fn family(root: u32) -> Vec<u32> {
+    let mut all = vec![root];
+    let mut next = 0;
+    while let Some(&parent) = all.get(next) {
+        next += 1;
+        let path = format!("/proc/{parent}/task/{parent}/children");
+        let children = std::fs::read_to_string(path).unwrap_or_default();
+        all.extend(children.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    all
+}
+
+fn cpu_time_of(pid: u32) -> Duration {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Duration::ZERO };
+    let nanos = tasks.flatten().filter_map(|task| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse::<u64>().ok()
+    });
+    Duration::from_nanos(nanos.sum())
+}
+
+fn resident_bytes_of(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0)
+        * rustix::param::page_size() as u64
+}

@@ -1,0 +1,199 @@
+//! What is measured: the bare relay, Cairn, ndnd, and any command.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use node::load::{StreamSocket, relay_streams};
+
+use super::process::Forwarder;
+
+/// A forwarder to be measured.
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    Relay,
+    Cairn,
+    Ndnd(PathBuf),
+    Command(String),
+}
+
+/// Ways to reach a forwarder and its producer.
+#[derive(Clone, Debug)]
+pub(super) enum Wiring {
+    Udp { listen: SocketAddr, producer: SocketAddr },
+    Tcp { listen: SocketAddr, producer: SocketAddr },
+    Unix { listen: PathBuf, producer: PathBuf },
+}
+
+/// Where forwarders run: processors, and a directory for their files.
+pub(super) struct Stage {
+    pub(super) directory: PathBuf,
+    pub(super) forwarder_cpu: usize,
+    pub(super) load_cpu: usize,
+    pub(super) prefix: String,
+}
+
+impl Subject {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Subject::Relay => "bare relay",
+            Subject::Cairn => "cairn",
+            Subject::Ndnd(_) => "ndnd",
+            Subject::Command(_) => "command",
+        }
+    }
+
+    /// Whether it can be measured in this way.
+    pub(super) fn speaks(&self, wiring: &Wiring) -> bool {
+        match self {
+            Subject::Relay | Subject::Cairn => true,
+            Subject::Ndnd(_) => matches!(wiring, Wiring::Udp { .. } | Wiring::Tcp { .. }),
+            Subject::Command(_) => matches!(wiring, Wiring::Udp { .. }),
+        }
+    }
+
+    /// Starts it. It may take a moment until it forwards.
+    pub(super) fn start(&self, wiring: &Wiring, stage: &Stage) -> io::Result<Forwarder> {
+        let mut command = match self {
+            Subject::Relay => relay(wiring)?,
+            Subject::Cairn => cairn(wiring, stage)?,
+            Subject::Ndnd(program) => return ndnd(program, wiring, stage),
+            Subject::Command(command) => user_command(command, wiring, stage)?,
+        };
+        Forwarder::start(&mut command, stage.forwarder_cpu, stage.load_cpu)
+    }
+}
+
+fn relay(wiring: &Wiring) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("bench");
+    match wiring {
+        Wiring::Udp { listen, producer } => {
+            command.args(["relay-udp", &listen.to_string(), &producer.to_string()])
+        }
+        Wiring::Tcp { listen, producer } => {
+            command.args(["relay-stream", &listen.to_string(), &producer.to_string()])
+        }
+        Wiring::Unix { listen, producer } => command.arg("relay-stream").arg(listen).arg(producer),
+    };
+    Ok(command)
+}
+
+fn cairn(wiring: &Wiring, stage: &Stage) -> io::Result<Command> {
+    let (udp, tcp, unix, remote) = match wiring {
+        Wiring::Udp { listen, producer } => (
+            format!("\"{listen}\""),
+            String::new(),
+            String::new(),
+            format!("{}://{producer}", scheme("udp", *producer)),
+        ),
+        Wiring::Tcp { listen, producer } => (
+            String::new(),
+            format!("\"{listen}\""),
+            String::new(),
+            format!("{}://{producer}", scheme("tcp", *producer)),
+        ),
+        Wiring::Unix { listen, producer } => {
+            (String::new(), String::new(), format!("{listen:?}"), format!("unix://{}", producer.display()))
+        }
+    };
+    let text = format!(
+        "[udp]\nlisten = [{udp}]\n[tcp]\nlisten = [{tcp}]\n[unix]\nlisten = [{unix}]\n[websocket]\nlisten = []\n\
+         [[face]]\nremote = \"{remote}\"\nroutes = [\"{}\"]\n",
+        stage.prefix
+    );
+    let file = stage.directory.join("cairn.toml");
+    std::fs::write(&file, text)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["node", "run", "--config"]).arg(file).env("CAIRN_LOG", "warn");
+    Ok(command)
+}
+
+fn scheme(transport: &str, address: SocketAddr) -> String {
+    format!("{transport}{}", if address.is_ipv4() { 4 } else { 6 })
+}
+
+fn ndnd(program: &Path, wiring: &Wiring, stage: &Stage) -> io::Result<Forwarder> {
+    let (udp, tcp, remote) = match wiring {
+        Wiring::Udp { listen, producer } => (listen.port(), free_tcp_port()?, format!("udp4://{producer}")),
+        Wiring::Tcp { listen, producer } => (free_udp_port()?, listen.port(), format!("tcp4://{producer}")),
+        Wiring::Unix { .. } => return Err(io::ErrorKind::Unsupported.into()),
+    };
+    let socket = stage.directory.join("ndnd.sock");
+    // One forwarding thread, because it gets one processor.
+    let text = format!(
+        "core:\n  log_level: ERROR\nfaces:\n  udp:\n    port_unicast: {udp}\n    port_multicast: {}\n  tcp:\n    enabled: true\n    port_unicast: {tcp}\n  \
+         unix:\n    enabled: true\n    socket_path: {}\n  websocket:\n    enabled: false\nfw:\n  threads: 1\n",
+        free_udp_port()?,
+        socket.display()
+    );
+    let file = stage.directory.join("ndnd.yml");
+    std::fs::write(&file, text)?;
+    let mut command = Command::new(program);
+    command.args(["fw", "run"]).arg(file);
+    let forwarder = Forwarder::start(&mut command, stage.forwarder_cpu, stage.load_cpu)?;
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while UnixStream::connect(&socket).is_err() {
+        if Instant::now() > deadline {
+            return Err(io::Error::other("ndnd did not open its socket within ten seconds"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let added = Command::new(program)
+        .args(["fw", "route-add", &format!("prefix={}", stage.prefix), &format!("face={remote}")])
+        .env("NDN_CLIENT_TRANSPORT", format!("unix://{}", socket.display()))
+        .output()?;
+    if !added.status.success() {
+        let said = String::from_utf8_lossy(&added.stderr).into_owned();
+        return Err(io::Error::other(format!("ndnd did not take the route: {said}")));
+    }
+    Ok(forwarder)
+}
+
+fn user_command(command: &str, wiring: &Wiring, stage: &Stage) -> io::Result<Command> {
+    let Wiring::Udp { listen, producer } = wiring else { return Err(io::ErrorKind::Unsupported.into()) };
+    let line = command
+        .replace("{port}", &listen.port().to_string())
+        .replace("{producer}", &producer.to_string())
+        .replace("{prefix}", &stage.prefix);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]);
+    Ok(shell)
+}
+
+/// A port that nobody uses for UDP at present.
+pub(super) fn free_udp_port() -> io::Result<u16> {
+    Ok(UdpSocket::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// A port that nobody uses for TCP at present.
+pub(super) fn free_tcp_port() -> io::Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+/// The bare relay for connections, as a process.
+pub(super) fn relay_stream(local: &str, producer: &str) -> io::Result<()> {
+    let (consumer, producer) = if local.starts_with('/') {
+        let listener = UnixListener::bind(local)?;
+        let producer = StreamSocket::Unix(UnixStream::connect(producer)?);
+        (StreamSocket::Unix(listener.accept()?.0), producer)
+    } else {
+        let listener = TcpListener::bind(local)?;
+        let producer = StreamSocket::Tcp(TcpStream::connect(producer)?);
+        (StreamSocket::Tcp(listener.accept()?.0), producer)
+    };
+    relay_streams(&consumer, &producer)
+}
+
+/// ndnd's program, if it is installed.
+pub(super) fn find_ndnd() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join("go").join("bin"));
+    std::env::split_paths(&path)
+        .chain(home)
+        .map(|directory| directory.join("ndnd"))
+        .find(|file| file.is_file())
+}

@@ -1,0 +1,60 @@
+//! What can go wrong between an application and its forwarder.
+
+use std::io;
+
+use packet::EncodeError;
+use thiserror::Error;
+use trust::SignError;
+
+use crate::remote::{Remote, RemoteError};
+
+/// Why the application and its forwarder do not come together.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// The forwarder's address makes no sense.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+    /// Nobody is there, or nobody who lets us in.
+    #[error("cannot connect to {remote}: {error}{}", advice(.remote, .error))]
+    Connect {
+        /// Where we tried.
+        remote: Remote,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The forwarder went away.
+    #[error("the forwarder at {0} closed the connection")]
+    Closed(Remote),
+    /// What comes is no NDN.
+    #[error("what {0} sends is not NDN: {1}")]
+    NotNdn(Remote, &'static str),
+    /// The socket fails.
+    #[error("the connection to {0} failed: {1}")]
+    Socket(Remote, #[source] io::Error),
+    /// The packet cannot be sent: too large for the link, or malformed.
+    #[error("the packet cannot be sent: {0}")]
+    Unsendable(String),
+    /// The packet cannot be written.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The packet cannot be signed.
+    #[error(transparent)]
+    Sign(#[from] SignError),
+    /// The forwarder does not want to do what it was asked to.
+    #[error("the forwarder refuses to {0}: {1}")]
+    Refused(String, String),
+    /// The forwarder does not answer.
+    #[error("the forwarder does not answer when asked to {0}: {1}")]
+    NoAnswer(String, String),
+}
+
+fn advice(remote: &Remote, error: &io::Error) -> &'static str {
+    match (remote, error.kind()) {
+        (Remote::Unix(_), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            "; start a forwarder there (`cairn node run`), or say with NDN_CLIENT_TRANSPORT or --connect where one is"
+        }
+        (Remote::Unix(_), io::ErrorKind::PermissionDenied) => "; the socket belongs to somebody else",
+        (_, io::ErrorKind::ConnectionRefused) => "; nobody listens there",
+        _ => "",
+    }
+}

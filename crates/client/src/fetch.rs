@@ -1,0 +1,132 @@
+//! Running a fetch over a connection to its end.
+
+use std::io;
+
+use flow::{FetchError, Fetcher, Piece};
+use packet::time::Instant;
+use thiserror::Error;
+
+use crate::connection::{Connection, Incoming};
+use crate::error::ClientError;
+use crate::judge::{Judge, Now, Verdict};
+
+/// Packets that are looked at before Interests are sent for those that are missing.
+const BATCH: usize = 64;
+
+/// Why a fetch did not come to a good end.
+#[derive(Debug, Error)]
+pub enum FetchFailure {
+    /// The object cannot be had, or not be trusted.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The forwarder went away.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The reader does not want any more.
+    #[error("cannot write what was fetched: {0}")]
+    Output(#[from] io::Error),
+    /// A signal came.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Takes what a fetch brings.
+pub trait Reader {
+    /// The next piece, in order.
+    ///
+    /// # Errors
+    /// It cannot be written; the fetch ends.
+    fn piece(&mut self, piece: &Piece) -> io::Result<()>;
+
+    /// Called now and then; says whether to go on.
+    fn progress(&mut self, _fetcher: &Fetcher) -> bool {
+        true
+    }
+}
+
+/// Runs `fetcher`, which must leave verification to its owner, until the object is complete.
+///
+/// # Errors
+/// The object cannot be had or is refused, the forwarder went away, the reader fails or wants no more.
+pub fn fetch(
+    connection: &mut Connection,
+    fetcher: &mut Fetcher,
+    judge: &mut dyn Judge,
+    reader: &mut dyn Reader,
+) -> Result<(), FetchFailure> {
+    loop {
+        let now = both(connection);
+        settle(fetcher, judge, now);
+        while let Some(piece) = fetcher.poll_content() {
+            reader.piece(&piece)?;
+            judge.handle_delivered(piece.segment + 1);
+        }
+        if let Some(error) = fetcher.error() {
+            return Err(error.clone().into());
+        }
+        if fetcher.is_complete() {
+            return Ok(());
+        }
+        if !reader.progress(fetcher) {
+            return Err(FetchFailure::Interrupted);
+        }
+        while let Some(interest) = judge.poll_interest(now) {
+            connection.send_interest(&interest)?;
+        }
+        while let Some(interest) = fetcher.poll_transmit(now.instant) {
+            connection.send_interest(&interest)?;
+        }
+        let deadline = fetcher.next_deadline().unwrap_or(Instant::NEVER).min(judge.next_deadline());
+        match connection.receive(deadline)? {
+            None => {
+                let now = both(connection);
+                fetcher.handle_timeout(now.instant);
+                judge.handle_timeout(now);
+            }
+            Some(first) => {
+                let mut next = Some(first);
+                for _ in 0..BATCH {
+                    let Some(packet) = next else { break };
+                    take(fetcher, judge, both(connection), packet);
+                    next = connection.try_receive()?;
+                }
+                if let Some(packet) = next {
+                    take(fetcher, judge, both(connection), packet);
+                }
+            }
+        }
+    }
+}
+
+fn both(connection: &Connection) -> Now {
+    Now { instant: connection.now(), unix: connection.clock().unix() }
+}
+
+/// Carries packets to the judge and verdicts back.
+fn settle(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now) {
+    while let Some(packet) = fetcher.poll_unverified() {
+        judge.handle_packet(now, packet);
+    }
+    while let Some(Verdict { subject, refused }) = judge.poll_verdict() {
+        match refused {
+            None => fetcher.accept(now.instant, subject),
+            Some(problem) => fetcher.refuse(now.instant, subject, &problem),
+        }
+    }
+}
+
+fn take(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, packet: Incoming) {
+    match packet {
+        Incoming::Data { data, header } => {
+            if !judge.handle_data(now, &data) {
+                fetcher.receive_data(now.instant, data, &header);
+            }
+        }
+        Incoming::Nack { interest, reason, .. } => {
+            judge.handle_nack(now, interest.name(), reason);
+            fetcher.receive_nack(now.instant, interest.name(), reason);
+        }
+        // Nobody registered anything on this connection for as long as the fetch runs.
+        Incoming::Interest { .. } => {}
+    }
+}

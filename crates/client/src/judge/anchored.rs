@@ -1,0 +1,119 @@
+//! With trust anchors: every packet must lead up to one, under the rules.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use flow::{Subject, Unverified};
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, NackReason, Name, NameRef};
+use trust::Validator;
+use trust::validator::{FetchFailure, ValidationId};
+
+use super::{Judge, Now, Summary, Verdict, note_signer};
+
+/// How much longer than its lifetime an Interest for a certificate is waited for.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// Validates every packet.
+#[derive(Debug)]
+pub struct AnchoredJudge {
+    validator: Validator,
+    subjects: BTreeMap<ValidationId, Subject>,
+    asked: BTreeMap<Name, Instant>,
+    verdicts: VecDeque<Verdict>,
+    signers: Vec<String>,
+    refused: u64,
+}
+
+impl AnchoredJudge {
+    /// Validates with `validator`.
+    pub fn new(validator: Validator) -> Self {
+        AnchoredJudge {
+            validator,
+            subjects: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            verdicts: VecDeque::new(),
+            signers: Vec::new(),
+            refused: 0,
+        }
+    }
+
+    /// What validates.
+    pub fn validator(&self) -> &Validator {
+        &self.validator
+    }
+
+    fn collect(&mut self) {
+        while let Some(outcome) = self.validator.poll_outcome() {
+            let Some(subject) = self.subjects.remove(&outcome.id) else { continue };
+            let refused = match outcome.verdict {
+                Ok(signer) => {
+                    note_signer(&mut self.signers, signer.name().to_string());
+                    None
+                }
+                Err(refusal) => {
+                    self.refused += 1;
+                    Some(refusal.to_string())
+                }
+            };
+            self.verdicts.push_back(Verdict { subject, refused });
+        }
+    }
+}
+
+impl Judge for AnchoredJudge {
+    fn handle_packet(&mut self, now: Now, packet: Unverified) {
+        let id = self.validator.validate(now.unix, trust::validator::Subject::Data(packet.data));
+        self.subjects.insert(id, packet.subject);
+        self.collect();
+    }
+
+    fn handle_data(&mut self, now: Now, data: &Data) -> bool {
+        let ours = self.validator.handle_data(now.unix, data);
+        if ours {
+            self.asked.retain(|name, _| !name.as_ref().is_prefix_of(data.name()));
+            self.collect();
+        }
+        ours
+    }
+
+    fn handle_nack(&mut self, _now: Now, name: NameRef<'_>, reason: NackReason) {
+        if self.asked.remove(&name.to_name()).is_some() {
+            self.validator.handle_failure(name, FetchFailure::Nack(reason));
+            self.collect();
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Now) {
+        while let Some(entry) = self.asked.iter().find(|(_, deadline)| **deadline <= now.instant) {
+            let name = entry.0.clone();
+            self.asked.remove(&name);
+            self.validator.handle_failure(name.as_ref(), FetchFailure::Timeout);
+        }
+        self.collect();
+    }
+
+    fn poll_verdict(&mut self) -> Option<Verdict> {
+        self.verdicts.pop_front()
+    }
+
+    fn poll_interest(&mut self, now: Now) -> Option<Interest> {
+        let interest = self.validator.poll_interest()?;
+        self.asked.insert(interest.name().to_name(), now.instant + interest.lifetime() + GRACE);
+        Some(interest)
+    }
+
+    fn next_deadline(&self) -> Instant {
+        self.asked.values().copied().min().unwrap_or(Instant::NEVER)
+    }
+
+    fn summary(&self) -> Summary {
+        let signers = self.signers.join(", ");
+        let text = match self.refused {
+            0 => format!("every packet is signed by {signers}, which a trust anchor vouches for"),
+            count => {
+                format!("{count} packets were refused and asked for again; the rest is signed by {signers}")
+            }
+        };
+        Summary { trusted: !self.signers.is_empty(), signers: self.signers.clone(), text }
+    }
+}

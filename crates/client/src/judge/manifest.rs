@@ -1,0 +1,246 @@
+//! With a manifest: one signature for all, and a hash for each segment.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use flow::{Subject, Unverified};
+use packet::ndn::tlv;
+use packet::time::Instant;
+use packet::{Component, ComponentKind, Data, Interest, NackReason, Name, NameRef};
+use trust::manifest::{ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of};
+
+use super::requests::Requests;
+use super::{IntegrityJudge, Judge, Now, Summary, Verdict};
+
+/// Packets of the manifest that are asked for at once.
+const WINDOW: usize = 8;
+
+/// Segments that wait for the part of the manifest that speaks of them.
+const MAX_HELD: usize = 64 << 10;
+
+/// Judges segments by the object's manifest, whose first packet another judge vouches for.
+pub struct ManifestJudge {
+    /// Judges the first packet of the manifest.
+    root: Box<dyn Judge>,
+    /// Looks at metadata, for which the manifest does not speak.
+    integrity: IntegrityJudge,
+    reader: Option<Reading>,
+    requests: Requests,
+    held: BTreeMap<u64, Data>,
+    verdicts: VecDeque<Verdict>,
+    /// Why there is no manifest to judge by.
+    broken: Option<String>,
+    verified: u64,
+}
+
+struct Reading {
+    name: Name,
+    reader: ManifestReader,
+    /// The packet that will be asked for next.
+    next_asked: u64,
+    last: Option<u64>,
+    first_is_judged: bool,
+    first: Option<Data>,
+}
+
+impl ManifestJudge {
+    /// Judges by a manifest whose first packet `root` vouches for. `seed` decides nonces.
+    pub fn new(root: Box<dyn Judge>, seed: u64) -> Self {
+        ManifestJudge {
+            root,
+            integrity: IntegrityJudge::new(),
+            reader: None,
+            requests: Requests::new(seed),
+            held: BTreeMap::new(),
+            verdicts: VecDeque::new(),
+            broken: None,
+            verified: 0,
+        }
+    }
+
+    /// Begins with the manifest as soon as the object's name is known.
+    fn begin(&mut self, segment: NameRef<'_>) {
+        let object = segment.prefix(segment.component_count().saturating_sub(1)).to_name();
+        match manifest_name(&object) {
+            Ok(name) => {
+                let reader = ManifestReader::new(object, ManifestLimits::default());
+                let reading =
+                    Reading { name, reader, next_asked: 0, last: None, first_is_judged: false, first: None };
+                self.reader = Some(reading);
+                self.ask();
+            }
+            Err(error) => self.broken = Some(error.to_string()),
+        }
+    }
+
+    /// Asks for more of the manifest, as far as the window allows.
+    fn ask(&mut self) {
+        let Some(reading) = &mut self.reader else { return };
+        // How many there are is known from the first one.
+        let end = reading.last.map_or(1, |last| last.saturating_add(1));
+        while self.requests.len() < WINDOW && reading.next_asked < end {
+            let mut digits = Vec::new();
+            tlv::write_nni(&mut digits, reading.next_asked);
+            if let Ok(name) = reading.name.with(Component::new(ComponentKind::SEGMENT, &digits)) {
+                self.requests.ask(name);
+            }
+            reading.next_asked += 1;
+        }
+    }
+
+    fn take_manifest_packet(&mut self, now: Now, data: &Data) {
+        let Some(reading) = &mut self.reader else { return };
+        let number = data.name().last().and_then(Component::number);
+        if number == Some(0) {
+            if !reading.first_is_judged {
+                reading.first = Some(data.clone());
+                self.root.handle_packet(now, Unverified { subject: Subject::Segment(0), data: data.clone() });
+                self.collect_root();
+            }
+            return;
+        }
+        if let Err(error) = reading.reader.handle_packet(data) {
+            self.give_up(error.to_string());
+        }
+        self.judge_held();
+        self.ask();
+    }
+
+    /// Takes the verdict on the first packet.
+    fn collect_root(&mut self) {
+        while let Some(verdict) = self.root.poll_verdict() {
+            let Some(reading) = &mut self.reader else { continue };
+            let Some(first) = reading.first.take() else { continue };
+            reading.first_is_judged = true;
+            if let Some(refused) = verdict.refused {
+                self.give_up(format!("its manifest is refused: {refused}"));
+                continue;
+            }
+            let last = first.ndn().and_then(|view| view.final_block()).and_then(Component::number);
+            reading.last = Some(last.unwrap_or(0));
+            if let Err(error) = reading.reader.handle_first(&first) {
+                self.give_up(error.to_string());
+            }
+            self.judge_held();
+            self.ask();
+        }
+    }
+
+    fn judge_held(&mut self) {
+        let Some(reading) = &self.reader else { return };
+        let known = reading.reader.known_segments();
+        let complete = reading.reader.is_complete();
+        while let Some(entry) = self.held.first_entry() {
+            if *entry.key() >= known && !complete {
+                return;
+            }
+            let (segment, data) = entry.remove_entry();
+            let refused = words(reading.reader.judge(&data));
+            self.verified += u64::from(refused.is_none());
+            self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
+        }
+    }
+
+    fn give_up(&mut self, problem: String) {
+        for segment in std::mem::take(&mut self.held).into_keys() {
+            let refused = Some(problem.clone());
+            self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
+        }
+        self.broken.get_or_insert(problem);
+    }
+}
+
+/// Why a segment is refused, if it is.
+fn words(verdict: SegmentVerdict) -> Option<String> {
+    match verdict {
+        SegmentVerdict::Verified => None,
+        SegmentVerdict::Forged => Some("it is not the segment that the manifest lists".into()),
+        SegmentVerdict::NotInObject => Some("the manifest does not list it".into()),
+        SegmentVerdict::Unknown => Some("the manifest does not speak of it yet".into()),
+    }
+}
+
+impl Judge for ManifestJudge {
+    fn handle_packet(&mut self, _now: Now, packet: Unverified) {
+        let subject = packet.subject;
+        let verdict = |refused| Verdict { subject, refused };
+        let Subject::Segment(segment) = subject else {
+            let refused = self.integrity.judge(&packet.data);
+            return self.verdicts.push_back(verdict(refused));
+        };
+        if self.reader.is_none() && self.broken.is_none() {
+            self.begin(packet.data.name());
+        }
+        if let Some(problem) = &self.broken {
+            return self.verdicts.push_back(verdict(Some(problem.clone())));
+        }
+        let Some(reading) = &self.reader else { return };
+        match reading.reader.judge(&packet.data) {
+            SegmentVerdict::Unknown if self.held.len() < MAX_HELD => {
+                self.held.insert(segment, packet.data);
+            }
+            judged => {
+                let refused = words(judged);
+                self.verified += u64::from(refused.is_none());
+                self.verdicts.push_back(verdict(refused));
+            }
+        }
+    }
+
+    fn handle_data(&mut self, now: Now, data: &Data) -> bool {
+        if self.requests.answered(data.name()) {
+            self.take_manifest_packet(now, data);
+            return true;
+        }
+        let ours = self.root.handle_data(now, data);
+        self.collect_root();
+        // A late copy of a manifest packet is nobody else's either.
+        ours || object_of(data.name()).is_some()
+    }
+
+    fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
+        if self.requests.answered(name) {
+            self.give_up(format!("it has no manifest: {name} came back ({reason})"));
+        } else {
+            self.root.handle_nack(now, name, reason);
+            self.collect_root();
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Now) {
+        if let Some(name) = self.requests.take_failed(now.instant) {
+            self.give_up(format!("it has no manifest, or nobody answers for {name}"));
+        }
+        self.root.handle_timeout(now);
+        self.collect_root();
+    }
+
+    fn handle_delivered(&mut self, segment: u64) {
+        if let Some(reading) = &mut self.reader {
+            reading.reader.forget_below(segment);
+        }
+    }
+
+    fn poll_verdict(&mut self) -> Option<Verdict> {
+        self.verdicts.pop_front()
+    }
+
+    fn poll_interest(&mut self, now: Now) -> Option<Interest> {
+        self.requests.poll(now.instant).or_else(|| self.root.poll_interest(now))
+    }
+
+    fn next_deadline(&self) -> Instant {
+        self.requests.next_deadline().min(self.root.next_deadline())
+    }
+
+    fn summary(&self) -> Summary {
+        let root = self.root.summary();
+        let text = match &self.broken {
+            Some(problem) => problem.clone(),
+            None => format!(
+                "{} segments are as its manifest lists them; of the manifest: {}",
+                self.verified, root.text
+            ),
+        };
+        Summary { text, ..root }
+    }
+}

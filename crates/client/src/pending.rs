@@ -1,0 +1,148 @@
+//! Interests that wait for an answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use packet::time::Instant;
+use packet::{Component, ComponentKind, Data, Interest, Name, NameRef};
+
+/// One Interest that was expressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(u64);
+
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) id: RequestId,
+    pub(crate) interest: Interest,
+    pub(crate) sent: Instant,
+    deadline: Instant,
+}
+
+/// Pending Interests by name, and by when they are given up.
+#[derive(Debug, Default)]
+pub(crate) struct PendingTable {
+    by_name: BTreeMap<Name, Vec<Pending>>,
+    by_deadline: BTreeSet<(Instant, RequestId, Name)>,
+    /// How many names end in an implicit digest; only then is that of each Data computed.
+    by_digest: usize,
+    next_id: u64,
+}
+
+impl PendingTable {
+    pub(crate) fn len(&self) -> usize {
+        self.by_deadline.len()
+    }
+
+    pub(crate) fn insert(&mut self, interest: Interest, sent: Instant, deadline: Instant) -> RequestId {
+        let id = RequestId(self.next_id);
+        self.next_id += 1;
+        let name = interest.name().to_name();
+        self.by_digest += usize::from(interest.implicit_digest().is_some());
+        self.by_deadline.insert((deadline, id, name.clone()));
+        self.by_name.entry(name).or_default().push(Pending { id, interest, sent, deadline });
+        id
+    }
+
+    /// When the next one is given up; [`Instant::NEVER`] if none waits.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.by_deadline.first().map_or(Instant::NEVER, |(deadline, ..)| *deadline)
+    }
+
+    /// Takes all that `data` answers.
+    pub(crate) fn take_answered(&mut self, data: &Data) -> Vec<Pending> {
+        let mut taken = Vec::new();
+        let name = data.name();
+        for count in 1..=name.component_count() {
+            self.take_matching(
+                &name.prefix(count).to_name(),
+                |pending| pending.interest.matches(data),
+                &mut taken,
+            );
+        }
+        if self.by_digest > 0 {
+            let digest = data.implicit_digest();
+            let component = Component::new(ComponentKind::IMPLICIT_DIGEST, &digest);
+            if let Ok(full) = name.to_name().with(component) {
+                self.take_matching(&full, |pending| pending.interest.matches(data), &mut taken);
+            }
+        }
+        taken
+    }
+
+    /// Takes those of this name: they came back.
+    pub(crate) fn take_named(&mut self, name: NameRef<'_>) -> Vec<Pending> {
+        let mut taken = Vec::new();
+        self.take_matching(&name.to_name(), |_| true, &mut taken);
+        taken
+    }
+
+    /// Takes one whose time is up.
+    pub(crate) fn take_expired(&mut self, now: Instant) -> Option<Pending> {
+        let (deadline, id, name) = self.by_deadline.first()?.clone();
+        if deadline > now {
+            return None;
+        }
+        let mut taken = Vec::new();
+        self.take_matching(&name, |pending| pending.id == id, &mut taken);
+        taken.pop()
+    }
+
+    fn take_matching(&mut self, name: &Name, wanted: impl Fn(&Pending) -> bool, taken: &mut Vec<Pending>) {
+        let Some(all) = self.by_name.get_mut(name) else { return };
+        let first_new = taken.len();
+        taken.extend(all.extract_if(.., |pending| wanted(pending)));
+        if all.is_empty() {
+            self.by_name.remove(name);
+        }
+        for pending in taken.iter().skip(first_new) {
+            self.by_deadline.remove(&(pending.deadline, pending.id, name.clone()));
+            self.by_digest -= usize::from(pending.interest.implicit_digest().is_some());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::ndn::{DataBuilder, InterestBuilder};
+
+    fn interest(uri: &str, prefix: bool) -> Interest {
+        InterestBuilder::new(uri.parse().unwrap()).can_be_prefix(prefix).build().unwrap()
+    }
+
+    #[test]
+    fn a_data_takes_exactly_those_it_answers() {
+        let data = DataBuilder::new("/a/b/c".parse().unwrap()).build_with_digest().unwrap();
+        let digest = data.implicit_digest();
+        let full =
+            data.name().to_name().with(Component::new(ComponentKind::IMPLICIT_DIGEST, &digest)).unwrap();
+        let mut table = PendingTable::default();
+        let at = Instant::from_secs(9);
+        let by_digest = InterestBuilder::new(full).build().unwrap();
+        let answered = [
+            table.insert(interest("/a/b/c", false), Instant::ZERO, at),
+            table.insert(interest("/a", true), Instant::ZERO, at),
+            table.insert(interest("/a/b/c", false), Instant::ZERO, at),
+            table.insert(by_digest, Instant::ZERO, at),
+        ];
+        let others = [("/a/b", false), ("/a/b/c/d", true), ("/b", true)];
+        for (uri, prefix) in others {
+            table.insert(interest(uri, prefix), Instant::ZERO, at);
+        }
+        let mut taken: Vec<RequestId> = table.take_answered(&data).iter().map(|pending| pending.id).collect();
+        taken.sort();
+        assert_eq!(taken, answered);
+        assert_eq!(table.len(), others.len());
+        assert!(table.take_answered(&data).is_empty());
+    }
+
+    #[test]
+    fn the_earliest_is_given_up_first_and_once() {
+        let mut table = PendingTable::default();
+        let late = table.insert(interest("/a", false), Instant::ZERO, Instant::from_secs(2));
+        let early = table.insert(interest("/a", false), Instant::ZERO, Instant::from_secs(1));
+        assert_eq!(table.next_deadline(), Instant::from_secs(1));
+        let mut expired = |secs| table.take_expired(Instant::from_secs(secs)).map(|pending| pending.id);
+        assert_eq!([expired(0), expired(3), expired(3), expired(3)], [None, Some(early), Some(late), None]);
+        assert_eq!(table.next_deadline(), Instant::NEVER);
+    }
+}

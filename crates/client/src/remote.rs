@@ -1,0 +1,215 @@
+//! Where a forwarder is.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// The port of NDN.
+const PORT: u16 = 6363;
+
+/// Sockets at which forwarders of this host are looked for, in this order, if nobody says otherwise.
+const WELL_KNOWN: &[&str] = &["/run/nfd/nfd.sock", "/run/nfd.sock", "/var/run/nfd/nfd.sock"];
+
+/// The address of a forwarder: `unix:///run/nfd/nfd.sock`, `tcp://host:6363`, `udp://host:6363`.
+///
+/// ```
+/// use client::Remote;
+/// assert_eq!("udp4://192.0.2.1".parse::<Remote>()?.to_string(), "udp4://192.0.2.1:6363");
+/// assert_eq!("tcp://[::1]:7000".parse::<Remote>()?.to_string(), "tcp://[::1]:7000");
+/// assert!("http://example.net".parse::<Remote>().is_err());
+/// # Ok::<(), client::RemoteError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// A socket in the file system.
+    Unix(PathBuf),
+    /// A TCP connection.
+    Tcp(Host),
+    /// UDP datagrams.
+    Udp(Host),
+}
+
+/// A host and a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// A name or an address, without brackets.
+    pub name: String,
+    /// The port.
+    pub port: u16,
+    /// Which of its addresses are meant.
+    pub family: Family,
+}
+
+/// Which addresses of a host are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// All of them.
+    Any,
+    /// Those of IPv4.
+    V4,
+    /// Those of IPv6.
+    V6,
+}
+
+/// A text that is no address of a forwarder.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?}: a forwarder's address is unix:///path, tcp://host[:port] or udp://host[:port]")]
+pub struct RemoteError(String);
+
+impl Remote {
+    /// The forwarder that is meant when none is named: NDN_CLIENT_TRANSPORT from the environment, `transport=` from
+    /// `~/.ndn/client.conf` or `/etc/ndn/client.conf`, else the first socket there is of `/run/nfd/nfd.sock`, `nfd.sock` in
+    /// XDG_RUNTIME_DIR, where a forwarder that is not root's puts it, and the older places.
+    ///
+    /// # Errors
+    /// The environment or the file names something that is no address.
+    pub fn default_forwarder() -> Result<Self, RemoteError> {
+        if let Ok(uri) = std::env::var("NDN_CLIENT_TRANSPORT")
+            && !uri.is_empty()
+        {
+            return uri.parse();
+        }
+        let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".ndn/client.conf"));
+        for file in home.into_iter().chain([PathBuf::from("/etc/ndn/client.conf")]) {
+            if let Ok(text) = std::fs::read_to_string(file)
+                && let Some(uri) = transport_in(&text)
+            {
+                return uri.parse();
+            }
+        }
+        let mut candidates: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
+        candidates.splice(1..1, own_sockets());
+        let there = candidates.iter().find(|path| path.exists());
+        Ok(Remote::Unix(there.cloned().unwrap_or_else(|| PathBuf::from("/run/nfd/nfd.sock"))))
+    }
+
+    /// Whether the forwarder is on this host, so that `/localhost` reaches it.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Remote::Unix(_) => true,
+            Remote::Tcp(host) | Remote::Udp(host) => {
+                host.name == "localhost"
+                    || host.name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+            }
+        }
+    }
+}
+
+/// Where Cairn's node puts its socket when it may not write to `/run/nfd`.
+fn own_sockets() -> Vec<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join("nfd.sock"));
+    let user = rustix::process::getuid().as_raw();
+    let temporary = std::env::temp_dir().join(format!("cairn-{user}")).join("nfd.sock");
+    runtime.into_iter().chain([temporary]).collect()
+}
+
+/// The value of `transport=` in a client.conf of ndn-cxx.
+fn transport_in(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let (key, value) = line.split(';').next()?.split_once('=')?;
+        (key.trim() == "transport").then(|| value.trim()).filter(|value| !value.is_empty())
+    })
+}
+
+impl FromStr for Remote {
+    type Err = RemoteError;
+
+    fn from_str(text: &str) -> Result<Self, RemoteError> {
+        let wrong = || RemoteError(text.to_owned());
+        let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
+        let host = |family| parse_host(rest, family).ok_or_else(wrong);
+        match scheme {
+            "unix" if rest.starts_with('/') => Ok(Remote::Unix(PathBuf::from(rest))),
+            "tcp" => Ok(Remote::Tcp(host(Family::Any)?)),
+            "tcp4" => Ok(Remote::Tcp(host(Family::V4)?)),
+            "tcp6" => Ok(Remote::Tcp(host(Family::V6)?)),
+            "udp" => Ok(Remote::Udp(host(Family::Any)?)),
+            "udp4" => Ok(Remote::Udp(host(Family::V4)?)),
+            "udp6" => Ok(Remote::Udp(host(Family::V6)?)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+fn parse_host(text: &str, family: Family) -> Option<Host> {
+    let text = text.trim_end_matches('/');
+    let (name, port) = match text.strip_prefix('[') {
+        Some(inside) => {
+            let (name, rest) = inside.split_once(']')?;
+            (name, if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) })
+        }
+        None => match text.rsplit_once(':') {
+            // An address of IPv6 without brackets.
+            Some((before, _)) if before.contains(':') => (text, None),
+            Some((name, port)) => (name, Some(port)),
+            None => (text, None),
+        },
+    };
+    let port = port.map_or(Some(PORT), |port| port.parse().ok())?;
+    let legal = !name.is_empty() && !name.contains(['/', '?', '#', '@', ' ']);
+    legal.then(|| Host { name: name.to_owned(), port, family })
+}
+
+impl fmt::Display for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scheme, host) = match self {
+            Remote::Unix(path) => return write!(f, "unix://{}", path.display()),
+            Remote::Tcp(host) => ("tcp", host),
+            Remote::Udp(host) => ("udp", host),
+        };
+        let family = match host.family {
+            Family::Any => "",
+            Family::V4 => "4",
+            Family::V6 => "6",
+        };
+        if host.name.contains(':') {
+            write!(f, "{scheme}{family}://[{}]:{}", host.name, host.port)
+        } else {
+            write!(f, "{scheme}{family}://{}:{}", host.name, host.port)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_and_written() {
+        for (text, written) in [
+            ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
+            ("tcp://localhost", "tcp://localhost:6363"),
+            ("udp6://[2001:db8::1]", "udp6://[2001:db8::1]:6363"),
+            ("udp://2001:db8::1", "udp://[2001:db8::1]:6363"),
+            ("tcp4://127.0.0.1:7000/", "tcp4://127.0.0.1:7000"),
+        ] {
+            assert_eq!(text.parse::<Remote>().unwrap().to_string(), written);
+        }
+        for text in
+            ["", "unix://relative", "tcp://", "tcp://a:b", "udp://a:70000", "udp://[::1", "host", "tcp://a b"]
+        {
+            assert!(text.parse::<Remote>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_this_host_is_local() {
+        let local = |text: &str| text.parse::<Remote>().unwrap().is_local();
+        assert!(
+            local("unix:///x")
+                && local("tcp://localhost")
+                && local("udp4://127.0.0.1")
+                && local("tcp6://[::1]")
+        );
+        assert!(!local("udp4://192.0.2.1") && !local("tcp://example.net"));
+    }
+
+    #[test]
+    fn the_configuration_file_of_other_clients_is_understood() {
+        assert_eq!(transport_in("; transport=unix:///no\ntransport = tcp://a ; yes\n"), Some("tcp://a"));
+        assert_eq!(transport_in("pib=pib-sqlite3\n"), None);
+    }
+}

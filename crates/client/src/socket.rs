@@ -1,0 +1,138 @@
+//! Sockets that never block by themselves, and waiting on them.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration as StdDuration;
+
+use packet::time::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::remote::{Family, Host, Remote};
+
+/// How long a TCP connection may take to come about.
+const CONNECT_TIMEOUT: StdDuration = StdDuration::from_secs(8);
+
+/// What we ask the kernel to keep for us in each direction, so that a burst is not lost. It may give less.
+const KERNEL_BUFFER_BYTES: usize = 4 << 20;
+
+#[derive(Debug)]
+pub(crate) enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    Udp(UdpSocket),
+}
+
+/// What a wait ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// There is something to read or room to write, or the time is up.
+    Over,
+    /// A signal came.
+    Interrupted,
+}
+
+impl Socket {
+    pub(crate) fn connect(remote: &Remote) -> io::Result<Self> {
+        let socket = match remote {
+            Remote::Unix(path) => {
+                let stream = UnixStream::connect(path)?;
+                stream.set_nonblocking(true)?;
+                Socket::Unix(stream)
+            }
+            Remote::Tcp(host) => {
+                let stream =
+                    first_that_works(host, |address| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT))?;
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+                Socket::Tcp(stream)
+            }
+            Remote::Udp(host) => {
+                let socket = first_that_works(host, |address| {
+                    let any = match address {
+                        SocketAddr::V4(_) => "0.0.0.0:0",
+                        SocketAddr::V6(_) => "[::]:0",
+                    };
+                    let socket = UdpSocket::bind(any)?;
+                    socket.connect(address)?;
+                    Ok(socket)
+                })?;
+                socket.set_nonblocking(true)?;
+                Socket::Udp(socket)
+            }
+        };
+        let options = socket2::SockRef::from(&socket);
+        // Whatever it grants is fine.
+        let _ = options.set_recv_buffer_size(KERNEL_BUFFER_BYTES);
+        let _ = options.set_send_buffer_size(KERNEL_BUFFER_BYTES);
+        Ok(socket)
+    }
+
+    /// Whether it keeps the bounds of what is sent.
+    pub(crate) fn is_datagram(&self) -> bool {
+        matches!(self, Socket::Udp(_))
+    }
+
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(stream) => (&mut &*stream).read(buffer),
+            Socket::Tcp(stream) => (&mut &*stream).read(buffer),
+            Socket::Udp(socket) => socket.recv(buffer),
+        }
+    }
+
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(stream) => (&mut &*stream).write(bytes),
+            Socket::Tcp(stream) => (&mut &*stream).write(bytes),
+            Socket::Udp(socket) => socket.send(bytes),
+        }
+    }
+
+    /// Waits until there is something to read, or also until there is room to write, at most `timeout`; for ever if that
+    /// is `None`.
+    pub(crate) fn wait(&self, or_writable: bool, timeout: Option<Duration>) -> io::Result<Waited> {
+        let flags = if or_writable { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let mut fds = [PollFd::new(self, flags)];
+        let timeout = timeout.map(|timeout| Timespec {
+            tv_sec: i64::try_from(timeout.as_nanos() / 1_000_000_000).unwrap_or(i64::MAX),
+            // Below a thousand million, which fits any integer.
+            tv_nsec: (timeout.as_nanos() % 1_000_000_000) as _,
+        });
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => Ok(Waited::Over),
+            Err(rustix::io::Errno::INTR) => Ok(Waited::Interrupted),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Unix(stream) => stream.as_fd(),
+            Socket::Tcp(stream) => stream.as_fd(),
+            Socket::Udp(socket) => socket.as_fd(),
+        }
+    }
+}
+
+/// Tries the addresses of a host one after the other.
+fn first_that_works<T>(host: &Host, mut attempt: impl FnMut(SocketAddr) -> io::Result<T>) -> io::Result<T> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address of this kind");
+    for address in (host.name.as_str(), host.port).to_socket_addrs()? {
+        let wanted = match host.family {
+            Family::Any => true,
+            Family::V4 => address.is_ipv4(),
+            Family::V6 => address.is_ipv6(),
+        };
+        if wanted {
+            match attempt(address) {
+                Ok(socket) => return Ok(socket),
+                Err(error) => last = error,
+            }
+        }
+    }
+    Err(last)
+}

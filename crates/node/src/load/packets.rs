@@ -1,0 +1,146 @@
+//! Packets that differ from each other in a number only, so that the next is the last with a few bytes changed.
+
+use packet::ndn::lp::LpPacketView;
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::time::Duration;
+use packet::{Component, EncodeError, Name};
+
+/// What the packets look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bytes of the name, components with their types and lengths; at least 40.
+    pub name_bytes: usize,
+    /// Bytes of content of each Data.
+    pub payload_bytes: usize,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape { name_bytes: 100, payload_bytes: 1000 }
+    }
+}
+
+/// Digits of the number in each name, and what marks their place.
+const DIGITS: usize = 12;
+const MARK: &[u8; DIGITS] = b"############";
+
+impl Shape {
+    /// The prefix of all names.
+    ///
+    /// # Errors
+    /// None for the shapes that can be asked for.
+    pub fn prefix(&self) -> Result<Name, packet::name::UriError> {
+        "/bench/forward".parse()
+    }
+
+    fn name(&self) -> Result<Name, EncodeError> {
+        let start = Name::from_components([Component::generic(b"bench"), Component::generic(b"forward")])?;
+        let rest = self.name_bytes.saturating_sub(start.canonical().len() + 2 + DIGITS);
+        // Two components of about equal length before the number.
+        let (left, right) = (rest / 2, rest - rest / 2);
+        let filler = |len: usize| vec![b'x'; len.saturating_sub(2).min(250)];
+        let name = start.with(Component::generic(&filler(left)))?.with(Component::generic(&filler(right)))?;
+        Ok(name.with(Component::generic(MARK))?)
+    }
+
+    /// An Interest to be numbered.
+    pub(super) fn interest(&self) -> Result<Template, EncodeError> {
+        let interest =
+            InterestBuilder::new(self.name()?).nonce(0x2323_2323).lifetime(Duration::from_secs(4)).build()?;
+        let wire = interest.wire().to_vec();
+        let nonce = wire.windows(6).position(|window| window == [0x0a, 4, 0x23, 0x23, 0x23, 0x23]);
+        Ok(Template::new(wire, nonce.map(|at| at + 2)))
+    }
+
+    /// A Data to be numbered. Its signature is right for no number but one: forwarders do not look at it.
+    pub(super) fn data(&self) -> Result<Template, EncodeError> {
+        let data = DataBuilder::new(self.name()?)
+            .freshness(Duration::from_secs(3600))
+            .content(vec![b'.'; self.payload_bytes])
+            .build_with_digest()?;
+        Ok(Template::new(data.wire().to_vec(), None))
+    }
+}
+
+/// A packet with the places of what changes.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    pub(super) wire: Vec<u8>,
+    digits: usize,
+    nonce: Option<usize>,
+}
+
+impl Template {
+    fn new(wire: Vec<u8>, nonce: Option<usize>) -> Self {
+        let digits = wire.windows(DIGITS).position(|window| window == MARK).unwrap_or(0);
+        Template { wire, digits, nonce }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.wire.len()
+    }
+
+    /// Writes number and nonce into a packet made from this template.
+    #[inline]
+    pub(super) fn number(&self, packet: &mut [u8], number: u64, nonce: u32) {
+        let mut digits = [b'0'; DIGITS];
+        let mut rest = number;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        self.put_digits(packet, &digits);
+        if let Some(place) = self.nonce.and_then(|at| packet.get_mut(at..at + 4)) {
+            place.copy_from_slice(&nonce.to_be_bytes());
+        }
+    }
+
+    #[inline]
+    pub(super) fn put_digits(&self, packet: &mut [u8], digits: &[u8; DIGITS]) {
+        if let Some(place) = packet.get_mut(self.digits..self.digits + DIGITS) {
+            place.copy_from_slice(digits);
+        }
+    }
+
+    /// The digits of a packet made from this template, and the PIT token in its frame, if there is one.
+    #[inline]
+    pub(super) fn digits<'a>(&self, frame: &'a [u8]) -> Option<(&'a [u8; DIGITS], &'a [u8])> {
+        let (packet, token) = match frame.first() {
+            Some(0x64) => {
+                let view = LpPacketView::decode(frame).ok()?;
+                // A Nack is no Interest to be answered.
+                (view.fragment.filter(|_| view.nack.is_none())?, view.pit_token)
+            }
+            _ => (frame, &[][..]),
+        };
+        // A forwarder may have added a field behind the name, never before it, unless that made a length longer.
+        Some((packet.get(self.digits..)?.first_chunk()?, token))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::{Data, Interest};
+
+    use super::*;
+
+    #[test]
+    fn numbered_packets_are_legal_and_have_names_of_the_length_asked_for() {
+        let shape = Shape { name_bytes: 100, payload_bytes: 1000 };
+        let (interest, data) = (shape.interest().unwrap(), shape.data().unwrap());
+        let mut wire = interest.wire.clone();
+        interest.number(&mut wire, 4711, 7);
+        let decoded = Interest::decode_ndn(wire.clone().into()).unwrap();
+        assert_eq!(decoded.name().canonical().len(), 100);
+        assert_eq!(decoded.name().last().unwrap().value, b"000000004711");
+        assert_eq!(decoded.nonce().unwrap().0, 7);
+        let (digits, token) = interest.digits(&wire).unwrap();
+        assert_eq!((&digits[..], token), (&b"000000004711"[..], &[][..]));
+        let mut answer = data.wire.clone();
+        data.put_digits(&mut answer, digits);
+        let decoded_data = Data::decode_ndn(answer.into()).unwrap();
+        assert_eq!(decoded_data.name(), decoded.name());
+        assert_eq!(decoded_data.content().len(), 1000);
+        assert!(shape.prefix().unwrap().as_ref().is_prefix_of(decoded.name()));
+    }
+}

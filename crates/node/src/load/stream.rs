@@ -1,0 +1,241 @@
+//! Interests and Data over connections, as fast as the forwarder between takes them.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use packet::ndn::lp::LpPacketView;
+use packet::ndn::tlv;
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::Report;
+use super::packets::{Shape, Template};
+
+/// A connection.
+#[derive(Debug)]
+pub enum StreamSocket {
+    /// TCP.
+    Tcp(TcpStream),
+    /// A unix socket.
+    Unix(UnixStream),
+}
+
+impl StreamSocket {
+    /// Whether reads and writes wait.
+    ///
+    /// # Errors
+    /// None that an open socket has.
+    pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            StreamSocket::Tcp(socket) => {
+                socket.set_nodelay(true)?;
+                socket.set_nonblocking(nonblocking)
+            }
+            StreamSocket::Unix(socket) => socket.set_nonblocking(nonblocking),
+        }
+    }
+}
+
+impl AsFd for StreamSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            StreamSocket::Tcp(socket) => socket.as_fd(),
+            StreamSocket::Unix(socket) => socket.as_fd(),
+        }
+    }
+}
+
+impl Read for &StreamSocket {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            StreamSocket::Tcp(socket) => (&mut &*socket).read(bytes),
+            StreamSocket::Unix(socket) => (&mut &*socket).read(bytes),
+        }
+    }
+}
+
+impl Write for &StreamSocket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            StreamSocket::Tcp(socket) => (&mut &*socket).write(bytes),
+            StreamSocket::Unix(socket) => (&mut &*socket).write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One end: a connection, what was read of a frame that goes on, and what could not be written yet.
+struct End {
+    socket: StreamSocket,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    written: usize,
+}
+
+/// What may wait to be written at one end before it makes no more.
+const MAX_OUTPUT_BYTES: usize = 256 << 10;
+
+impl End {
+    fn new(socket: StreamSocket) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(End { socket, input: Vec::new(), output: Vec::new(), written: 0 })
+    }
+
+    /// Reads what there is and shows each frame to `visit`; false if there was nothing.
+    fn read(&mut self, scratch: &mut [u8], mut visit: impl FnMut(&[u8], &mut Vec<u8>)) -> io::Result<bool> {
+        let read = match (&self.socket).read(scratch) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        self.input.extend_from_slice(scratch.get(..read).unwrap_or_default());
+        let mut rest = &self.input[..];
+        while let Ok((length, start)) = tlv::read_number(rest, 1) {
+            let Some((frame, behind)) = rest.split_at_checked(start + length as usize) else { break };
+            visit(frame, &mut self.output);
+            rest = behind;
+        }
+        let used = self.input.len() - rest.len();
+        self.input.drain(..used);
+        Ok(true)
+    }
+
+    fn write(&mut self) -> io::Result<bool> {
+        let waiting = self.output.get(self.written..).unwrap_or_default();
+        if waiting.is_empty() {
+            return Ok(false);
+        }
+        match (&self.socket).write(waiting) {
+            Ok(written) => self.written += written,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        if self.written == self.output.len() {
+            self.output.clear();
+            self.written = 0;
+        }
+        Ok(true)
+    }
+
+    fn has_room(&self) -> bool {
+        self.output.len() - self.written < MAX_OUTPUT_BYTES
+    }
+
+    fn wanted(&self) -> PollFlags {
+        if self.output.is_empty() { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT }
+    }
+}
+
+/// A consumer and a producer on one thread, each with a connection to the forwarder.
+pub struct StreamExchange {
+    consumer: End,
+    producer: End,
+    window: u64,
+    catalogue: u64,
+    interest: Template,
+    data: Template,
+    scratch: Vec<u8>,
+    next: u64,
+    totals: Report,
+    started: Instant,
+}
+
+impl StreamExchange {
+    /// An exchange over two connections.
+    ///
+    /// # Errors
+    /// Sockets that fail.
+    pub fn new(
+        consumer: StreamSocket,
+        producer: StreamSocket,
+        shape: Shape,
+        window: u64,
+        catalogue: u64,
+    ) -> io::Result<Self> {
+        Ok(StreamExchange {
+            consumer: End::new(consumer)?,
+            producer: End::new(producer)?,
+            window,
+            catalogue,
+            interest: shape.interest().map_err(io::Error::other)?,
+            data: shape.data().map_err(io::Error::other)?,
+            scratch: vec![0; 256 << 10],
+            next: 0,
+            totals: Report::default(),
+            started: Instant::now(),
+        })
+    }
+
+    /// What has been done so far.
+    pub fn report(&self) -> Report {
+        Report { seconds: self.started.elapsed().as_secs_f64(), ..self.totals }
+    }
+
+    /// Exchanges for a while.
+    ///
+    /// # Errors
+    /// A connection that fails.
+    pub fn run(&mut self, span: Duration) -> io::Result<()> {
+        let end = Instant::now() + span;
+        while Instant::now() < end {
+            let worked = self.produce()? | self.consume()?;
+            if !worked {
+                let mut sources = [
+                    PollFd::new(&self.consumer.socket, self.consumer.wanted()),
+                    PollFd::new(&self.producer.socket, self.producer.wanted()),
+                ];
+                let millisecond = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+                poll(&mut sources, Some(&millisecond))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn produce(&mut self) -> io::Result<bool> {
+        let (interest, data, totals) = (&self.interest, &self.data, &mut self.totals);
+        let mut worked = false;
+        if self.producer.has_room() {
+            worked = self.producer.read(&mut self.scratch, |frame, output| {
+                let Some((digits, token)) = interest.digits(frame) else { return };
+                totals.answered += 1;
+                let start = output.len();
+                output.extend_from_slice(&data.wire);
+                data.put_digits(output.get_mut(start..).unwrap_or_default(), digits);
+                if !token.is_empty() {
+                    let packet = output.split_off(start);
+                    LpPacketView { pit_token: token, fragment: Some(&packet), ..Default::default() }
+                        .encode(output);
+                }
+            })?;
+        }
+        Ok(self.producer.write()? | worked)
+    }
+
+    fn consume(&mut self) -> io::Result<bool> {
+        let (data, totals) = (&self.data, &mut self.totals);
+        let mut worked = self.consumer.read(&mut self.scratch, |frame, _| {
+            totals.data += u64::from(frame.len() >= data.len());
+        })?;
+        let pending = self.totals.interests - self.totals.data;
+        let room = self.window.saturating_sub(pending);
+        if room >= self.window.min(64) && self.consumer.has_room() {
+            for _ in 0..room {
+                let number = if self.catalogue > 0 { self.next % self.catalogue } else { self.next };
+                let start = self.consumer.output.len();
+                self.consumer.output.extend_from_slice(&self.interest.wire);
+                let packet = self.consumer.output.get_mut(start..).unwrap_or_default();
+                self.interest.number(packet, number, self.next as u32);
+                self.next += 1;
+            }
+            self.totals.interests += room;
+            worked = true;
+        }
+        Ok(self.consumer.write()? | worked)
+    }
+}

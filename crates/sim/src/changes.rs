@@ -1,5 +1,6 @@
 //! Changing a network while time passes: plans, links that fail, nodes that restart, recording.
 
+use engine::Engine;
 use packet::random::Random;
 use packet::time::Instant;
 
@@ -120,6 +121,9 @@ impl Network {
             let peer = Peer::Channel { channel, end: end as u32 };
             slot.ends[end].port = self.core.nodes[node as usize].reopen(now, port, peer);
         }
+        for End { node, .. } in self.core.links[link.0 as usize].ends.clone() {
+            self.settle(node);
+        }
         Ok(())
     }
 
@@ -152,6 +156,13 @@ impl Network {
         if let Some(framed) = slot.framed {
             self.core.framed[framed as usize].reset();
         }
+    }
+
+    /// Changes the engine of a node; `None` if it has none. Do not give it packets.
+    pub fn change_engine<R>(&mut self, node: NodeId, change: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+        let result = change(self.core.nodes.get_mut(node.0 as usize)?.engine.as_deref_mut()?);
+        self.settle(node.0);
+        Some(result)
     }
 
     /// Records what happens from now on, besides the hash.

@@ -35,6 +35,7 @@
 //! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`];
 //!   [`TransferConsumer`], [`FileFetcher`] and [`Publisher`] drive the machines of the crate `flow`.
 //! - [`trace`]: what happened, as records, tables and capture files.
+//! - [`swarm`]: random networks that must heal.
 //! - [`topology`]: networks of many nodes, drawn or read from other people's files.
 
 mod application;
@@ -52,6 +53,7 @@ mod parcel;
 mod routes;
 mod run;
 mod sampling;
+pub mod swarm;
 pub mod topology;
 pub mod trace;
 pub mod units;

@@ -319,6 +319,12 @@ impl Network {
         self.look_after_engine(number);
     }
 
+    /// Carries away what an engine sends because its owner has changed something.
+    pub(crate) fn settle(&mut self, number: u32) {
+        self.settle_engine(number);
+        self.deliver_outbox();
+    }
+
     /// Takes events away and sets the alarm.
     #[inline]
     fn look_after_engine(&mut self, number: u32) {

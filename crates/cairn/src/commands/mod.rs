@@ -9,6 +9,7 @@ mod ping;
 mod pingserver;
 mod poke;
 mod put;
+mod sim;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    Sim(sim::Sim),
 }
 
 impl Command {
@@ -48,6 +50,7 @@ impl Command {
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
+            Command::Sim(command) => command.run(),
         }
     }
 }

@@ -61,6 +61,8 @@ pub fn start(program: &Path, folder: &Path) -> io::Result<Child> {
 ///
 /// When the system does not allow what is needed.
 pub fn run(program: &Path, folder: &Path, owner: Owner) -> Result<i32, GuardError> {
+    // Looked for now: when the world ends, so does the view of /proc that this takes.
+    let controllers = Controllers::find();
     enter_namespaces()?;
     let mut world =
         Command::new(program).args(["lab", "internal", "world"]).arg(folder).stdin(Stdio::piped()).spawn()?;
@@ -78,7 +80,7 @@ pub fn run(program: &Path, folder: &Path, owner: Owner) -> Result<i32, GuardErro
             break 130;
         }
     };
-    Controllers::find().remove(owner);
+    controllers.remove(owner);
     Ok(code)
 }
 
@@ -99,10 +101,10 @@ fn pass_on(world: &mut Child) -> io::Result<bool> {
     }
 }
 
-/// A process namespace and a mount namespace, inside a user namespace when we are not root.
+/// A process namespace, inside a user namespace when we are not root.
 fn enter_namespaces() -> Result<(), GuardError> {
     let (user, group) = (nix::unistd::geteuid(), nix::unistd::getegid());
-    let wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
+    let wanted = CloneFlags::CLONE_NEWPID;
     if user.is_root() {
         return unshare(wanted).map_err(|source| GuardError::Refused { what: "namespaces", source });
     }
@@ -123,6 +125,7 @@ pub fn enter_world() -> Result<(), GuardError> {
     use nix::mount::{MsFlags, mount};
     let refused = |what| move |source| GuardError::Refused { what, source };
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(refused("a signal at the guard's end"))?;
+    unshare(CloneFlags::CLONE_NEWNS).map_err(refused("a mount namespace"))?;
     let none: Option<&str> = None;
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).map_err(refused("private mounts"))?;
     mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), none).map_err(refused("a /proc of its own"))

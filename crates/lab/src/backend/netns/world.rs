@@ -275,7 +275,7 @@ impl World<'_> {
             let seed = self.order.seed ^ index as u64;
             let mut manager =
                 Manager::open(&socket, Instant::now() + PATIENCE, PATIENCE, seed).map_err(failed)?;
-            manager.status().map_err(failed)?;
+            answering(&mut manager).map_err(failed)?;
             software.connect(&self.setup(index, &folder, &socket), &mut manager)?;
         }
         Ok(())
@@ -462,6 +462,18 @@ impl World<'_> {
         }
         // What they said last is on disk.
         let _ = io::stdout().flush();
+    }
+}
+
+/// Waits until a forwarder that listens also answers: its management comes a little later than its socket.
+fn answering(manager: &mut Manager) -> Result<(), ManagementError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match manager.status() {
+            Ok(_) => return Ok(()),
+            Err(error) if Instant::now() > deadline => return Err(error),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! What `cairn` can be asked to do, one file for each command.
 
-mod lab;
 mod bench;
 mod get;
+mod lab;
 mod node;
 mod peek;
 mod ping;

@@ -8,7 +8,7 @@ use packet::time::Instant;
 use packet::{Data, Interest, NackReason};
 
 /// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be asked again.
-pub(super) trait Activity {
+pub(super) trait Activity: Send {
     /// Data came. True when it was this workload's.
     fn receive_data(&mut self, now: Instant, data: &Data) -> bool;
 

@@ -86,6 +86,20 @@ impl Manager {
         response.expect_parameters().map_err(|error| ManagementError::Malformed(what, error.to_string()))
     }
 
+    /// Takes earlier answers about the forwarder's counters out of its content store, which would otherwise answer for a second.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer, or cannot erase.
+    pub fn forget_status(&mut self) -> Result<(), ManagementError> {
+        let name = Dataset::StatusGeneral.name();
+        let name =
+            name.map_err(|error| ManagementError::Malformed("cs/erase".to_owned(), error.to_string()))?;
+        let parameters =
+            ControlParameters { name: Some(name), count: Some(64), ..ControlParameters::default() };
+        self.command(Command::CsErase, &parameters).map(drop)
+    }
+
     /// The forwarder's counters.
     ///
     /// # Errors

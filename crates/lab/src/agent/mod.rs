@@ -13,6 +13,7 @@ mod ping;
 pub mod producer;
 mod run;
 mod traffic;
+pub(crate) mod workloads;
 
 pub use job::Job;
 pub use run::{AgentError, run};

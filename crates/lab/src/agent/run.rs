@@ -6,19 +6,13 @@ use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX
 
 use ::management::{Command, ControlParameters};
 use packet::random::Random;
-use packet::time::{Duration, Instant};
-use packet::{Interest, Name, PitToken};
+use packet::time::Instant;
+use packet::{Interest, PitToken};
 
-use super::activity::{Activity, Log};
 use super::connection::{Connection, Incoming};
-use super::download::{self, DownloadConfig, Downloads};
-use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
 use super::management::{ManagementError, command_interest};
-use super::ping::{self, PingConfig, Pings};
-use super::producer::{Files, pong};
-use super::traffic::{Traffic, TrafficConfig};
-use crate::experiment::plan::{self, Workload};
+use super::workloads::{Activities, Served};
 
 /// How long a forwarder may take to be there, and to answer a registration.
 const PATIENCE: StdDuration = StdDuration::from_secs(20);
@@ -55,9 +49,8 @@ pub enum AgentError {
 struct Agent {
     job: Job,
     connection: Connection,
-    served: Vec<Files>,
-    answered: Vec<Name>,
-    activities: Vec<Box<dyn Activity>>,
+    served: Served,
+    activities: Activities,
     /// The run's start, once it is known.
     start: Option<(StdInstant, u64)>,
     said_idle: bool,
@@ -104,20 +97,11 @@ fn say(line: &str) -> io::Result<()> {
 
 impl Agent {
     fn new(job: Job, connection: Connection) -> Result<Self, AgentError> {
-        let wrong = |message: String| AgentError::Workload(job.node.clone(), message);
-        let mut served = Vec::new();
-        for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
-            served.push(Files::new(content, place, job.seed).map_err(wrong)?);
-        }
-        let mut answered = Vec::new();
-        for prefix in &job.answers {
-            answered.push(prefix.parse().map_err(|error| wrong(format!("{prefix}: {error}")))?);
-        }
+        let served = Served::new(&job).map_err(|message| AgentError::Workload(job.node.clone(), message))?;
         Ok(Agent {
             connection,
             served,
-            answered,
-            activities: Vec::new(),
+            activities: Activities::none(),
             start: None,
             said_idle: false,
             served_count: 0,
@@ -129,10 +113,8 @@ impl Agent {
     /// Asks the forwarder for everything that is served here.
     fn register(&mut self) -> Result<(), AgentError> {
         let node = self.job.node.clone();
-        let mut prefixes: Vec<Name> = self.served.iter().map(|files| files.prefix().clone()).collect();
-        prefixes.extend(self.answered.iter().cloned());
         let mut random = Random::derive(self.job.seed, 0x5eed ^ self.job.at as u64);
-        for name in prefixes {
+        for name in self.served.prefixes() {
             let parameters = ControlParameters { name: Some(name.clone()), ..ControlParameters::default() };
             let failed = |source| AgentError::Registration { node: node.clone(), source };
             let shown = format!("rib/register {}", name.as_ref());
@@ -188,8 +170,7 @@ impl Agent {
             }
             let busy = self.step(now)?;
             self.connection.flush()?;
-            if self.start.is_some() && !self.said_idle && self.activities.iter().all(|one| one.is_complete())
-            {
+            if self.start.is_some() && !self.said_idle && self.activities.is_complete() {
                 self.said_idle = true;
                 say("idle")?;
             }
@@ -199,10 +180,7 @@ impl Agent {
             self.connection.receive()?;
         }
         let now = self.now();
-        for activity in &mut self.activities {
-            activity.finish(now)?;
-        }
-        Ok(())
+        self.activities.finish(now)
     }
 
     fn now(&self) -> Instant {
@@ -213,7 +191,7 @@ impl Agent {
 
     fn next_wake(&self) -> StdInstant {
         let Some((start, _)) = self.start else { return StdInstant::now() + StdDuration::from_millis(5) };
-        let next = self.activities.iter().map(|one| one.next_deadline()).min().unwrap_or(Instant::NEVER);
+        let next = self.activities.next_deadline();
         start + StdDuration::from_nanos(next.as_nanos().min(self.job.duration_ns))
     }
 
@@ -223,40 +201,26 @@ impl Agent {
             match incoming {
                 Incoming::Interest(interest, token) => self.answer(&interest, &token),
                 Incoming::Data(data) => {
-                    let mine = self
-                        .activities
-                        .iter_mut()
-                        .fold(false, |any, one| one.receive_data(now, &data) || any);
-                    self.unmatched += u64::from(!mine);
+                    self.unmatched += u64::from(!self.activities.receive_data(now, &data));
                 }
-                Incoming::Nack(interest, reason) => {
-                    for activity in &mut self.activities {
-                        activity.receive_nack(now, &interest, reason);
-                    }
-                }
+                Incoming::Nack(interest, reason) => self.activities.receive_nack(now, &interest, reason),
             }
         }
+        self.activities.handle_timeout(now);
         let mut busy = false;
-        for activity in &mut self.activities {
-            activity.handle_timeout(now);
-            for _ in 0..BATCH {
-                if self.connection.is_congested() {
-                    break;
-                }
-                let Some(interest) = activity.poll_transmit(now) else { break };
-                self.connection.send_interest(&interest);
-                busy = true;
+        for _ in 0..BATCH {
+            if self.connection.is_congested() {
+                break;
             }
+            let Some(interest) = self.activities.poll_transmit(now) else { break };
+            self.connection.send_interest(&interest);
+            busy = true;
         }
         Ok(busy && !self.connection.is_congested())
     }
 
     fn answer(&mut self, interest: &Interest, token: &PitToken) {
-        let data = self.served.iter().find_map(|files| files.answer(interest)).or_else(|| {
-            let asked = interest.name();
-            self.answered.iter().any(|prefix| prefix.as_ref().is_prefix_of(asked)).then(|| pong(interest))?
-        });
-        if let Some(data) = data {
+        if let Some(data) = self.served.answer(interest) {
             self.connection.send_data(&data, token);
             self.served_count += 1;
         }
@@ -268,86 +232,7 @@ impl Agent {
         let ahead = StdDuration::from_nanos(epoch_ns).saturating_sub(now);
         self.start = Some((StdInstant::now() + ahead, epoch_ns));
         std::thread::sleep(ahead);
-        for (number, workload) in self.job.workloads.iter().enumerate() {
-            let activity = activity(&self.job, number, workload, epoch_ns).map_err(io::Error::other)?;
-            self.activities.push(activity);
-        }
+        self.activities = Activities::new(&self.job, epoch_ns).map_err(io::Error::other)?;
         Ok(())
     }
-}
-
-/// The state machine of a workload.
-fn activity(
-    job: &Job,
-    number: usize,
-    workload: &Workload,
-    epoch_ns: u64,
-) -> Result<Box<dyn Activity>, String> {
-    let seed = Random::derive(job.seed, ((job.at as u64) << 32) | number as u64).next_u64();
-    let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
-    let log = |kind: &str, head: &str| {
-        let name = format!("{kind}-{}.csv", workload.name);
-        Log::create(&job.folder, &name, head, epoch_ns).map_err(|error| format!("{name}: {error}"))
-    };
-    let files = |place: usize| {
-        let content = job.contents.get(place).ok_or("there is no such content")?;
-        Files::new(content, place, job.seed)
-    };
-    let name = |prefix: &str| prefix.parse::<Name>().map_err(|error| format!("{prefix}: {error}"));
-    Ok(match &workload.does {
-        plan::Activity::Download { content, per_second, count, at_once, controller, window, lifetime_ns } => {
-            let config = DownloadConfig {
-                files: files(*content)?,
-                start,
-                per_second: *per_second,
-                count: *count,
-                at_once: at_once.unwrap_or(u32::MAX),
-                controller: *controller,
-                window: *window,
-                lifetime: Duration::from_nanos(*lifetime_ns),
-                seed,
-            };
-            Box::new(Downloads::new(config, log("transfers", download::HEAD)?)?)
-        }
-        plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
-            let config = FloodConfig {
-                prefix: name(prefix)?,
-                start,
-                stop,
-                burst: *burst,
-                every: Duration::from_nanos(*every_ns),
-                until: *until,
-                lifetime: Duration::from_nanos(*lifetime_ns),
-                refresh: refresh_ns.map(Duration::from_nanos),
-                seed,
-            };
-            Box::new(Flood::new(config, log("flood", flood::HEAD)?))
-        }
-        plan::Activity::Ping { prefix, every_ns, count, lifetime_ns, .. } => {
-            let config = PingConfig {
-                prefix: name(prefix)?,
-                start,
-                stop,
-                every: Duration::from_nanos(*every_ns),
-                count: *count,
-                lifetime: Duration::from_nanos(*lifetime_ns),
-                seed,
-            };
-            Box::new(Pings::new(config, log("pings", ping::HEAD)?))
-        }
-        plan::Activity::Traffic { content, per_second, pattern, poisson, lifetime_ns } => {
-            let config = TrafficConfig {
-                files: files(*content)?,
-                start,
-                stop,
-                per_second: *per_second,
-                pattern: *pattern,
-                poisson: *poisson,
-                lifetime: Duration::from_nanos(*lifetime_ns),
-                seed,
-            };
-            Box::new(Traffic::new(config, log("traffic", ping::HEAD)?))
-        }
-        plan::Activity::Load { .. } => return Err("a load is no client".to_owned()),
-    })
 }

@@ -26,7 +26,7 @@ pub struct CaptureError {
 }
 
 /// The columns of the table by the second, in the order of the testbed report, and what it leaves out.
-pub(super) const COLUMNS: &[&str] = &[
+pub(crate) const COLUMNS: &[&str] = &[
     "time",
     "goodput",
     "goodput_interests",
@@ -76,7 +76,14 @@ impl Lists {
         Ok(Lists { csv, psml })
     }
 
-    fn add(&mut self, seconds: f64, time_ns: u64, outwards: bool, length: u32, summary: &Summary) -> io::Result<()> {
+    fn add(
+        &mut self,
+        seconds: f64,
+        time_ns: u64,
+        outwards: bool,
+        length: u32,
+        summary: &Summary,
+    ) -> io::Result<()> {
         let direction = if outwards { "out" } else { "in" };
         writeln!(self.csv, "{seconds:.6},{direction},{length},{}", summary.info().replace(',', ""))?;
         match &mut self.psml {
@@ -107,13 +114,15 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
     let mut reader = Reader::new(run::open_archived(file).map_err(failed)?);
     let mut lists = Lists::create(files).map_err(failed)?;
     let mut table = Table::new(COLUMNS);
-    table.rows = (0..view.seconds).map(|second| {
-        let mut row = vec![0.0; COLUMNS.len()];
-        if let Some(time) = row.first_mut() {
-            *time = second as f64;
-        }
-        row
-    }).collect();
+    table.rows = (0..view.seconds)
+        .map(|second| {
+            let mut row = vec![0.0; COLUMNS.len()];
+            if let Some(time) = row.first_mut() {
+                *time = second as f64;
+            }
+            row
+        })
+        .collect();
     let mut dissector = Dissector::default();
     let hasher = RandomState::new();
     let mut seen: HashSet<(bool, u64)> = HashSet::new();
@@ -145,11 +154,11 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
         }
         let second = usize::try_from(nanoseconds.div_euclid(1_000_000_000)).ok();
         let Some(row) = second.and_then(|second| table.rows.get_mut(second)) else { continue };
-        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n] = row.as_mut_slice() else {
+        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n] = row.as_mut_slice()
+        else {
             continue;
         };
-        let (good, through) =
-            if with_data { (goodput, throughput) } else { (goodput_back, throughput_back) };
+        let (good, through) = if with_data { (goodput, throughput) } else { (goodput_back, throughput_back) };
         *good += f64::from(summary.payload);
         *through += f64::from(frame.length);
         *again += repeated;

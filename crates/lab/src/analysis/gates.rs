@@ -48,7 +48,11 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: u
     vec![
         Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
         Gate::part("samples a forwarder did not answer", ratio(invalid, samples), plan.invalid_samples),
-        Gate::part("transfers that were not finished", ratio(unfinished as u64, transfers as u64), plan.unfinished),
+        Gate::part(
+            "transfers that were not finished",
+            ratio(unfinished as u64, transfers as u64),
+            plan.unfinished,
+        ),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
         Gate {
             name: "clock set during the run".to_owned(),
@@ -76,12 +80,18 @@ mod tests {
             retries: 0,
         };
         let mut outcome = Outcome::default();
-        assert!(gates(&plan, &outcome, 0, 0).iter().all(|gate| gate.passed), "nothing measured is nothing missed");
+        assert!(
+            gates(&plan, &outcome, 0, 0).iter().all(|gate| gate.passed),
+            "nothing measured is nothing missed"
+        );
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let failed: Vec<String> =
-            gates(&plan, &outcome, 10, 10).into_iter().filter(|gate| !gate.passed).map(|gate| gate.name).collect();
+        let failed: Vec<String> = gates(&plan, &outcome, 10, 10)
+            .into_iter()
+            .filter(|gate| !gate.passed)
+            .map(|gate| gate.name)
+            .collect();
         assert_eq!(failed.len(), 3, "{failed:?}");
     }
 }

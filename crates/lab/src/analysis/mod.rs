@@ -6,6 +6,7 @@ mod repeat;
 pub mod table;
 mod workloads;
 
+pub(crate) use capture::COLUMNS as TRAFFIC_COLUMNS;
 pub use capture::{CaptureError, PacketFiles, View, analyse_capture};
 pub use gates::{Gate, gates};
 pub use repeat::{DeriveError, NodeData, RepeatData, RepeatResult, derive, load_derived};

@@ -73,7 +73,8 @@ fn data_direction(plan: &Plan, node: NodeIndex, link: usize) -> Direction {
 
 /// The place of a link among the interfaces that a node captures.
 fn interface_place(plan: &Plan, node: NodeIndex, link: usize) -> Option<u32> {
-    let captured = plan.links_of(node).map(|(index, _)| index).filter(|index| is_captured(plan, node, *index));
+    let captured =
+        plan.links_of(node).map(|(index, _)| index).filter(|index| is_captured(plan, node, *index));
     captured.zip(0u32..).find(|(index, _)| *index == link).map(|(_, place)| place)
 }
 
@@ -91,14 +92,18 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
     let mut data = RepeatData { seconds, ..RepeatData::default() };
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
-        let (log, dropped) = forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
+        let (log, dropped) =
+            forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
         let traffic = match node.watch {
             Some(link) if plan.probe.capture && outcome.taps.contains_key(&node.name) => {
                 traffic(plan, index, link, &raw, &derived, &outcome, seconds)?
             }
-            _ => Table::default(),
+            Some(link) => {
+                counted_elsewhere(plan, link, &raw.join(format!("traffic-{}.csv", node.name)), seconds)?
+            }
+            None => Table::default(),
         };
         traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
         data.nodes.push(NodeData { log, traffic });
@@ -122,7 +127,8 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
     let derived = folder.join("derived");
     let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
     for node in &plan.nodes {
-        let read = |kind: &str| Table::read(fs::File::open(derived.join(format!("{kind}-{}.csv", node.name)))?);
+        let read =
+            |kind: &str| Table::read(fs::File::open(derived.join(format!("{kind}-{}.csv", node.name)))?);
         data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")? });
     }
     clients(plan, &folder.join("raw"), result.outcome.start_ns as f64 / 1e9, &mut data)?;
@@ -176,12 +182,29 @@ fn traffic(
     let psml = derived.join(format!("packets-{name}.psml.gz"));
     let files = PacketFiles { list: &list, psml: plan.probe.psml.then_some(psml.as_path()) };
     let mut table = analyse_capture(&raw.join(format!("capture-{name}.pcapng")), view, files)?;
+    add_load(plan, link, &mut table);
+    Ok(table)
+}
+
+/// The part of the link's rate that is used in the Data's direction, in percent.
+fn add_load(plan: &Plan, link: usize, table: &mut Table) {
     let rate = plan.links.get(link).and_then(|link| link.rate_bps);
     table.columns.push("load".to_owned());
     for row in &mut table.rows {
         let load = rate.map_or(f64::NAN, |rate| row.get(3).copied().unwrap_or(0.0) * 800.0 / rate as f64);
         row.push(load);
     }
+}
+
+/// A table by the second that a backend counted itself, within the run; no table when it did not.
+fn counted_elsewhere(plan: &Plan, link: usize, path: &Path, seconds: f64) -> io::Result<Table> {
+    let mut table = match open_archived(path) {
+        Ok(file) => Table::read(file)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::default()),
+        Err(error) => return Err(error),
+    };
+    table.rows.retain(|row| row.first().is_some_and(|time| *time < seconds.ceil()));
+    add_load(plan, link, &mut table);
     Ok(table)
 }
 

@@ -66,7 +66,8 @@ impl TransferTable {
     /// As a table of numbers, for people's own tools.
     #[must_use]
     pub fn table(&self) -> Table {
-        let mut table = Table::new(&["no", "start", "stop", "bytes", "sent", "repeated", "nacks", "complete"]);
+        let mut table =
+            Table::new(&["no", "start", "stop", "bytes", "sent", "repeated", "nacks", "complete"]);
         for transfer in &self.transfers {
             table.rows.push(vec![
                 transfer.number as f64,

@@ -26,8 +26,7 @@ impl Stamp {
         let days = seconds / 86_400 + 719_468;
         let era = days / 146_097;
         let day_of_era = days % 146_097;
-        let year_of_era =
-            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let shifted = (5 * day_of_year + 2) / 153;
         let day = day_of_year - (153 * shifted + 2) / 5 + 1;
@@ -51,7 +50,11 @@ impl Stamp {
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (hours, minutes, seconds) = self.clock();
-        write!(f, "{:04}-{:02}-{:02} {hours:02}:{minutes:02}:{seconds:02} UTC", self.year, self.month, self.day)
+        write!(
+            f,
+            "{:04}-{:02}-{:02} {hours:02}:{minutes:02}:{seconds:02} UTC",
+            self.year, self.month, self.day
+        )
     }
 }
 

@@ -13,6 +13,7 @@ use crate::analysis::{DeriveError, derive};
 use crate::backend::netns::cgroup::Owner;
 use crate::backend::netns::conduct::{ConductError, conduct};
 use crate::backend::netns::order::{Event, Order};
+use crate::backend::sim::simulate;
 use crate::driver::{DriverError, Programs, driver};
 use crate::experiment::{Experiment, Plan, Problems};
 
@@ -82,7 +83,8 @@ pub(crate) fn plans(
     cases: Option<&[String]>,
 ) -> Result<Vec<Plan>, RunError> {
     let plans = experiment.plans(backend).map_err(|findings| {
-        let text: Vec<String> = findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
+        let text: Vec<String> =
+            findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
         io_error("the experiment")(io::Error::other(text.join("; ")))
     })?;
     let wanted = |plan: &Plan| cases.is_none_or(|cases| cases.contains(&plan.case));
@@ -139,7 +141,11 @@ pub fn execute(
 /// # Errors
 ///
 /// Why it ended early again.
-pub fn resume(path: &Path, programs: &Programs, mut observe: impl FnMut(&Progress)) -> Result<RunFolder, RunError> {
+pub fn resume(
+    path: &Path,
+    programs: &Programs,
+    mut observe: impl FnMut(&Progress),
+) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
     let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
     let experiment = Experiment::read(&folder.experiment())?;
@@ -197,7 +203,11 @@ fn one_repeat(
             programs: programs.clone(),
         };
         measure(backend, &order, &raw, observe).map_err(|source| RunError::Repeat {
-            what: format!("repeat {} of `{}`", repeat + 1, if plan.case.is_empty() { &plan.title } else { &plan.case }),
+            what: format!(
+                "repeat {} of `{}`",
+                repeat + 1,
+                if plan.case.is_empty() { &plan.title } else { &plan.case }
+            ),
             source,
             folder: folder.path().display().to_string(),
         })?;
@@ -229,6 +239,9 @@ fn measure(
 ) -> Result<(), ConductError> {
     match backend {
         "netns" => conduct(order, raw, |event| observe(&translate(event))).map(drop),
+        "sim" => simulate(order, raw, |event| observe(&translate(event)))
+            .map(drop)
+            .map_err(|error| ConductError::Failed(error.to_string())),
         other => Err(ConductError::Failed(format!("there is no backend called `{other}`"))),
     }
 }

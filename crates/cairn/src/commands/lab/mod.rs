@@ -1,8 +1,11 @@
 //! `cairn lab`: experiments.
 
+mod compare;
 mod files;
 mod internal;
 mod run;
+mod runs;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +21,41 @@ pub(crate) enum Command {
     Resume {
         /// The run's folder.
         folder: PathBuf,
+    },
+    /// Every run below a folder.
+    List {
+        /// The folder.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a run found; writes its report anew.
+    Show {
+        /// The run's folder; without it, the last run.
+        folder: Option<PathBuf>,
+        /// The folder that runs are in.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
+    },
+    /// Two runs side by side, such as one in virtual time and one on real forwarders.
+    Compare {
+        /// A run's folder.
+        a: PathBuf,
+        /// Another's.
+        b: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Follow a run that goes on elsewhere.
+    Watch {
+        /// The run's folder; without it, the last run.
+        folder: Option<PathBuf>,
+        /// The folder that runs are in.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
     },
     /// Look for mistakes in an experiment file, without starting anything.
     Check {
@@ -46,6 +84,10 @@ impl Command {
         let outcome = match self {
             Command::Run(arguments) => run::run(arguments),
             Command::Resume { folder } => run::go_on(&folder),
+            Command::List { runs, json } => runs::list(&runs, json),
+            Command::Show { folder, runs } => runs::show(folder, &runs),
+            Command::Compare { a, b, json } => compare::compare(&a, &b, json),
+            Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files } => files::check(&files),
             Command::New { file, title } => files::new(&file, &title),
             Command::Reference => files::print_reference(),

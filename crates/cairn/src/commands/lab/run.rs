@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use lab::driver::Programs;
 use lab::experiment::Experiment;
+use lab::report::{RunData, write_report};
 use lab::run::progress::Progress;
 use lab::run::{Options, RunFolder, execute, resume};
 
@@ -54,8 +55,13 @@ pub(super) fn go_on(folder: &Path) -> Outcome {
 
 /// Writes the report and says where it is.
 fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
-    screen.line(&format!("run: {}", folder.path().display()));
-    Ok(ExitCode::SUCCESS)
+    screen.show(&Progress::Step("report".to_owned()));
+    let page = write_report(folder)?;
+    let run = RunData::read(folder)?;
+    screen.line("");
+    let missed = super::runs::print_verdicts(&run)?;
+    screen.line(&format!("report: {}", page.display()));
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
 /// This program, and others that are in PATH or named in the environment.
@@ -127,7 +133,10 @@ impl Screen {
     }
 
     fn sample(&mut self, event: &lab::backend::netns::order::Event) {
-        let lab::backend::netns::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event else { return };
+        let lab::backend::netns::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event
+        else {
+            return;
+        };
         let part = (seconds / self.seconds.max(0.1)).clamp(0.0, 1.0);
         let marks = (0..24).map(|mark| if f64::from(mark) < part * 24.0 { '█' } else { '·' });
         let bar: String = marks.collect();

@@ -11,3 +11,8 @@ pub mod order;
 mod sampler;
 pub mod wiring;
 pub mod world;
+
+/// The columns of a forwarder's log.
+pub(crate) fn sampler_head() -> &'static str {
+    sampler::HEAD
+}

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::management::GeneralStatus;
 
 use super::order::Event;
-use crate::agent::management::Manager;
+use crate::agent::management::{ManagementError, Manager};
 
 /// The columns of a forwarder's log: the testbed report's, and what they are made from.
 pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
@@ -78,6 +78,8 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut last: Option<(Instant, u64)> = None;
     let mut before: Option<(Instant, GeneralStatus)> = None;
     let mut due = Instant::now();
+    // A forwarder that cannot erase is asked once, and its answers are what they are.
+    let mut erases = true;
     while !stop.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now < due {
@@ -103,6 +105,9 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         if manager.is_none() {
             manager = Manager::open(&config.socket, now, patience, samples).ok();
         }
+        if erases && let Some(manager) = &mut manager {
+            erases = !matches!(manager.forget_status(), Err(ManagementError::Refused { .. }));
+        }
         let status = manager.as_mut().and_then(|manager| manager.status().ok());
         if status.is_none() {
             // A new connection, so that a late answer is not taken for the next one.
@@ -118,6 +123,8 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             cpu,
             memory,
         )?;
+        // For whoever watches from another terminal.
+        file.flush()?;
         Event::Sample {
             node: config.node.clone(),
             seconds: time.duration_since(config.start).map_or(0.0, |since| since.as_secs_f64()),

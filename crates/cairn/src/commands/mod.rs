@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod capture;
 mod cert;
 mod chat;
 mod completions;
@@ -9,18 +10,16 @@ mod content_store;
 mod face;
 mod get;
 mod key;
-mod capture;
+mod lab;
 mod node;
 mod peek;
 mod ping;
 mod pingserver;
 mod poke;
 mod put;
-mod serve;
-mod sim;
-mod traffic;
 mod route;
 mod serve;
+mod sim;
 mod status;
 mod strategy;
 mod traffic;
@@ -32,6 +31,9 @@ use clap::Subcommand;
 /// The commands, in the order of `cairn --help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an experiment and write its report.
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
@@ -67,6 +69,7 @@ impl Command {
     /// Does what was asked and says how it went, in the process's exit code.
     pub(crate) fn run(self) -> ExitCode {
         match self {
+            Command::Lab(command) => command.run(),
             Command::Node(command) => command.run(),
             Command::Status(arguments) => arguments.run(),
             Command::Face(arguments) => arguments.run(),

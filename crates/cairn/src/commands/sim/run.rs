@@ -10,7 +10,7 @@ use super::output::{self, Format, Group};
 use super::scenario::Scenario;
 use super::summary::{Outcome, outcome};
 use super::sweep::{self, Point};
-use super::{Failure, build, workers};
+use super::{Failure, build, study, workers};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -50,9 +50,12 @@ impl Run {
         let table = self.parse(&text)?;
         match table.get("kind").and_then(toml::Value::as_str) {
             None | Some("network") => self.run_network(&text, table),
+            Some(kind) if lab::experiment::KINDS.contains(&kind) => {
+                study::run(&self.file, &text, self.out.as_deref(), self.workers, self.json)
+            }
             Some(other) => {
-                let file = self.file.display();
-                Err(format!("{file}: kind {other:?} is not known; there is \"network\"").into())
+                let (file, kinds) = (self.file.display(), lab::experiment::KINDS.join(", "));
+                Err(format!("{file}: kind {other:?} is not known; there are network, {kinds}").into())
             }
         }
     }

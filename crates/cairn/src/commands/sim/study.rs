@@ -31,8 +31,7 @@ pub(super) fn run(
         lab::experiment::run(text, &runner).map_err(|error| format!("{}: {error}", file.display()))?;
     let default = || Path::new(RUNS).join(file.file_stem().unwrap_or(file.as_os_str()));
     let folder: PathBuf = out.map_or_else(default, Path::to_owned);
-    let names =
-        report.write_to(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let names = report.write_to(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut to = std::io::stdout().lock();
     if json {
         serde_json::to_writer_pretty(&mut to, &report)?;

@@ -238,20 +238,7 @@ impl Experiment {
             }
             coarsest.rows.push(row);
         }
-        coarsest.notes.push(format!(
-            "A tick's burst must fit into the bucket: tick × rate ≤ {} packets. {}",
-            self.network.bucket_depth,
-            self.speeds
-                .links_mbps
-                .iter()
-                .map(|speed| {
-                    let bytes = f64::from(self.network.data_bytes + self.network.link_overhead_bytes);
-                    let tick_ms = f64::from(self.network.bucket_depth) / (speed * 1e6 / 8.0 / bytes) * 1e3;
-                    format!("{}: {tick_ms:.3} ms.", speed_text(*speed))
-                })
-                .collect::<Vec<_>>()
-                .join(" ")
-        ));
+        coarsest.notes.push(self.rule());
         report.tables.push(coarsest);
         for &speed in &self.speeds.links_mbps {
             let text = speed_text(speed);
@@ -285,6 +272,18 @@ impl Experiment {
                 .figures
                 .push(Figure::lines(&format!("speeds-{}", text.replace(' ', "-").to_lowercase()), &chart));
         }
+    }
+
+    /// What theory says about the coarsest tick.
+    fn rule(&self) -> String {
+        let bytes = f64::from(self.network.data_bytes + self.network.link_overhead_bytes);
+        let depth = self.network.bucket_depth;
+        let ticks = self.speeds.links_mbps.iter().map(|speed| {
+            let tick_ms = f64::from(depth) / (speed * 1e6 / 8.0 / bytes) * 1e3;
+            format!("{} at {}", tick_text((tick_ms * 1e3).round() / 1e3), speed_text(*speed))
+        });
+        let ticks = ticks.collect::<Vec<_>>().join(", ");
+        format!("A burst at the link's rate fits into a bucket of {depth} packets up to a tick of {ticks}.")
     }
 
     fn several_cells<'a>(

@@ -148,7 +148,7 @@ impl Sweep<'_> {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let mut figures = Vec::new();
         let mbps = || Axis::new("Data throughput", "Mbps").showing(0.0, 100.0);
-        let nacks = || Axis::new("Nacks", "").from_zero();
+        let nacks = || Axis::new("Nacks", "").with_zero();
         for (number, what, smoothened, axis, value) in [
             (
                 8,
@@ -210,7 +210,7 @@ impl Sweep<'_> {
         let chart = BarChart {
             title: "Figure 10: Data throughput of each flow, tick 1 ms, bucket depth 50".into(),
             x: "consumer–producer pairs".into(),
-            y: Axis::new("Data throughput", "Mbps").from_zero(),
+            y: Axis::new("Data throughput", "Mbps").with_zero(),
             labels: (1..=most).map(|flow| format!("flow {flow}")).collect(),
             groups: groups.collect(),
         };

@@ -141,8 +141,8 @@ fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<Fi
     };
     let time = || Axis::new("time", "s").showing(0.0, 10.0);
     let chart = |title: String, y: Axis, series: Vec<Series>| LineChart { title, x: time(), y, series };
-    let sequence = Axis::new("sequence number", "").from_zero();
-    let rate = || Axis::new("Interest rate", "Interests/s").from_zero();
+    let sequence = Axis::new("sequence number", "").with_zero();
+    let rate = || Axis::new("Interest rate", "Interests/s").with_zero();
     let mut figures = vec![
         Figure::lines(
             &format!("figure-3-{word}"),

@@ -1,5 +1,7 @@
 //! With other people's tools, where they are installed: ndnd (`go install github.com/named-data/ndnd/cmd/ndnd`).
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod world;
 
@@ -83,6 +85,7 @@ fn keys_and_certificates_are_exchanged() {
     let mut import = in_world(&world, &ndnd, &["sec", "key-import", &keychain]);
     let imported = import.stdin(std::fs::File::open(exported).unwrap()).output().unwrap();
     assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
-    let listed = in_world(&world, &ndnd, &["sec", "key-list", &keychain]).output().unwrap().stdout;
-    assert!(String::from_utf8_lossy(&listed).contains("/lab/KEY/"));
+    let listed = in_world(&world, &ndnd, &["sec", "key-list", &keychain]).output().unwrap();
+    let listed = String::from_utf8_lossy(&[listed.stdout, listed.stderr].concat()).into_owned();
+    assert!(listed.contains("/lab/KEY/"), "{listed}");
 }

@@ -1,5 +1,7 @@
 //! The tools, as people use them, over a real node.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod world;
 

@@ -1,5 +1,7 @@
 //! Objects come whole and checked, or not at all, over a connection that loses and forges.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
@@ -71,7 +73,7 @@ impl Publisher {
         let mut count = 0u64;
         while let Some(received) = peer.receive() {
             count += 1;
-            if self.lost > 0 && count % self.lost == 0 {
+            if self.lost > 0 && count.is_multiple_of(self.lost) {
                 continue;
             }
             match self.answer(&received.interest()) {

@@ -1,5 +1,7 @@
 //! Over a real socket: Interests are answered, come back or are given up; commands are signed and their answers understood.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 

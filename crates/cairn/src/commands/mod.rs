@@ -2,9 +2,13 @@
 
 mod batch;
 mod bench;
+mod cert;
+mod chat;
+mod completions;
 mod content_store;
 mod face;
 mod get;
+mod key;
 mod node;
 mod peek;
 mod ping;
@@ -12,8 +16,10 @@ mod pingserver;
 mod poke;
 mod put;
 mod route;
+mod serve;
 mod status;
 mod strategy;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -38,9 +44,16 @@ pub(crate) enum Command {
     Poke(poke::PokeArguments),
     Put(put::PutArguments),
     Get(get::GetArguments),
+    Serve(serve::ServeArguments),
+    Chat(chat::ChatArguments),
+    Traffic(traffic::TrafficArguments),
+    Key(key::KeyArguments),
+    Cert(cert::CertArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    Completions(completions::CompletionArguments),
+    Man(completions::ManArguments),
 }
 
 impl Command {
@@ -60,7 +73,14 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Serve(arguments) => arguments.run(),
+            Command::Chat(arguments) => arguments.run(),
+            Command::Traffic(arguments) => arguments.run(),
+            Command::Key(arguments) => arguments.run(),
+            Command::Cert(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
+            Command::Completions(arguments) => arguments.run(),
+            Command::Man(arguments) => arguments.run(),
         }
     }
 }

@@ -92,6 +92,26 @@ fn configuration(setup: &Setup<'_>) -> String {
     text
 }
 
+/// Refuses what the forwarder's configuration has no words for, rather than measure something else.
+fn able(setup: &Setup<'_>) -> Result<(), DriverError> {
+    let unable = |what: &str, instead: &str| DriverError::Unable {
+        software: "cairn",
+        what: what.to_owned(),
+        instead: instead.to_owned(),
+    };
+    if !setup.impaired.is_empty() {
+        return Err(unable(
+            "make the delay or loss of a link, and this kernel has no netem",
+            "take `delay` and `loss` away, or run it with --on sim",
+        ));
+    }
+    let forwarder = setup.plan.nodes.get(setup.node).map(|node| &node.forwarder);
+    if forwarder.is_some_and(|forwarder| forwarder.face_rate_limit.is_some()) {
+        return Err(unable("limit the rate of a face", "limit what is pending: `pending_limit_per_face`"));
+    }
+    Ok(())
+}
+
 impl Driver for Cairn {
     fn name(&self) -> &'static str {
         "cairn"
@@ -102,6 +122,7 @@ impl Driver for Cairn {
     }
 
     fn prepare(&self, setup: &Setup<'_>) -> Result<Launch, DriverError> {
+        able(setup)?;
         let file = setup.folder.join("forwarder.toml");
         std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
             node: setup.plan.node_name(setup.node).to_owned(),

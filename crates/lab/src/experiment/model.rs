@@ -108,6 +108,8 @@ tables! {
         watch: Option<String> = "the link to the next hop of its first route, or else its first link",
         /// The time one packet keeps the node's processor busy in virtual time, at a full core. Other backends measure instead of being told.
         service_time: Option<Span> = "30 us",
+        /// The same for a Data packet, where it costs more than an Interest.
+        data_service_time: Option<Span> = "the same as `service_time`",
         /// How many packets wait for the processor in virtual time before the next is dropped.
         service_queue: Option<u32> = "1000",
     }

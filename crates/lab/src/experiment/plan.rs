@@ -74,6 +74,8 @@ pub struct NodePlan {
     pub watch: Option<LinkIndex>,
     /// Virtual time: how long one packet keeps the processor busy.
     pub service_time_ns: u64,
+    /// Virtual time: the same for a Data packet.
+    pub data_service_time_ns: u64,
     /// Virtual time: how many packets wait for it.
     pub service_queue: u32,
 }

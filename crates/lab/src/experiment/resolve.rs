@@ -286,16 +286,19 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
                 .map(|hop| hop.link)
                 .or_else(|| links.iter().position(|link| link.between.contains(&index))),
         };
+        let service_time = node.service_time.or(defaults.and_then(|node| node.service_time));
+        let service_time_ns = service_time.map_or(30_000, |span| span.0);
         nodes.push(NodePlan {
             name: (*name).to_owned(),
             cpu,
             memory_bytes: node.memory.or(defaults.and_then(|node| node.memory)).map(|size| size.0),
             forwarder: forwarder.unwrap_or_else(model::Forwarder::nothing_set),
             watch,
-            service_time_ns: node
-                .service_time
-                .or(defaults.and_then(|node| node.service_time))
-                .map_or(30_000, |span| span.0),
+            service_time_ns,
+            data_service_time_ns: node
+                .data_service_time
+                .or(defaults.and_then(|node| node.data_service_time))
+                .map_or(service_time_ns, |span| span.0),
             service_queue: node
                 .service_queue
                 .or(defaults.and_then(|node| node.service_queue))

@@ -233,12 +233,6 @@ impl World<'_> {
             }
             self.groups.push(Some(group));
         }
-        if !self.wiring.left_to_link_layer.is_empty() {
-            self.note(
-                "This kernel has no netem: delay and loss are made by the forwarders' own link layer."
-                    .to_owned(),
-            );
-        }
         Ok(())
     }
 

@@ -90,6 +90,7 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> ProcessorConfig 
     ProcessorConfig {
         max_waiting: node.service_queue,
         capacity,
+        data_time: Duration::from_nanos(node.data_service_time_ns),
         ..ProcessorConfig::uniform(Duration::from_nanos(node.service_time_ns))
     }
 }

@@ -30,7 +30,6 @@ pub(super) struct Recorder {
     traffic: Vec<Table>,
     before: Vec<Before>,
     seen: Vec<HashSet<(bool, Name)>>,
-    next_packet: usize,
     every_s: f64,
 }
 
@@ -51,7 +50,6 @@ impl Recorder {
             traffic: vec![table; count],
             before: vec![Before::default(); count],
             seen: vec![HashSet::new(); count],
-            next_packet: 0,
             every_s: plan.sample_every_ns as f64 / 1e9,
         }
     }
@@ -103,9 +101,9 @@ impl Recorder {
     }
 
     /// Counts the packets that have crossed links since the last time.
-    pub(super) fn count(&mut self, plan: &Plan, built: &Built) {
-        let rows = built.network.trace().packets.rows();
-        for record in rows.get(self.next_packet..).unwrap_or_default() {
+    pub(super) fn count(&mut self, plan: &Plan, built: &mut Built) {
+        let rows = built.network.trace_mut().packets.take();
+        for record in &rows {
             let Some(link) = built.links.iter().position(|id| *id == record.link) else { continue };
             for (index, _) in plan.nodes.iter().enumerate().filter(|(_, node)| node.watch == Some(link)) {
                 let Some(ends) = plan.links.get(link).map(|link| link.between) else { continue };
@@ -116,7 +114,6 @@ impl Recorder {
                 self.add(index, record, outwards, with_data);
             }
         }
-        self.next_packet = rows.len();
     }
 
     fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool) {

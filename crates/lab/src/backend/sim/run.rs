@@ -65,7 +65,7 @@ pub fn simulate(
         let left = end.saturating_since(built.network.now());
         built.network.run_for(every.min(left))?;
         recorder.sample(plan, &built, &mut observe);
-        recorder.count(plan, &built);
+        recorder.count(plan, &mut built);
         let all = |id: &AppId| built.network.application::<Agent>(*id).is_none_or(Agent::is_complete);
         if plan.until_done && agents.iter().all(all) {
             let since = *done_at.get_or_insert(built.network.now());

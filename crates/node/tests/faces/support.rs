@@ -14,20 +14,20 @@ use packet::ndn::{DataBuilder, InterestBuilder, tlv};
 use packet::{Dialect, Name};
 
 /// How long anything may take before it counts as not happening.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running node.
-pub struct TestNode {
-    pub node: Node,
-    pub directory: PathBuf,
+pub(crate) struct TestNode {
+    pub(crate) node: Node,
+    pub(crate) directory: PathBuf,
 }
 
 impl TestNode {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self::start_with(|_| {})
     }
 
-    pub fn start_with(change: impl FnOnce(&mut Config)) -> Self {
+    pub(crate) fn start_with(change: impl FnOnce(&mut Config)) -> Self {
         let mut config = quiet_config();
         let directory = unique_directory();
         config.unix.listen = Some(vec![directory.join("nfd.sock")]);
@@ -37,7 +37,7 @@ impl TestNode {
     }
 
     /// Where the node listens, by the scheme of the address.
-    pub fn address(&self, scheme: &str) -> SocketAddr {
+    pub(crate) fn address(&self, scheme: &str) -> SocketAddr {
         let uris = self.node.control().channels();
         let uri = uris.iter().find(|uri| uri.scheme() == scheme).unwrap();
         match uri {
@@ -46,7 +46,7 @@ impl TestNode {
         }
     }
 
-    pub fn create(&self, remote: &str) -> FaceStatus {
+    pub(crate) fn create(&self, remote: &str) -> FaceStatus {
         let request = CreateFace {
             remote: remote.parse().unwrap(),
             local: None,
@@ -57,17 +57,17 @@ impl TestNode {
         self.node.control().create_face(request).unwrap()
     }
 
-    pub fn route(&self, prefix: &str, face: FaceId) {
+    pub(crate) fn route(&self, prefix: &str, face: FaceId) {
         let hop = NextHop { face, cost: 0 };
         self.node.control().add_next_hop(Dialect::Ndn, &name(prefix), hop, None).unwrap();
     }
 
-    pub fn faces(&self) -> Vec<FaceStatus> {
+    pub(crate) fn faces(&self) -> Vec<FaceStatus> {
         self.node.control().faces()
     }
 
     /// Waits until something is so.
-    pub fn until(&self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
+    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !holds(self) {
             assert!(Instant::now() < deadline, "not within {PATIENCE:?}: {what}");
@@ -83,7 +83,7 @@ impl Drop for TestNode {
     }
 }
 
-pub fn unique_directory() -> PathBuf {
+pub(crate) fn unique_directory() -> PathBuf {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +92,7 @@ pub fn unique_directory() -> PathBuf {
     directory
 }
 
-pub fn quiet_config() -> Config {
+pub(crate) fn quiet_config() -> Config {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let mut config = Config::default();
     config.udp.listen = vec![any];
@@ -102,34 +102,34 @@ pub fn quiet_config() -> Config {
     config
 }
 
-pub fn name(uri: &str) -> Name {
+pub(crate) fn name(uri: &str) -> Name {
     uri.parse().unwrap()
 }
 
-pub fn interest(uri: &str) -> Vec<u8> {
+pub(crate) fn interest(uri: &str) -> Vec<u8> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NONCE: AtomicU32 = AtomicU32::new(1);
     let nonce = NONCE.fetch_add(1, Ordering::Relaxed);
     InterestBuilder::new(name(uri)).nonce(nonce).build().unwrap().wire().to_vec()
 }
 
-pub fn data(uri: &str, length: usize) -> Vec<u8> {
+pub(crate) fn data(uri: &str, length: usize) -> Vec<u8> {
     DataBuilder::new(name(uri)).content(vec![7; length]).build_with_digest().unwrap().wire().to_vec()
 }
 
 /// The network packet in a frame that is whole.
-pub fn packet_of(frame: &[u8]) -> Vec<u8> {
+pub(crate) fn packet_of(frame: &[u8]) -> Vec<u8> {
     LpPacketView::decode(frame).unwrap().fragment.unwrap().to_vec()
 }
 
 /// A peer on UDP.
-pub fn udp_peer() -> UdpSocket {
+pub(crate) fn udp_peer() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket
 }
 
-pub fn receive(socket: &UdpSocket) -> Vec<u8> {
+pub(crate) fn receive(socket: &UdpSocket) -> Vec<u8> {
     let mut frame = vec![0; 65_536];
     let (length, _) = socket.recv_from(&mut frame).expect("a frame in time");
     frame.truncate(length);
@@ -137,7 +137,7 @@ pub fn receive(socket: &UdpSocket) -> Vec<u8> {
 }
 
 /// The next frame of a stream.
-pub fn read_frame(stream: &mut impl Read) -> Vec<u8> {
+pub(crate) fn read_frame(stream: &mut impl Read) -> Vec<u8> {
     let mut frame = Vec::new();
     let mut byte = [0];
     loop {
@@ -151,7 +151,7 @@ pub fn read_frame(stream: &mut impl Read) -> Vec<u8> {
     }
 }
 
-pub fn tcp_peer(address: SocketAddr) -> TcpStream {
+pub(crate) fn tcp_peer(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -159,12 +159,12 @@ pub fn tcp_peer(address: SocketAddr) -> TcpStream {
 }
 
 /// A WebSocket client, as far as a test needs one.
-pub struct WebSocketPeer {
-    pub stream: TcpStream,
+pub(crate) struct WebSocketPeer {
+    pub(crate) stream: TcpStream,
 }
 
 impl WebSocketPeer {
-    pub fn connect(address: SocketAddr) -> Self {
+    pub(crate) fn connect(address: SocketAddr) -> Self {
         let mut stream = tcp_peer(address);
         let request = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
             Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n";
@@ -179,7 +179,7 @@ impl WebSocketPeer {
         WebSocketPeer { stream }
     }
 
-    pub fn send(&mut self, message: &[u8]) {
+    pub(crate) fn send(&mut self, message: &[u8]) {
         let mut frame = vec![0x82, 0x80 | 126];
         frame.extend((message.len() as u16).to_be_bytes());
         frame.extend([1, 2, 3, 4]);
@@ -187,7 +187,7 @@ impl WebSocketPeer {
         self.stream.write_all(&frame).unwrap();
     }
 
-    pub fn receive(&mut self) -> Vec<u8> {
+    pub(crate) fn receive(&mut self) -> Vec<u8> {
         let mut head = [0; 2];
         self.stream.read_exact(&mut head).expect("a message in time");
         assert_eq!(head[0], 0x82, "one binary message");

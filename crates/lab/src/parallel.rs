@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::experiment::Runner;
+use crate::study::Runner;
 
 /// Runs `work` for every job; results are in the order of the jobs, whichever ended first.
 pub fn for_each<J: Sync, R: Send>(jobs: &[J], runner: &Runner<'_>, work: impl Fn(&J) -> R + Sync) -> Vec<R> {

@@ -140,7 +140,13 @@ impl Network {
             }
         }
         let now = self.core.now;
-        self.core.nodes[node.0 as usize].restart(now)
+        let slot = &mut self.core.nodes[node.0 as usize];
+        if let Some(processor) = &mut slot.processor {
+            for (_, parcel, _) in processor.waiting.drain(..) {
+                self.core.parcels.release(parcel);
+            }
+        }
+        slot.restart(now)
     }
 
     fn empty_link(&mut self, link: u32) {
@@ -172,6 +178,11 @@ impl Network {
         if let Some(span) = first {
             self.plan(self.core.now + span, Plan::Sample);
         }
+    }
+
+    /// What was recorded so far, to take records out.
+    pub fn trace_mut(&mut self) -> &mut crate::Trace {
+        &mut self.core.trace
     }
 
     /// Keeps the frames of a link, up to so many, for a capture file.

@@ -22,7 +22,7 @@ pub(crate) struct Run {
     /// Run with so many seeds, one after the other, whatever the file says.
     #[arg(long)]
     repeats: Option<u64>,
-    /// Write the traces that the file asks for into this folder, one folder for each run.
+    /// Write the traces that the file asks for into this folder, one folder for each run; or the tables and figures of a study.
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// What trace files look like.
@@ -50,11 +50,11 @@ impl Run {
         let table = self.parse(&text)?;
         match table.get("kind").and_then(toml::Value::as_str) {
             None | Some("network") => self.run_network(&text, table),
-            Some(kind) if lab::experiment::KINDS.contains(&kind) => {
+            Some(kind) if lab::study::KINDS.contains(&kind) => {
                 study::run(&self.file, &text, self.out.as_deref(), self.workers, self.json)
             }
             Some(other) => {
-                let (file, kinds) = (self.file.display(), lab::experiment::KINDS.join(", "));
+                let (file, kinds) = (self.file.display(), lab::study::KINDS.join(", "));
                 Err(format!("{file}: kind {other:?} is not known; there are network, {kinds}").into())
             }
         }

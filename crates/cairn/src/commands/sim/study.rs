@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::experiment::Runner;
+use lab::study::Runner;
 
 use super::Failure;
 
@@ -27,8 +27,7 @@ pub(super) fn run(
         }
     };
     let runner = Runner { workers, progress: &progress };
-    let report =
-        lab::experiment::run(text, &runner).map_err(|error| format!("{}: {error}", file.display()))?;
+    let report = lab::study::run(text, &runner).map_err(|error| format!("{}: {error}", file.display()))?;
     let default = || Path::new(RUNS).join(file.file_stem().unwrap_or(file.as_os_str()));
     let folder: PathBuf = out.map_or_else(default, Path::to_owned);
     let names = report.write_to(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

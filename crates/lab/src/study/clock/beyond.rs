@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use super::experiment::tick_text;
 use super::scenario::{Outcome, RouterLimit, Scenario, Shape};
-use crate::experiment::{ExperimentError, Runner, parse};
 use crate::figure::{Axis, BarChart, BarGroup, LineChart, Series};
 use crate::parallel;
-use crate::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::{ExperimentError, Runner, parse};
 
 /// A tick is fine enough if it leaves so much of what the fine clock brings.
 const FINE_ENOUGH: f64 = 0.9;

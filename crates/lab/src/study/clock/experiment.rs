@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::scenario::{RouterLimit, Scenario, Shape};
-use crate::experiment::ExperimentError;
+use crate::study::ExperimentError;
 
 /// An experiment file of the clock study.
 #[derive(Clone, Debug, Deserialize)]

@@ -3,9 +3,9 @@
 use super::experiment::{Experiment, Point, tick_text};
 use super::scenario::{Outcome, Recorded};
 use super::summary::{Results, paper_cell, range};
-use crate::experiment::{ExperimentError, Runner, parse};
 use crate::figure::{Axis, LineChart, Series};
-use crate::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::{ExperimentError, Runner, parse};
 
 /// How far a throughput may be from the paper's, as a part of it.
 const MBPS_BOUND: f64 = 0.06;

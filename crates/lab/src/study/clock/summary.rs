@@ -2,8 +2,8 @@
 
 use super::experiment::{Experiment, PaperCell, Point};
 use super::scenario::Outcome;
-use crate::experiment::{ExperimentError, Runner};
 use crate::parallel;
+use crate::study::{ExperimentError, Runner};
 
 /// Results of a sweep.
 pub(super) struct Results {

@@ -4,8 +4,8 @@ use flow::ControllerError;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::report::Report;
 use crate::study::clock;
+use crate::study::report::Report;
 
 /// Why an experiment could not be run.
 #[derive(Debug, Error)]

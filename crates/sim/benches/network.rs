@@ -208,7 +208,7 @@ fn caches() {
             let requests = 10_000_000;
             let start = Stopwatch::start();
             let report = study_cache(&catalogue, policy, capacity, requests / 4, requests, &mut random);
-            let rate = (requests + requests / 4) as f64 / start.nanos() / 1e9;
+            let rate = (requests + requests / 4) as f64 * 1e9 / start.nanos();
             println!("{:>10} {capacity:10} {:10.4} {rate:14.0}", policy.as_str(), report.hit_ratio());
         }
     }

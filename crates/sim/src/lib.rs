@@ -62,6 +62,11 @@ pub mod units;
 
 use std::fmt;
 
+/// The Rust in the page for beginners is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/first-simulation.md")]
+pub struct FirstSimulation;
+
 pub use application::{
     Application, Consumer, ConsumerReport, Context, FileFetcher, Flooder, Gap, NumberedNames, Producer,
     ProducerReport, Publisher, TransferConsumer, Zipf, number_of,

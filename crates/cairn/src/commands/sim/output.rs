@@ -93,7 +93,12 @@ pub(super) fn print_groups(to: &mut impl Write, groups: &[Group]) -> io::Result<
                 .filter_map(|outcome| outcome.metrics.get(place).map(|(_, value)| *value))
                 .collect();
             let (middle, half) = mean(&values);
-            row.push(if half == 0.0 { short(middle) } else { format!("{}±{}", short(middle), short(half)) });
+            // Below a millionth it is rounding.
+            row.push(if half <= middle.abs() * 1e-6 {
+                short(middle)
+            } else {
+                format!("{}±{}", short(middle), short(half))
+            });
         }
         rows.push(row);
     }

@@ -11,6 +11,7 @@ use packet::time::{Duration, Instant};
 use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
+use crate::plane::Taps;
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
 use crate::transport::websocket::WebSocket;
@@ -35,6 +36,8 @@ pub(crate) struct Face {
     pub(crate) touched: bool,
     pub(crate) traffic: Traffic,
     pub(crate) drops: DropCounters,
+    /// What watches or changes its frames.
+    pub(crate) taps: Taps,
 }
 
 /// Frames and bytes that went through.
@@ -160,21 +163,18 @@ impl Face {
     }
 
     /// When the link or the connection wants attention. Idleness is not looked at here.
-    pub(crate) fn next_deadline(&self) -> Instant {
+    pub(crate) fn next_deadline(&self, stall_timeout: Duration) -> Instant {
         let transport = match &self.transport {
             Transport::Datagram(_) => Instant::NEVER,
             Transport::Stream(port) => {
                 let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
-                let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + STALLED_AFTER);
+                let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
                 stalled.min(port.attempt_at).min(ping)
             }
         };
         transport.min(self.codec.next_deadline())
     }
 }
-
-/// How long a stream may stop in the middle of a frame.
-pub(crate) const STALLED_AFTER: Duration = Duration::from_secs(30);
 
 /// How often the peer of a WebSocket is asked whether it is still there.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(10);

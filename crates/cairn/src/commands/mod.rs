@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod capture;
 mod cert;
 mod chat;
 mod completions;
@@ -49,6 +50,8 @@ pub(crate) enum Command {
     Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
     Cert(cert::CertArguments),
+    /// Write the frames of a node's faces to a file that Wireshark opens.
+    Capture(capture::CaptureArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -78,6 +81,7 @@ impl Command {
             Command::Traffic(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
             Command::Cert(arguments) => arguments.run(),
+            Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
             Command::Completions(arguments) => arguments.run(),
             Command::Man(arguments) => arguments.run(),

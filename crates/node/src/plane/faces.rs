@@ -32,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) max_faces: usize,
     pub(crate) max_on_demand_faces: usize,
     pub(crate) idle_timeout: Duration,
+    pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
     pub(crate) send_queue_bytes: usize,
     pub(crate) congestion_marking: bool,
@@ -251,7 +252,7 @@ impl DataPlane {
         let id = FaceId(self.next_face);
         let random = Random::from_seed(self.random.next_u64());
         let codec = Codec::Ndn(Box::new(NdnCodec::new(new.settings, random)?));
-        let face = Face {
+        let mut face = Face {
             id,
             remote: new.remote,
             local: new.local,
@@ -267,7 +268,11 @@ impl DataPlane {
             touched: false,
             traffic: Traffic::default(),
             drops: DropCounters::default(),
+            taps: Vec::new(),
         };
+        for (number, maker) in &self.tap_makers {
+            face.taps.extend(maker(&face).map(|tap| (*number, tap)));
+        }
         let config =
             engine::FaceConfig { max_pending: self.settings.max_pending_per_face, ..face.engine_config() };
         self.engine.add_face(self.now, id, config).ok()?;

@@ -10,6 +10,7 @@ mod faces;
 mod operations;
 mod receive;
 mod send;
+mod taps;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
+pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
@@ -113,6 +115,10 @@ pub(crate) struct DataPlane {
     pub(crate) past: Traffic,
     pub(crate) drops: DropCounters,
     pub(crate) past_packets: [[u64; 3]; 2],
+    /// Taps for faces that are yet to come.
+    tap_makers: Vec<(u64, TapMaker)>,
+    next_tap: u64,
+    delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
     /// A descriptor to give up when there are no more.
@@ -173,6 +179,9 @@ impl DataPlane {
             past: Traffic::default(),
             drops: DropCounters::default(),
             past_packets: [[0; 3]; 2],
+            tap_makers: Vec::new(),
+            next_tap: 1,
+            delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
             reserve: std::fs::File::open("/dev/null").ok(),
@@ -219,6 +228,7 @@ impl DataPlane {
             self.engine.advance(self.now);
             self.send_all();
         }
+        self.release_delayed();
         self.ring_alarms();
         self.finish_touched();
         self.pass_on_events();
@@ -228,6 +238,7 @@ impl DataPlane {
     fn timeout(&self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
+        let deadline = deadline.min(self.delayed.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {

@@ -3,6 +3,7 @@
 mod ndnd;
 mod ndnts;
 mod python_ndn;
+mod tshark;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -149,6 +150,12 @@ pub(super) const ALL: &[Case] = &[
         run: ndnts::serves,
     },
     Case { peer: "NDNts", link: "udp", what: "an application asks, our poke answers", run: ndnts::asks },
+    Case {
+        peer: "tshark",
+        link: "file",
+        what: "reads what our capture writes: every frame, with its face and its bytes",
+        run: tshark::reads_captures,
+    },
 ];
 
 /// A node of ours.

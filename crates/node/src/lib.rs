@@ -1,5 +1,6 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
 
+pub mod capture;
 mod clock;
 mod codec;
 pub mod config;
@@ -8,6 +9,7 @@ mod drop_reason;
 mod face;
 pub mod load;
 pub mod management;
+mod metrics;
 mod node;
 mod plane;
 mod start;

@@ -73,6 +73,21 @@ impl Data {
         Ok(Data { wire, parts: Parts::Ndn(layout) })
     }
 
+    /// The same from a buffer that is about to be used for something else: `wire` is copied, but only if it is good, and only after it
+    /// has been read where it lies, which is in the cache, as the copy may not be for a while.
+    ///
+    /// # Errors
+    /// As [`Data::decode_ndn`].
+    #[inline]
+    pub fn copy_ndn_hashed(
+        wire: &[u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let layout = ndn::DataView::decode_hashed(wire, hasher, hashes)?.layout();
+        Ok(Data { wire: Buffer::copy_from(wire), parts: Parts::Ndn(layout) })
+    }
+
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
@@ -165,6 +180,20 @@ impl Data {
             (_, Some(view)) => view.content(),
             (None, None) => &[],
         }
+    }
+
+    /// The same Data of NDN under another name, which must have as many bytes and components as this one's; `None` if it has
+    /// not. Nothing is decoded again, and the signature is not renewed: for whoever makes many Data that nobody verifies, as load
+    /// generators do.
+    pub fn renamed(&self, name: NameRef<'_>) -> Option<Data> {
+        let Parts::Ndn(layout) = self.parts else { return None };
+        let old = self.name().canonical();
+        let start = (old.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
+        if name.canonical().len() != old.len() || name.component_count() != self.component_count() {
+            return None;
+        }
+        let wire = self.wire.with(start, name.canonical())?;
+        Some(Data { wire, parts: Parts::Ndn(layout) })
     }
 
     /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.

@@ -60,6 +60,21 @@ impl Interest {
         Ok(Interest { wire, parts: Parts::Ndn(layout) })
     }
 
+    /// The same from a buffer that is about to be used for something else: `wire` is copied, but only if it is good, and only after it
+    /// has been read where it lies, which is in the cache, as the copy may not be for a while.
+    ///
+    /// # Errors
+    /// As [`Interest::decode_ndn`].
+    #[inline]
+    pub fn copy_ndn_hashed(
+        wire: &[u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let layout = ndn::InterestView::decode_hashed(wire, hasher, hashes)?.layout();
+        Ok(Interest { wire: Buffer::copy_from(wire), parts: Parts::Ndn(layout) })
+    }
+
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors
@@ -195,6 +210,23 @@ impl Interest {
         };
         let last = if may_be_digest { self.name().last()? } else { return None };
         (last.value.len() == 32).then_some(last.value)
+    }
+
+    /// The same Interest of NDN with another last component of its name, of the same kind and length, and another nonce; `None` if it
+    /// has no nonce, or the length is another. Nothing is decoded again: for whoever makes many Interests, as load generators do.
+    pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
+        let Parts::Ndn(layout) = self.parts else { return None };
+        let old = self.name().last()?;
+        let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
+        let (nonce_start, layout) = layout.with_nonce(&self.wire, nonce)?;
+        if last.len() != old.value.len() {
+            return None;
+        }
+        let mut wire = self.wire.with(start, last)?;
+        for (place, byte) in (nonce_start..).zip(nonce.0.to_be_bytes()) {
+            wire.set(place, byte);
+        }
+        Some(Interest { wire, parts: Parts::Ndn(layout) })
     }
 
     /// Writes the hop limit if the Interest has one. Copies the packet only if somebody else holds it too.

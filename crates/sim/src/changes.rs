@@ -140,7 +140,13 @@ impl Network {
             }
         }
         let now = self.core.now;
-        self.core.nodes[node.0 as usize].restart(now)
+        let slot = &mut self.core.nodes[node.0 as usize];
+        if let Some(processor) = &mut slot.processor {
+            for (_, parcel, _) in processor.waiting.drain(..) {
+                self.core.parcels.release(parcel);
+            }
+        }
+        slot.restart(now)
     }
 
     fn empty_link(&mut self, link: u32) {

@@ -10,6 +10,7 @@ mod faces;
 mod operations;
 mod receive;
 mod send;
+mod taps;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -27,10 +28,12 @@ use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic};
 use crate::sys::datagrams;
 use crate::transport::datagram::DatagramChannel;
+use crate::transport::ethernet::EthernetChannel;
 use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
+pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
@@ -50,6 +53,7 @@ pub(crate) enum Message {
 pub(crate) enum Token {
     Waker,
     Datagrams(usize),
+    Ethernet(usize),
     Listener(usize),
     Face(FaceId),
 }
@@ -61,6 +65,7 @@ impl Token {
             Token::Datagrams(number) => (1, number as u64),
             Token::Listener(number) => (2, number as u64),
             Token::Face(face) => (3, u64::from(face.0)),
+            Token::Ethernet(number) => (4, number as u64),
         };
         epoll::EventData::new_u64(kind << 56 | number)
     }
@@ -71,6 +76,7 @@ impl Token {
             1 => Token::Datagrams(number as usize),
             2 => Token::Listener(number as usize),
             3 => Token::Face(FaceId(number as u32)),
+            4 => Token::Ethernet(number as usize),
             _ => Token::Waker,
         }
     }
@@ -92,6 +98,7 @@ pub(crate) struct DataPlane {
     next_face: u32,
     on_demand_faces: usize,
     channels: Vec<DatagramChannel>,
+    ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
     arrivals: Arrivals,
     receiver: Option<Box<datagrams::Receiver>>,
@@ -108,6 +115,10 @@ pub(crate) struct DataPlane {
     pub(crate) past: Traffic,
     pub(crate) drops: DropCounters,
     pub(crate) past_packets: [[u64; 3]; 2],
+    /// Taps for faces that are yet to come.
+    tap_makers: Vec<(u64, TapMaker)>,
+    next_tap: u64,
+    delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
     /// A descriptor to give up when there are no more.
@@ -155,6 +166,7 @@ impl DataPlane {
             next_face: FaceId::LAST_RESERVED.0 + 1,
             on_demand_faces: 0,
             channels: Vec::new(),
+            ethernet: Vec::new(),
             listeners: Vec::new(),
             arrivals: Arrivals::new(),
             receiver: Some(Box::new(datagrams::Receiver::new())),
@@ -167,6 +179,9 @@ impl DataPlane {
             past: Traffic::default(),
             drops: DropCounters::default(),
             past_packets: [[0; 3]; 2],
+            tap_makers: Vec::new(),
+            next_tap: 1,
+            delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
             reserve: std::fs::File::open("/dev/null").ok(),
@@ -204,6 +219,7 @@ impl DataPlane {
             match Token::of(event.data) {
                 Token::Waker => self.carry_out_tasks(),
                 Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
+                Token::Ethernet(channel) => self.handle_ethernet(channel),
                 Token::Listener(listener) => self.accept(listener),
                 Token::Face(face) => self.handle_stream(face, flags),
             }
@@ -212,6 +228,7 @@ impl DataPlane {
             self.engine.advance(self.now);
             self.send_all();
         }
+        self.release_delayed();
         self.ring_alarms();
         self.finish_touched();
         self.pass_on_events();
@@ -221,6 +238,7 @@ impl DataPlane {
     fn timeout(&self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
+        let deadline = deadline.min(self.delayed.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {

@@ -1,11 +1,14 @@
 //! What happens to a network, and what it must do in the end.
 
+use std::fmt::Write as _;
+
 use packet::time::Duration;
 
 use super::applications::{Asker, Wish};
 use super::draw::{World, draw_impairment, millis, pick};
 use super::{Broken, SwarmReport, stuck_because, unsafe_because};
 use crate::link::{Impairment, Queue};
+use crate::trace::TraceConfig;
 
 /// Patience for what must happen in the end.
 const LONG: Duration = Duration::from_secs(3600);
@@ -77,6 +80,9 @@ impl World {
             self.network.reconfigure(link, |config| {
                 config.impairment = Impairment::NONE;
                 config.queue = Queue::UNLIMITED;
+                // Fast enough for all: a link with acknowledgements sends everything four times when its round trip, with eight
+                // packets of 8 kB in an endless queue, takes longer than its timeout.
+                config.rate_bits_per_second = config.rate_bits_per_second.map(|rate| rate.max(20_000_000));
             })?;
         }
         for node in self.nodes.clone() {
@@ -125,6 +131,13 @@ impl World {
     fn fetch_everything(&mut self) -> Result<u64, Broken> {
         let now = self.network.now();
         let mut count = 0;
+        let record = TraceConfig {
+            packets: true,
+            drops: true,
+            max_records: Some(1_000_000),
+            ..TraceConfig::default()
+        };
+        self.network.record(record);
         for &id in &self.askers {
             self.network.with_application(id, |application, context| {
                 let any: &mut dyn std::any::Any = application;
@@ -164,10 +177,49 @@ impl World {
             let Some(asker) = self.network.application::<Asker>(id) else { continue };
             if let Some(name) = asker.given_up().next() {
                 let problem = format!("application {id} asked sixty times for {name} in a healthy network");
-                return Err(stuck_because(problem));
+                return Err(stuck_because(format!(
+                    "{problem} on node {:?}\n{}",
+                    self.network.home(id),
+                    self.last_packets(name)
+                )));
             }
         }
         Ok(count)
+    }
+
+    /// The last packets about a name that crossed links, and the strategies of the nodes.
+    fn last_packets(&self, name: &packet::Name) -> String {
+        let rows: Vec<_> =
+            self.network.trace().packets.rows().iter().filter(|row| row.name == *name).collect();
+        let mut text = String::new();
+        for row in &rows[rows.len().saturating_sub(20)..] {
+            let ends = self.network.ends(row.link).unwrap_or_default();
+            let from = ends.get(row.from_end as usize).map_or(0, |node| node.0);
+            let _ = writeln!(
+                text,
+                "  {} {} from node {from} over link {}",
+                row.time,
+                row.kind.as_str(),
+                row.link
+            );
+        }
+        for &node in &self.nodes {
+            if let Some(engine) = self.network.engine(node) {
+                let drops = engine.counters().drops.iter().filter(|(_, count)| *count > 0);
+                let drops: Vec<String> =
+                    drops.map(|(reason, count)| format!("{} {count}", reason.as_str())).collect();
+                let _ = writeln!(text, "  node {node} dropped {}", drops.join(", "));
+            }
+            for (prefix, strategy) in self
+                .network
+                .engine(node)
+                .into_iter()
+                .flat_map(|engine| engine.strategies(packet::Dialect::Ndn))
+            {
+                let _ = writeln!(text, "  node {node}: {prefix} {strategy}");
+            }
+        }
+        text
     }
 
     /// At any time: nobody got what was not asked for, or what the producer did not make.

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use packet::time::Duration;
 use toml::Table;
 
 use super::output::{self, Format, Group};
 use super::scenario::Scenario;
 use super::summary::{Outcome, outcome};
 use super::sweep::{self, Point};
-use super::{Failure, build, workers};
+use super::{Failure, build, study, workers};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -23,7 +22,7 @@ pub(crate) struct Run {
     /// Run with so many seeds, one after the other, whatever the file says.
     #[arg(long)]
     repeats: Option<u64>,
-    /// Write the traces that the file asks for into this folder, one folder for each run.
+    /// Write the traces that the file asks for into this folder, one folder for each run; or the tables and figures of a study.
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// What trace files look like.
@@ -51,9 +50,12 @@ impl Run {
         let table = self.parse(&text)?;
         match table.get("kind").and_then(toml::Value::as_str) {
             None | Some("network") => self.run_network(&text, table),
+            Some(kind) if lab::study::KINDS.contains(&kind) => {
+                study::run(&self.file, &text, self.out.as_deref(), self.workers, self.json)
+            }
             Some(other) => {
-                let file = self.file.display();
-                Err(format!("{file}: kind {other:?} is not known; there is \"network\"").into())
+                let (file, kinds) = (self.file.display(), lab::study::KINDS.join(", "));
+                Err(format!("{file}: kind {other:?} is not known; there are network, {kinds}").into())
             }
         }
     }
@@ -72,7 +74,14 @@ impl Run {
         self.file.extension().is_some_and(|extension| extension == "json")
     }
 
-    fn run_network(&self, text: &str, mut table: Table) -> Result<ExitCode, Failure> {
+    fn run_network(&self, text: &str, table: Table) -> Result<ExitCode, Failure> {
+        let (scenario, groups) = self.groups(text, table)?;
+        self.print(&scenario, &groups)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Does all runs of a scenario.
+    fn groups(&self, text: &str, mut table: Table) -> Result<(Scenario, Vec<Group>), Failure> {
         let file = self.file.display();
         // From the text first, for errors that name the line.
         let scenario: Scenario = if self.is_json() {
@@ -95,8 +104,7 @@ impl Run {
                 group.outcomes.push(outcome);
             }
         }
-        self.print(&scenario, &groups)?;
-        Ok(ExitCode::SUCCESS)
+        Ok((scenario, groups))
     }
 
     fn jobs(&self, scenario: &Scenario, table: &Table, points: &[Point]) -> Result<Vec<Job>, Failure> {
@@ -123,7 +131,6 @@ impl Run {
 
     fn run_one(&self, job: &Job, folder: &Path) -> Result<Outcome, Failure> {
         let mut built = build::build(&job.scenario, folder, job.seed)?;
-        let Duration { .. } = job.scenario.duration.0;
         built.network.run_for(job.scenario.duration.0)?;
         if let Some(out) = &self.out {
             let name = format!("point-{}-seed-{}", job.point, job.seed);

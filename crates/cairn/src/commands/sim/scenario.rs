@@ -12,7 +12,6 @@ use super::quantity::{NodeRef, NodeSet, Rate, Size, Span};
 pub(super) struct Scenario {
     /// What kind of experiment it is; `network`, which is also what is meant without it, is this one.
     #[serde(default)]
-    #[expect(dead_code, reason = "read before the rest of the file, to find out who is to read it")]
     pub(super) kind: Option<String>,
     pub(super) title: Option<String>,
     #[serde(default = "one")]

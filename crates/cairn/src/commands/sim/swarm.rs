@@ -1,5 +1,6 @@
 //! `cairn sim swarm`.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -25,6 +26,7 @@ impl Swarm {
         let seeds: Vec<u64> = (self.seed..self.seed.saturating_add(self.seeds)).collect();
         let workers = self.workers.unwrap_or_else(workers::cores);
         let outcomes = workers::do_all(&seeds, workers, |&seed| sim::swarm::run(seed));
+        let mut to = std::io::stdout().lock();
         let (mut failures, mut fetched, mut hops) = (0, 0, 0);
         for outcome in &outcomes {
             match outcome {
@@ -34,22 +36,23 @@ impl Swarm {
                 }
                 Err(SwarmFailure { seed, promise, problem }) => {
                     failures += 1;
-                    println!("seed {seed}: {promise:?}: {problem}");
+                    writeln!(to, "seed {seed}: {promise:?}: {problem}")?;
                 }
             }
         }
         if let [Ok(SwarmReport { nodes, links, hash, .. })] = outcomes.as_slice() {
-            println!("{nodes} nodes, {links} links, trace hash {hash:016x}");
+            writeln!(to, "{nodes} nodes, {links} links, trace hash {hash:016x}")?;
         }
-        println!(
+        writeln!(
+            to,
             "{} of {} networks healed; {fetched} names fetched, {hops} packets over links",
             outcomes.len() - failures,
             outcomes.len()
-        );
+        )?;
         match outcomes.iter().find_map(|outcome| outcome.as_ref().err()) {
             None => Ok(ExitCode::SUCCESS),
             Some(failure) => {
-                println!("again with: cairn sim swarm --seed {}", failure.seed);
+                writeln!(to, "again with: cairn sim swarm --seed {}", failure.seed)?;
                 Ok(ExitCode::FAILURE)
             }
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 pub(super) fn do_all<J: Sync, R: Send>(jobs: &[J], workers: usize, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(jobs.iter().map(|_| None).collect::<Vec<Option<R>>>());
-    let progress = Progress::new(jobs.len());
+    let progress = Progress::default();
     std::thread::scope(|scope| {
         for _ in 0..workers.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
@@ -21,7 +21,7 @@ pub(super) fn do_all<J: Sync, R: Send>(jobs: &[J], workers: usize, work: impl Fn
                     if let Some(slot) = results.get_mut(place) {
                         *slot = Some(result);
                     }
-                    progress.show(results.iter().filter(|result| result.is_some()).count());
+                    progress.show(results.iter().filter(|result| result.is_some()).count(), jobs.len());
                 }
             });
         }
@@ -35,27 +35,28 @@ pub(super) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A line on the terminal that says how far it is.
-struct Progress {
+/// A line on the terminal that says how far it is, once that has taken a second.
+pub(super) struct Progress {
     since: Instant,
-    all: usize,
-    shown: bool,
+    is_shown: bool,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Progress { since: Instant::now(), is_shown: std::io::stderr().is_terminal() }
+    }
 }
 
 impl Progress {
-    fn new(all: usize) -> Self {
-        Progress { since: Instant::now(), all, shown: std::io::stderr().is_terminal() }
-    }
-
-    fn show(&self, done: usize) {
-        if self.shown && self.since.elapsed() > Duration::from_secs(1) {
+    pub(super) fn show(&self, done: usize, all: usize) {
+        if self.is_shown && self.since.elapsed() > Duration::from_secs(1) {
             let mut to = std::io::stderr();
-            let _ = write!(to, "\r{done} of {} runs", self.all).and_then(|()| to.flush());
+            let _ = write!(to, "\r{done} of {all} runs").and_then(|()| to.flush());
         }
     }
 
-    fn clear(&self) {
-        if self.shown && self.since.elapsed() > Duration::from_secs(1) {
+    pub(super) fn clear(&self) {
+        if self.is_shown && self.since.elapsed() > Duration::from_secs(1) {
             let _ = write!(std::io::stderr(), "\r{:40}\r", "");
         }
     }

@@ -24,13 +24,8 @@ pub(super) const SIX: &[Quantity] = &[
     Quantity { key: "cpu", title: "Processor", unit: "%", factor: 1.0 },
     Quantity { key: "memory", title: "Memory", unit: "B", factor: 1.0 },
     Quantity { key: "pending", title: "Pending Interests", unit: "", factor: 1.0 },
-    Quantity { key: "goodput", title: "Goodput, direction of Data", unit: "bit/s", factor: 8.0 },
-    Quantity {
-        key: "goodput_interests",
-        title: "Goodput, direction of Interests",
-        unit: "bit/s",
-        factor: 8.0,
-    },
+    Quantity { key: "goodput", title: "Goodput towards the consumer", unit: "bit/s", factor: 8.0 },
+    Quantity { key: "goodput_interests", title: "Goodput towards the producer", unit: "bit/s", factor: 8.0 },
     Quantity { key: "retransmissions", title: "Interest retransmissions", unit: "1/s", factor: 1.0 },
 ];
 

@@ -24,9 +24,9 @@ pub(super) const PAGE: &str = "*{box-sizing:border-box}body{margin:0;background:
 font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}main{max-width:1080px;margin:0 auto;\
 padding:1.5rem 1.1rem 4rem}h1{font-size:1.75rem;line-height:1.2;margin:.4rem 0 .3rem}h2{font-size:1.25rem;margin:2.6rem 0 .7rem;\
 padding-top:.9rem;border-top:1px solid var(--rule)}h3{font-size:1.02rem;margin:1.6rem 0 .5rem}p{margin:.5rem 0;max-width:46rem}\
-.soft,figcaption,footer{color:var(--soft)}.source{font-size:.92rem}table{border-collapse:collapse;font-size:.88rem;\
-font-variant-numeric:tabular-nums;margin:.6rem 0}th,td{text-align:left;padding:.3rem .75rem .3rem 0;border-bottom:1px solid \
-var(--rule);vertical-align:top}th{font-weight:600;color:var(--soft)}td.number,th.number{text-align:right;white-space:nowrap}\
+.soft,figcaption,footer{color:var(--soft)}.source{font-size:.92rem}table{border-collapse:collapse;font-size:.82rem;\
+font-variant-numeric:tabular-nums;margin:.6rem 0}th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid \
+var(--rule);vertical-align:top}th{font-weight:600;color:var(--soft)}td.number{text-align:right;white-space:nowrap}th.number{text-align:right;max-width:8.5rem}\
 .wide{overflow-x:auto}.yes{color:var(--good);font-weight:600}.no{color:var(--bad);font-weight:600}.facts{display:flex;\
 flex-wrap:wrap;gap:.7rem;margin:1.1rem 0}.fact{background:var(--card);border-radius:.6rem;padding:.6rem .95rem;min-width:8.5rem}\
 .fact b{display:block;font-size:1.3rem;line-height:1.25}.fact span{color:var(--soft);font-size:.83rem}\

@@ -267,7 +267,7 @@ impl NfdManagement {
                 }
             }
         }
-        for (module, verb) in [("cs", "info"), ("strategy-choice", "list")] {
+        for (module, verb) in [("cs", "info"), ("status", "general"), ("strategy-choice", "list")] {
             if let Ok(name) = Reach::Localhost.name(module, verb) {
                 self.store.make_stale(name.as_ref());
             }

@@ -8,6 +8,7 @@ mod drop_reason;
 mod face;
 pub mod load;
 pub mod management;
+mod metrics;
 mod node;
 mod plane;
 mod start;

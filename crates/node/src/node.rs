@@ -1,5 +1,6 @@
 //! A running node: its threads, and the way to reach them.
 
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -19,6 +20,7 @@ use crate::control::{
     CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus,
     StrategyChoice, UpdateFaceError,
 };
+use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Message, Task};
 use crate::start;
 
@@ -56,6 +58,8 @@ pub struct Node {
     remote: RemoteControl,
     plane: Option<JoinHandle<()>>,
     control: Option<JoinHandle<()>>,
+    metrics: Option<MetricsServer>,
+    config: Config,
 }
 
 /// Tasks that may wait for the data plane, and messages for the control thread.
@@ -92,14 +96,66 @@ impl Node {
             }
         })?;
         started.recv().map_err(|_| std::io::Error::other("the data plane did not start"))??;
-        let mut node = Node { remote, plane: Some(plane), control: None };
+        let mut node =
+            Node { remote, plane: Some(plane), control: None, metrics: None, config: config.clone() };
         start::apply(config, &mut node.remote)?;
         let remote = node.remote.clone();
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
             ControlLoop { clock, remote, application, messages: message_receiver }.run();
         })?;
         node.control = Some(control);
+        node.serve_metrics(config)?;
         Ok(node)
+    }
+
+    fn serve_metrics(&mut self, config: &Config) -> Result<(), StartError> {
+        self.metrics = match config.metrics.listen {
+            Some(listen) => {
+                let started = MetricsServer::start(listen, self.remote.clone());
+                let address = format!("http://{listen} for metrics");
+                Some(started.map_err(|source| StartError::Listen { address, source })?)
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Where metrics are served, if they are.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(MetricsServer::address)
+    }
+
+    /// Takes over what a new configuration says, as far as that can be done while the node runs: limits, timeouts, the content
+    /// store, strategies, metrics, and faces and routes that are new. Gives the names of sections that changed and need a
+    /// restart.
+    ///
+    /// # Errors
+    /// A configuration that makes no sense. What stands before the mistake may have been taken over.
+    pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
+        let store = start::content_store_changes(config)?;
+        let settings = start::settings(config);
+        self.remote.call(move |plane| {
+            plane.settings = settings;
+            plane.configure_content_store(store);
+        });
+        start::apply(config, &mut self.remote)?;
+        if config.metrics != self.config.metrics {
+            self.metrics = None;
+            self.serve_metrics(config)?;
+        }
+        let old = std::mem::replace(&mut self.config, config.clone());
+        let fixed = [
+            ("tables", old.tables != config.tables),
+            ("udp", old.udp.listen != config.udp.listen),
+            ("multicast", old.multicast != config.multicast),
+            ("tcp", old.tcp != config.tcp),
+            ("unix", old.unix != config.unix),
+            ("websocket", old.websocket != config.websocket),
+            ("ethernet", old.ethernet != config.ethernet),
+            ("management", old.management != config.management || old.authorize != config.authorize),
+            ("node.pin_to_cpu", old.node.pin_to_cpu != config.node.pin_to_cpu),
+        ];
+        Ok(fixed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect())
     }
 
     /// A way to ask things of the node from any thread.
@@ -116,6 +172,7 @@ impl Node {
 
     /// Closes all faces and sockets and waits until that is done.
     pub fn shut_down(&mut self) {
+        self.metrics = None;
         self.remote.call(DataPlane::stop);
         self.wait();
     }

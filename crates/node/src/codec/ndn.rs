@@ -9,7 +9,7 @@ use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::tlv;
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, NameHasher};
+use packet::{Data, DecodeError, Interest, LinkHeader, NackReason, NameHasher};
 
 use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
 
@@ -84,40 +84,40 @@ impl NdnCodec {
     ) {
         match self.service.receive_frame(now, EndpointId(from), frame) {
             Ok(Received::Packet { packet, header, nack }) => {
-                self.decode(Buffer::copy_from(packet), header, nack, hasher, arrivals);
+                let hashes = arrivals.next_hashes();
+                let decoded = if is_data(packet) {
+                    Data::copy_ndn_hashed(packet, hasher, hashes).map(Packet::Data)
+                } else {
+                    Interest::copy_ndn_hashed(packet, hasher, hashes)
+                        .map(|interest| asked_or_nacked(interest, nack))
+                };
+                self.arrive(decoded, header, arrivals);
             }
-            Ok(Received::Taken) => {
-                while let Some(delivery) = self.service.poll_deliver() {
-                    self.decode(delivery.packet, delivery.header, delivery.nack, hasher, arrivals);
-                }
-            }
+            Ok(Received::Taken) => self.receive_reassembled(hasher, arrivals),
             // The service has counted it.
             Err(_) => {}
         }
     }
 
     #[inline]
-    fn decode(
-        &mut self,
-        packet: Buffer,
-        header: LinkHeader,
-        nack: Option<NackReason>,
-        hasher: &NameHasher,
-        arrivals: &mut Arrivals,
-    ) {
-        let is_data = packet.first().copied().map(u32::from) == Some(types::DATA);
-        let hashes = arrivals.next_hashes();
-        let decoded = if is_data {
-            Data::decode_ndn_hashed(packet, hasher, hashes).map(Packet::Data)
-        } else {
-            Interest::decode_ndn_hashed(packet, hasher, hashes).map(|interest| match nack {
-                None => Packet::Interest(interest),
-                Some(reason) => Packet::Nack(interest, reason),
-            })
-        };
+    fn arrive(&mut self, decoded: Result<Packet, DecodeError>, header: LinkHeader, arrivals: &mut Arrivals) {
         match decoded {
             Ok(packet) => arrivals.push(packet, header),
             Err(_) => self.malformed_packets += 1,
+        }
+    }
+
+    #[cold]
+    fn receive_reassembled(&mut self, hasher: &NameHasher, arrivals: &mut Arrivals) {
+        while let Some(delivery) = self.service.poll_deliver() {
+            let hashes = arrivals.next_hashes();
+            let decoded = if is_data(&delivery.packet) {
+                Data::decode_ndn_hashed(delivery.packet, hasher, hashes).map(Packet::Data)
+            } else {
+                Interest::decode_ndn_hashed(delivery.packet, hasher, hashes)
+                    .map(|interest| asked_or_nacked(interest, delivery.nack))
+            };
+            self.arrive(decoded, delivery.header, arrivals);
         }
     }
 
@@ -164,6 +164,18 @@ impl NdnCodec {
             drops.push(("undecodable-packet", self.malformed_packets));
         }
         drops
+    }
+}
+
+#[inline]
+fn is_data(packet: &[u8]) -> bool {
+    packet.first().copied().map(u32::from) == Some(types::DATA)
+}
+
+fn asked_or_nacked(interest: Interest, nack: Option<NackReason>) -> Packet {
+    match nack {
+        None => Packet::Interest(interest),
+        Some(reason) => Packet::Nack(interest, reason),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::control::{
     FaceConflict, FacePersistency, FaceStatus, FaceUri, INTERNAL_FACE, NodeStatus, RouteStatus,
     StrategyChoice, UpdateFaceError,
 };
+use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
 
 /// Items of a list that are collected in one go.
@@ -200,6 +201,13 @@ impl DataPlane {
             hits: counters.hits,
             misses: counters.misses,
         }
+    }
+
+    /// What transports dropped, over all faces, past ones included.
+    pub(crate) fn all_drops(&self) -> DropCounters {
+        let mut drops = self.drops;
+        self.faces.values().for_each(|face| drops.absorb(&face.drops));
+        drops
     }
 
     pub(crate) fn status(&self) -> NodeStatus {

@@ -38,6 +38,18 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// This user may not do that.
+    #[error(
+        "{what} needs the capability {capability}: run as root, or grant it with `setcap {}+ep` on the program, or with \
+         AmbientCapabilities= in the systemd unit",
+        .capability.to_lowercase()
+    )]
+    Capability {
+        /// What was asked for.
+        what: String,
+        /// What it needs.
+        capability: &'static str,
+    },
     /// The system refused something else that a node needs.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),

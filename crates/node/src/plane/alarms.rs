@@ -4,9 +4,11 @@ use engine::FaceId;
 use packet::time::{Duration, Instant};
 
 use super::DataPlane;
+use super::send::touch;
 use crate::control::{FacePersistency, FaceState};
 use crate::drop_reason::DropReason;
-use crate::face::{Face, STALLED_AFTER, Transport};
+use crate::face::{Face, PING_INTERVAL, STALLED_AFTER, Transport};
+use crate::transport::websocket::ping;
 
 /// Faces looked after in one turn.
 const ALARMS_PER_TURN: usize = 256;
@@ -49,6 +51,17 @@ impl DataPlane {
             if port.incomplete_since.is_some_and(|since| since + STALLED_AFTER <= now) {
                 face.drops.count(DropReason::StalledStream);
                 return self.handle_stream_end(id, "stopped in the middle of a frame");
+            }
+            if let Some(websocket) = port.websocket.as_mut().filter(|websocket| websocket.ping_at <= now) {
+                if websocket.last_heard + PING_INTERVAL * 2 <= now {
+                    return self.handle_stream_end(id, "the WebSocket's peer does not answer");
+                }
+                websocket.ping_at = now + PING_INTERVAL;
+                if let Some(stream) = port.stream.as_mut().filter(|_| websocket.protocol.is_open()) {
+                    stream.queue().push_raw(&ping());
+                    touch(&mut self.touched, face);
+                }
+                return self.renew_alarm(id);
             }
             if port.attempt_at <= now {
                 match (face.state, port.stream.is_some()) {

@@ -27,6 +27,7 @@ use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic};
 use crate::sys::datagrams;
 use crate::transport::datagram::DatagramChannel;
+use crate::transport::ethernet::EthernetChannel;
 use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
@@ -50,6 +51,7 @@ pub(crate) enum Message {
 pub(crate) enum Token {
     Waker,
     Datagrams(usize),
+    Ethernet(usize),
     Listener(usize),
     Face(FaceId),
 }
@@ -61,6 +63,7 @@ impl Token {
             Token::Datagrams(number) => (1, number as u64),
             Token::Listener(number) => (2, number as u64),
             Token::Face(face) => (3, u64::from(face.0)),
+            Token::Ethernet(number) => (4, number as u64),
         };
         epoll::EventData::new_u64(kind << 56 | number)
     }
@@ -71,6 +74,7 @@ impl Token {
             1 => Token::Datagrams(number as usize),
             2 => Token::Listener(number as usize),
             3 => Token::Face(FaceId(number as u32)),
+            4 => Token::Ethernet(number as usize),
             _ => Token::Waker,
         }
     }
@@ -92,6 +96,7 @@ pub(crate) struct DataPlane {
     next_face: u32,
     on_demand_faces: usize,
     channels: Vec<DatagramChannel>,
+    ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
     arrivals: Arrivals,
     receiver: Option<Box<datagrams::Receiver>>,
@@ -155,6 +160,7 @@ impl DataPlane {
             next_face: FaceId::LAST_RESERVED.0 + 1,
             on_demand_faces: 0,
             channels: Vec::new(),
+            ethernet: Vec::new(),
             listeners: Vec::new(),
             arrivals: Arrivals::new(),
             receiver: Some(Box::new(datagrams::Receiver::new())),
@@ -204,6 +210,7 @@ impl DataPlane {
             match Token::of(event.data) {
                 Token::Waker => self.carry_out_tasks(),
                 Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
+                Token::Ethernet(channel) => self.handle_ethernet(channel),
                 Token::Listener(listener) => self.accept(listener),
                 Token::Face(face) => self.handle_stream(face, flags),
             }

@@ -8,7 +8,7 @@ use super::{DataPlane, Message, Token};
 use crate::codec::Codec;
 use crate::control::{FaceState, INTERNAL_FACE};
 use crate::drop_reason::DropReason;
-use crate::face::{Face, Transport};
+use crate::face::{Face, Transport, Way};
 use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 use crate::transport::train::Outbox;
 
@@ -142,27 +142,33 @@ impl DataPlane {
         let ended = match &mut face.transport {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };
-                let Some(channel) = self.channels.get_mut(port.channel) else { return };
                 if !face.codec.settings().reliability {
                     outbox.group_by_length(&mut self.spare);
                 }
                 face.traffic.out_frames += outbox.frames() as u64;
                 face.traffic.out_bytes += outbox.len_bytes() as u64;
-                let waited = channel.is_waiting();
-                channel.send(port.peer, &outbox, &mut port.largest_in_train, &mut face.drops);
-                face.codec.handle_send_queue(channel.queued_bytes());
+                match &mut port.way {
+                    Way::Udp { channel, peer, largest_in_train } => {
+                        let number = *channel;
+                        let Some(channel) = self.channels.get_mut(number) else { return };
+                        let waited = channel.is_waiting();
+                        channel.send(*peer, &outbox, largest_in_train, &mut face.drops);
+                        face.codec.handle_send_queue(channel.queued_bytes());
+                        if !waited && channel.is_waiting() {
+                            let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+                            let token = Token::Datagrams(number).to_data();
+                            let _ = epoll::modify(&self.epoll, &channel.socket, token, flags);
+                        }
+                    }
+                    Way::Ethernet { channel, peer } => {
+                        if let Some(channel) = self.ethernet.get_mut(*channel) {
+                            channel.send(*peer, &outbox, &mut face.drops);
+                        }
+                    }
+                }
                 outbox.clear();
                 if self.outboxes.len() < MAX_SPARE_OUTBOXES {
                     self.outboxes.push(outbox);
-                }
-                if !waited && channel.is_waiting() {
-                    let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-                    let _ = epoll::modify(
-                        &self.epoll,
-                        &channel.socket,
-                        Token::Datagrams(port.channel).to_data(),
-                        flags,
-                    );
                 }
                 return;
             }

@@ -49,8 +49,7 @@ impl Outbox {
     }
 
     /// Each frame by itself.
-    #[cfg(test)]
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.lengths.iter().map(move |&length| {
             let end = start + length as usize;

@@ -35,6 +35,8 @@ pub(crate) struct Face {
     pub(crate) touched: bool,
     pub(crate) traffic: Traffic,
     pub(crate) drops: DropCounters,
+    /// What the node believes incomplete packets to take here, in its sum over all faces.
+    pub(crate) partial_bytes: usize,
 }
 
 /// Frames and bytes that went through.
@@ -89,6 +91,10 @@ pub(crate) struct StreamPort {
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.
     pub(crate) incomplete_since: Option<Instant>,
+    /// How long it may be.
+    pub(crate) stalled_after: Duration,
+    /// What the node believes to wait here, in its sum over all faces.
+    pub(crate) noted_queue: usize,
     /// What stands between the connection and its frames, for browsers.
     pub(crate) websocket: Option<Box<WebSocketPort>>,
 }
@@ -99,6 +105,13 @@ pub(crate) struct WebSocketPort {
     pub(crate) last_heard: Instant,
     /// When the peer is asked whether it is still there, or given up if it has not answered.
     pub(crate) ping_at: Instant,
+}
+
+impl StreamPort {
+    /// When the connection has stopped in the middle of a frame for too long.
+    pub(crate) fn stalls_at(&self) -> Instant {
+        self.incomplete_since.map_or(Instant::NEVER, |since| since + self.stalled_after)
+    }
 }
 
 /// Where a connection leads.
@@ -165,16 +178,12 @@ impl Face {
             Transport::Datagram(_) => Instant::NEVER,
             Transport::Stream(port) => {
                 let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
-                let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + STALLED_AFTER);
-                stalled.min(port.attempt_at).min(ping)
+                port.stalls_at().min(port.attempt_at).min(ping)
             }
         };
         transport.min(self.codec.next_deadline())
     }
 }
-
-/// How long a stream may stop in the middle of a frame.
-pub(crate) const STALLED_AFTER: Duration = Duration::from_secs(30);
 
 /// How often the peer of a WebSocket is asked whether it is still there.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use super::DataPlane;
 use super::send::touch;
 use crate::control::{FacePersistency, FaceState};
 use crate::drop_reason::DropReason;
-use crate::face::{Face, PING_INTERVAL, STALLED_AFTER, Transport};
+use crate::face::{Face, PING_INTERVAL, Transport};
 use crate::transport::websocket::ping;
 
 /// Faces looked after in one turn.
@@ -48,7 +48,7 @@ impl DataPlane {
         }
         let Some(face) = self.faces.get_mut(&id) else { return };
         if let Transport::Stream(port) = &mut face.transport {
-            if port.incomplete_since.is_some_and(|since| since + STALLED_AFTER <= now) {
+            if port.stalls_at() <= now {
                 face.drops.count(DropReason::StalledStream);
                 return self.handle_stream_end(id, "stopped in the middle of a frame");
             }

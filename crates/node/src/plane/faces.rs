@@ -13,6 +13,7 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::channels::scope_of;
+use super::limits::note_queue;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings, NdnCodec};
 use crate::control::{
@@ -23,6 +24,7 @@ use crate::face::{
     DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport, Way, WebSocketPort,
 };
 use crate::transport::datagram::DatagramChannel;
+use crate::sys::options;
 use crate::transport::stream::{Socket, Stream};
 use crate::transport::websocket::WebSocket;
 
@@ -32,8 +34,14 @@ pub(crate) struct Settings {
     pub(crate) max_faces: usize,
     pub(crate) max_on_demand_faces: usize,
     pub(crate) idle_timeout: Duration,
+    /// The same while there are as many faces as there may be.
+    pub(crate) crowded_idle_timeout: Duration,
+    /// How long a stream may stop in the middle of a frame.
+    pub(crate) stalled_after: Duration,
     pub(crate) busy_poll: Duration,
     pub(crate) send_queue_bytes: usize,
+    pub(crate) all_send_queues_bytes: usize,
+    pub(crate) reassembly_bytes: usize,
     pub(crate) congestion_marking: bool,
     pub(crate) congestion: CongestionSettings,
     pub(crate) udp_mtu_bytes: usize,
@@ -52,16 +60,10 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
 const LARGEST_IN_TRAIN: usize = 32_000;
 
 impl DataPlane {
-    /// Whether there is room for one more face that nobody asked for.
-    pub(super) fn may_add_on_demand(&self) -> bool {
-        self.on_demand_faces < self.settings.max_on_demand_faces && self.faces.len() < self.settings.max_faces
-    }
-
     /// Makes a face for a peer that appeared.
     #[cold]
     pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
-        if !self.may_add_on_demand() {
-            self.drops.count(DropReason::TooManyFaces);
+        if !self.may_add_on_demand(FaceScope::NonLocal) {
             return None;
         }
         let settings = self.udp_link_settings();
@@ -216,6 +218,8 @@ impl DataPlane {
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
+            stalled_after: self.settings.stalled_after,
+            noted_queue: 0,
             websocket,
         };
         let settings = self.stream_link_settings();
@@ -267,6 +271,7 @@ impl DataPlane {
             touched: false,
             traffic: Traffic::default(),
             drops: DropCounters::default(),
+            partial_bytes: 0,
         };
         let config =
             engine::FaceConfig { max_pending: self.settings.max_pending_per_face, ..face.engine_config() };
@@ -312,6 +317,7 @@ impl DataPlane {
         self.alarms.remove(&(face.alarm, id));
         self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.absorb(&face.traffic, &face.drops, &packets);
+        self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.way {
                 Way::Udp { channel, peer, .. } => {
@@ -407,6 +413,7 @@ impl DataPlane {
         let was_up = face.state == FaceState::Up;
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
+            note_queue(&mut self.queued_bytes, port);
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;
@@ -447,6 +454,7 @@ fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
             let socket = RawSocket::new(Domain::for_address(*address), Type::STREAM, Some(Protocol::TCP))?;
             socket.set_nonblocking(true)?;
             socket.set_tcp_nodelay(true)?;
+            options::notice_dead_peers(&socket)?;
             match socket.connect(&(*address).into()) {
                 Ok(()) => {}
                 Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}

@@ -35,7 +35,7 @@ section! {
         stalled_stream_secs: u64 = 30,
         /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped.
         send_queue_bytes: usize = 4 << 20,
-        /// Bytes that may wait for all such peers together. The nearer they come to it, the less may wait for each.
+        /// Bytes that may wait for all such peers together; when they do, no more than 16 KiB may wait for each of the others.
         all_send_queues_bytes: usize = 256 << 20,
         /// Bytes that incomplete packets may take, over all faces.
         reassembly_bytes: usize = 64 << 20,

@@ -23,8 +23,8 @@ use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
     DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport, Way, WebSocketPort,
 };
-use crate::transport::datagram::DatagramChannel;
 use crate::sys::options;
+use crate::transport::datagram::DatagramChannel;
 use crate::transport::stream::{Socket, Stream};
 use crate::transport::websocket::WebSocket;
 

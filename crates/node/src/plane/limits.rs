@@ -12,6 +12,8 @@ use crate::face::{Face, StreamPort, Transport};
 
 /// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not shut them out.
 const KEPT_FOR_LOCAL: usize = 8;
+/// What may always wait for a peer: two packets of the largest size.
+const LEAST_QUEUE_BYTES: usize = 16 << 10;
 /// Time between two searches for faces that can go.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Faces that go after one search: more would keep the others waiting.
@@ -59,12 +61,12 @@ impl DataPlane {
         }
     }
 
-    /// How much may wait for one peer at present. It leaves as much for others as it takes, so all together never take more than
-    /// their limit.
+    /// How much may wait for one peer at present: no more than is left of what may wait for all, but always a little, so that
+    /// those who never read do not shut out those who do.
     #[inline]
     pub(super) fn send_queue_limit(&self) -> usize {
         let left = self.settings.all_send_queues_bytes.saturating_sub(self.queued_bytes);
-        self.settings.send_queue_bytes.min(left)
+        self.settings.send_queue_bytes.min(left.max(LEAST_QUEUE_BYTES))
     }
 
     /// Takes note of how much waits for a peer.

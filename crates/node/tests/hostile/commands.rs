@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use engine::FaceId;
-use management::{Command, ControlParameters, FacePersistency, RouteOrigin, StatusCode};
+use management::{Command, ControlParameters, FacePersistency, Reach, RouteOrigin, StatusCode};
 use node::control::NodeControl as _;
-use packet::{ComponentKind, Name};
+use packet::{Component, Name};
 
 use crate::mutate::Mutator;
 use crate::peer::{Place, interest};
@@ -152,8 +152,8 @@ fn damaged_commands_by_the_thousand_leave_management_answering() {
     let mut peer = connect(&victim.unix, Instant::now() + SOON);
     for number in 0..3000 {
         let asked = Command::ALL[number % Command::ALL.len()];
-        let parameters = packet::Component::new(ComponentKind::GENERIC, &mutator.next());
-        let name = asked.name(management::Reach::Localhost).unwrap().with(parameters);
+        let parameters = mutator.next();
+        let name = asked.name(Reach::Localhost).unwrap().with(Component::generic(&parameters));
         let Ok(name) = name else { continue };
         let Ok(built) = interest(&name).nonce(number as u32).build() else { continue };
         // It may have destroyed the face that it came by.

@@ -117,15 +117,6 @@ impl Peer {
         }
     }
 
-    /// Has sending fail instead of wait when the node does not read.
-    pub(crate) fn never_wait_to_send(&self) {
-        match &self.socket {
-            Socket::Unix(socket) => socket.set_nonblocking(true).unwrap(),
-            Socket::Tcp(socket) => socket.set_nonblocking(true).unwrap(),
-            Socket::Udp(socket) => socket.set_nonblocking(true).unwrap(),
-        }
-    }
-
     /// Our address, for faces to be told by.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match &self.socket {
@@ -192,7 +183,8 @@ impl Peer {
     /// The next Interest, and whatever stands around it is left aside.
     pub(crate) fn receive_interest(&mut self, deadline: Instant) -> Option<Interest> {
         while let Some(frame) = self.receive(deadline) {
-            let fragment = LpPacketView::decode(&frame).ok().and_then(|view| view.fragment.map(<[u8]>::to_vec));
+            let fragment =
+                LpPacketView::decode(&frame).ok().and_then(|view| view.fragment.map(<[u8]>::to_vec));
             if let Some(Ok(interest)) = fragment.map(|bytes| Interest::decode_ndn(Buffer::from(bytes))) {
                 return Some(interest);
             }
@@ -209,7 +201,8 @@ impl Peer {
             self.send(interest.wire()).ok()?;
             let try_until = deadline.min(Instant::now() + Duration::from_millis(1000));
             while let Some(frame) = self.receive(try_until) {
-                let Ok(LpPacketView { fragment: Some(bytes), nack: None, .. }) = LpPacketView::decode(&frame) else {
+                let Ok(LpPacketView { fragment: Some(bytes), nack: None, .. }) = LpPacketView::decode(&frame)
+                else {
                     continue;
                 };
                 if DataView::decode(bytes).is_ok_and(|data| is_answer(interest.name(), data.name())) {
@@ -236,10 +229,7 @@ fn is_answer(asked: packet::NameRef<'_>, got: packet::NameRef<'_>) -> bool {
 }
 
 fn is_about_time(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
-    )
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
 /// An Interest for a name that nobody has asked for before.

@@ -84,16 +84,6 @@ fn a_header_that_promises_more_than_a_frame_may_have_closes_the_stream_at_once()
     victim.assert_serves();
 }
 
-/// Asks for `count` large packets that `producer` has, and reads none of them.
-fn ask_and_never_read(place: &Place, prefix: &str, count: usize) -> Peer {
-    let mut peer = connect(place, Instant::now() + SOON);
-    for _ in 0..count {
-        let asked = interest(&fresh_name(prefix)).build().unwrap();
-        peer.send(asked.wire()).unwrap();
-    }
-    peer
-}
-
 /// Answers `count` Interests with as much as fits.
 fn answer(producer: &mut Peer, count: usize) {
     for _ in 0..count {
@@ -107,29 +97,32 @@ fn answer(producer: &mut Peer, count: usize) {
 fn a_peer_that_never_reads_has_a_bounded_queue_and_keeps_nobody_waiting() {
     const QUEUE: usize = 100_000;
     let victim = Victim::with(|config| config.node.send_queue_bytes = QUEUE);
-    let deadline = Instant::now() + SOON;
+    let deadline = Instant::now() + 2 * SOON;
+    let mut slow = Vec::new();
     for (place, prefix) in [(&victim.tcp, "/large/tcp"), (&victim.unix, "/large/unix")] {
         let before = victim.drops(DropReason::SendQueueFull);
         let mut producer = connect(&victim.unix, deadline);
         assert!(register(&mut producer, &prefix.parse().unwrap(), deadline).is_ok());
-        // What the system buffers for a connection is some megabytes, whatever it is; this is more.
-        let mut slow = None;
+        let mut peer = connect(place, deadline);
+        // What the system buffers for a connection is some megabytes, however many; in the end it is full.
         wait_until("the queue fills", || {
-            slow.get_or_insert_with(Vec::new).push(ask_and_never_read(place, prefix, 200));
-            answer(&mut producer, 200);
-            let more = slow.iter_mut().flatten().next().unwrap();
-            for _ in 0..800 {
+            for _ in 0..200 {
                 let asked = interest(&fresh_name(prefix)).build().unwrap();
-                more.send(asked.wire()).unwrap();
+                peer.send(asked.wire()).unwrap();
             }
-            answer(&mut producer, 800);
+            answer(&mut producer, 200);
             victim.drops(DropReason::SendQueueFull) > before
         });
+        slow.push(peer);
         victim.assert_serves();
     }
-    // One frame may lie above the limit; what the system holds comes on top.
-    let longest = victim.faces().into_iter().max_by_key(|face| face.traffic.queued_bytes).unwrap();
-    assert!(longest.traffic.transport_drops.iter().any(|(reason, _)| *reason == "send-queue-full"), "{longest:?}");
+    // One frame may lie above each limit.
+    assert!(victim.counted("cairn_queued_bytes") <= 2 * (QUEUE as u64 + 10_000), "{}", victim.metrics());
+    let full = victim.faces().into_iter().filter(|face| {
+        let drops = &face.traffic.transport_drops;
+        drops.iter().any(|(reason, _)| *reason == DropReason::SendQueueFull.as_str())
+    });
+    assert_eq!(full.count(), slow.len(), "who reads too slowly is not to be seen in its face");
 }
 
 #[test]
@@ -192,7 +185,9 @@ fn all_peers_that_never_read_share_one_limit_and_the_others_are_served() {
         victim.drops(DropReason::SendQueueFull) > 100
     });
     victim.assert_serves();
-    assert!(victim.counted("cairn_queued_bytes") <= ALL as u64 + 10_000, "{}", victim.metrics());
+    // Each may have a little even when all have too much.
+    let most = ALL as u64 + slow.len() as u64 * 30_000;
+    assert!(victim.counted("cairn_queued_bytes") <= most, "{}", victim.metrics());
     drop(slow);
     wait_until("what waited for them is gone", || victim.counted("cairn_queued_bytes") == 0);
 }

@@ -11,6 +11,7 @@ use packet::time::{Duration, Instant};
 use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
+use crate::plane::Taps;
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
 use crate::transport::websocket::WebSocket;
@@ -37,6 +38,8 @@ pub(crate) struct Face {
     pub(crate) drops: DropCounters,
     /// What the node believes incomplete packets to take here, in its sum over all faces.
     pub(crate) partial_bytes: usize,
+    /// What watches or changes its frames.
+    pub(crate) taps: Taps,
 }
 
 /// Frames and bytes that went through.
@@ -91,8 +94,6 @@ pub(crate) struct StreamPort {
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.
     pub(crate) incomplete_since: Option<Instant>,
-    /// How long it may be.
-    pub(crate) stalled_after: Duration,
     /// What the node believes to wait here, in its sum over all faces.
     pub(crate) noted_queue: usize,
     /// What stands between the connection and its frames, for browsers.
@@ -105,13 +106,6 @@ pub(crate) struct WebSocketPort {
     pub(crate) last_heard: Instant,
     /// When the peer is asked whether it is still there, or given up if it has not answered.
     pub(crate) ping_at: Instant,
-}
-
-impl StreamPort {
-    /// When the connection has stopped in the middle of a frame for too long.
-    pub(crate) fn stalls_at(&self) -> Instant {
-        self.incomplete_since.map_or(Instant::NEVER, |since| since + self.stalled_after)
-    }
 }
 
 /// Where a connection leads.
@@ -173,12 +167,13 @@ impl Face {
     }
 
     /// When the link or the connection wants attention. Idleness is not looked at here.
-    pub(crate) fn next_deadline(&self) -> Instant {
+    pub(crate) fn next_deadline(&self, stall_timeout: Duration) -> Instant {
         let transport = match &self.transport {
             Transport::Datagram(_) => Instant::NEVER,
             Transport::Stream(port) => {
                 let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
-                port.stalls_at().min(port.attempt_at).min(ping)
+                let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
+                stalled.min(port.attempt_at).min(ping)
             }
         };
         transport.min(self.codec.next_deadline())

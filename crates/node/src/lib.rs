@@ -1,5 +1,6 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
 
+pub mod capture;
 mod clock;
 mod codec;
 pub mod config;

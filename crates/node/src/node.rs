@@ -13,6 +13,7 @@ use packet::{Buffer, Dialect, Name};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
+use crate::capture::CaptureServer;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
@@ -71,6 +72,7 @@ pub struct Node {
     plane: Option<JoinHandle<()>>,
     control: Option<JoinHandle<()>>,
     metrics: Option<MetricsServer>,
+    captures: Option<CaptureServer>,
     config: Config,
 }
 
@@ -110,8 +112,14 @@ impl Node {
             }
         })?;
         started.recv().map_err(|_| std::io::Error::other("the data plane did not start"))??;
-        let mut node =
-            Node { remote, plane: Some(plane), control: None, metrics: None, config: config.clone() };
+        let mut node = Node {
+            remote,
+            plane: Some(plane),
+            control: None,
+            metrics: None,
+            captures: None,
+            config: config.clone(),
+        };
         start::apply(config, &mut node.remote)?;
         let remote = node.remote.clone();
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
@@ -119,7 +127,20 @@ impl Node {
         })?;
         node.control = Some(control);
         node.serve_metrics(config)?;
+        node.offer_captures(config, clock)?;
         Ok(node)
+    }
+
+    fn offer_captures(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
+        let Some(path) = start::capture_path(config, &self.remote.channel_list()) else { return Ok(()) };
+        match CaptureServer::start(&path, clock, self.remote.clone()) {
+            Ok(server) => self.captures = Some(server),
+            Err(source) if config.node.capture_socket.is_some() => {
+                return Err(StartError::Listen { address: path.display().to_string(), source });
+            }
+            Err(error) => tracing::warn!("no captures at {}: {error}", path.display()),
+        }
+        Ok(())
     }
 
     fn serve_metrics(&mut self, config: &Config) -> Result<(), StartError> {
@@ -187,6 +208,7 @@ impl Node {
     /// Closes all faces and sockets and waits until that is done.
     pub fn shut_down(&mut self) {
         self.metrics = None;
+        self.captures = None;
         self.remote.call(DataPlane::stop);
         self.wait();
     }
@@ -239,6 +261,16 @@ impl RemoteControl {
     /// What the application has counted.
     pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
         self.application.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such face. With
+    /// [`link::Impairment`] this makes a bad link on purpose.
+    pub fn add_tap(&self, face: FaceId, tap: Box<dyn link::FrameTap + Send>) -> bool {
+        self.call(move |plane| plane.add_tap(face, tap).is_some()).unwrap_or(false)
+    }
+
+    fn channel_list(&self) -> Vec<FaceUri> {
+        self.call(|plane| plane.channel_uris()).unwrap_or_default()
     }
 
     /// Collects a list in pieces, so that the data plane is never kept long.

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, FaceSection};
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
-    NodeControl,
+    FaceUri, NodeControl,
 };
 use crate::node::{RemoteControl, StartError};
 use crate::plane::{DataPlane, Ends, Listener, Settings};
@@ -196,6 +196,18 @@ pub fn default_unix_paths() -> [PathBuf; 2] {
     [PathBuf::from("/run/nfd/nfd.sock"), own]
 }
 
+/// Where captures are offered: as configured, or beside the first unix socket.
+pub(crate) fn capture_path(config: &Config, channels: &[FaceUri]) -> Option<PathBuf> {
+    match &config.node.capture_socket {
+        Some(path) if path.as_os_str().is_empty() => None,
+        Some(path) => Some(path.clone()),
+        None => channels.iter().find_map(|uri| match uri {
+            FaceUri::Unix(path) => Some(path.with_extension("capture")),
+            _ => None,
+        }),
+    }
+}
+
 fn is_missing_family(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAFNOSUPPORT | libc::EADDRNOTAVAIL))
 }
@@ -270,7 +282,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         max_on_demand_faces: node.max_on_demand_faces,
         idle_timeout: Duration::from_secs(node.idle_timeout_secs),
         crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
-        stalled_after: Duration::from_secs(node.stalled_stream_secs),
+        stall_timeout: Duration::from_secs(node.stall_timeout_secs),
         busy_poll: Duration::from_micros(node.busy_poll_micros),
         send_queue_bytes: node.send_queue_bytes,
         all_send_queues_bytes: node.all_send_queues_bytes,

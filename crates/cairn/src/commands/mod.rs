@@ -1,6 +1,7 @@
 //! What `cairn` can be asked to do, one file for each command.
 
 mod bench;
+mod capture;
 mod get;
 mod node;
 mod peek;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Poke(poke::PokeArguments),
     Put(put::PutArguments),
     Get(get::GetArguments),
+    /// Write the frames of a node's faces to a file that Wireshark opens.
+    Capture(capture::CaptureArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -42,6 +45,7 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
         }
     }

@@ -151,6 +151,14 @@ impl Codec {
         }
     }
 
+    /// The name of the packet in a frame, in canonical form; `None` if there is none, as in a fragment that is not the first.
+    pub(crate) fn name_in(dialect: packet::Dialect, frame: &[u8]) -> Option<&[u8]> {
+        match dialect {
+            packet::Dialect::Ndn => ndn::name_in(frame),
+            packet::Dialect::Ccnx => None,
+        }
+    }
+
     /// Whether a frame that nobody is known to send makes it worth while to know them.
     pub(crate) fn is_welcome(dialect: packet::Dialect, frame: &[u8]) -> bool {
         match dialect {

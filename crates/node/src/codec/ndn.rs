@@ -52,6 +52,16 @@ pub(super) fn is_welcome(frame: &[u8]) -> bool {
     LpPacketView::decode_first(frame).is_ok()
 }
 
+/// The name of the packet in a frame. A first fragment need not hold all of its packet, but the name.
+pub(super) fn name_in(frame: &[u8]) -> Option<&[u8]> {
+    let (view, _) = LpPacketView::decode_first(frame).ok()?;
+    let packet = view.fragment.filter(|_| view.frag_index.unwrap_or(0) == 0)?;
+    let (_, length_start) = tlv::read_number(packet, 0).ok()?;
+    let (_, value_start) = tlv::read_number(packet, length_start).ok()?;
+    let mut inside = tlv::Reader::new(packet.get(value_start..)?, "Name");
+    Some(inside.required(packet::ndn::types::NAME, "Name").ok()?.value)
+}
+
 impl NdnCodec {
     /// A codec; `None` if the settings do not fit together.
     pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {

@@ -38,6 +38,7 @@ impl DataPlane {
     /// Does what is due for a face, and sets its next alarm.
     fn look_after(&mut self, id: FaceId) {
         let (now, idle_timeout) = (self.now, self.settings.idle_timeout);
+        let stall_timeout = self.settings.stall_timeout;
         let Some(face) = self.faces.get_mut(&id) else { return };
         let idle_deadline = idle_deadline(face, idle_timeout);
         if idle_deadline <= now {
@@ -48,7 +49,7 @@ impl DataPlane {
         }
         let Some(face) = self.faces.get_mut(&id) else { return };
         if let Transport::Stream(port) = &mut face.transport {
-            if port.stalls_at() <= now {
+            if port.incomplete_since.is_some_and(|since| since + stall_timeout <= now) {
                 face.drops.count(DropReason::StalledStream);
                 return self.handle_stream_end(id, "stopped in the middle of a frame");
             }
@@ -78,7 +79,7 @@ impl DataPlane {
     pub(super) fn renew_alarm(&mut self, id: FaceId) {
         let idle_timeout = self.settings.idle_timeout;
         let Some(face) = self.faces.get(&id) else { return };
-        let when = face.next_deadline().min(idle_deadline(face, idle_timeout));
+        let when = face.next_deadline(self.settings.stall_timeout).min(idle_deadline(face, idle_timeout));
         // What is overdue, such as acknowledgements that find no room, is not tried again at once.
         self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
     }

@@ -36,8 +36,7 @@ pub(crate) struct Settings {
     pub(crate) idle_timeout: Duration,
     /// The same while there are as many faces as there may be.
     pub(crate) crowded_idle_timeout: Duration,
-    /// How long a stream may stop in the middle of a frame.
-    pub(crate) stalled_after: Duration,
+    pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
     pub(crate) send_queue_bytes: usize,
     pub(crate) all_send_queues_bytes: usize,
@@ -218,7 +217,6 @@ impl DataPlane {
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
-            stalled_after: self.settings.stalled_after,
             noted_queue: 0,
             websocket,
         };
@@ -255,7 +253,7 @@ impl DataPlane {
         let id = FaceId(self.next_face);
         let random = Random::from_seed(self.random.next_u64());
         let codec = Codec::Ndn(Box::new(NdnCodec::new(new.settings, random)?));
-        let face = Face {
+        let mut face = Face {
             id,
             remote: new.remote,
             local: new.local,
@@ -272,7 +270,11 @@ impl DataPlane {
             traffic: Traffic::default(),
             drops: DropCounters::default(),
             partial_bytes: 0,
+            taps: Vec::new(),
         };
+        for (number, maker) in &self.tap_makers {
+            face.taps.extend(maker(&face).map(|tap| (*number, tap)));
+        }
         let config =
             engine::FaceConfig { max_pending: self.settings.max_pending_per_face, ..face.engine_config() };
         self.engine.add_face(self.now, id, config).ok()?;

@@ -11,6 +11,7 @@ mod limits;
 mod operations;
 mod receive;
 mod send;
+mod taps;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
+pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
@@ -121,6 +123,10 @@ pub(crate) struct DataPlane {
     pub(crate) drops: DropCounters,
     pub(crate) past_packets: [[u64; 3]; 2],
     past_link_drops: std::collections::BTreeMap<&'static str, u64>,
+    /// Taps for faces that are yet to come.
+    tap_makers: Vec<(u64, TapMaker)>,
+    next_tap: u64,
+    delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
     /// A descriptor to give up when there are no more.
@@ -185,6 +191,9 @@ impl DataPlane {
             drops: DropCounters::default(),
             past_packets: [[0; 3]; 2],
             past_link_drops: Default::default(),
+            tap_makers: Vec::new(),
+            next_tap: 1,
+            delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
             reserve: std::fs::File::open("/dev/null").ok(),
@@ -231,6 +240,7 @@ impl DataPlane {
             self.engine.advance(self.now);
             self.send_all();
         }
+        self.release_delayed();
         self.ring_alarms();
         self.finish_touched();
         self.pass_on_events();
@@ -240,6 +250,7 @@ impl DataPlane {
     fn timeout(&self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
+        let deadline = deadline.min(self.delayed.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {

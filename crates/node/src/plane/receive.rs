@@ -1,9 +1,11 @@
 //! From the sockets to the engine.
 
 use engine::FaceId;
+use link::Direction;
 use rustix::event::epoll;
 
 use super::send::touch;
+use super::taps::{Delayed, pass};
 use super::{DataPlane, Token};
 use crate::codec::{Arrivals, Codec, Framing};
 use crate::control::{FacePersistency, FaceState, MacAddress};
@@ -75,7 +77,15 @@ impl DataPlane {
             {
                 touch(&mut self.touched, face);
                 let from = from.0.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-                receive_frame(face, from, frame, self.now, &self.engine, &mut self.arrivals);
+                receive_frame(
+                    face,
+                    from,
+                    frame,
+                    self.now,
+                    &self.engine,
+                    &mut self.arrivals,
+                    &mut self.delayed,
+                );
             }
             self.scratch = scratch;
             if self.arrivals.len() >= Arrivals::FULL {
@@ -120,7 +130,7 @@ impl DataPlane {
         for frame in frames {
             // Looked up anew after a batch has been handed over, which may do anything to faces.
             let Some(face) = self.faces.get_mut(&id) else { return };
-            receive_frame(face, from, frame, self.now, &self.engine, &mut self.arrivals);
+            receive_frame(face, from, frame, self.now, &self.engine, &mut self.arrivals, &mut self.delayed);
             if self.arrivals.len() >= Arrivals::FULL {
                 self.hand_over();
             }
@@ -172,7 +182,15 @@ impl DataPlane {
             match face.codec.framing(bytes) {
                 Framing::Complete(length) => {
                     let Some((frame, rest)) = bytes.split_at_checked(length) else { return };
-                    receive_frame(face, 0, frame, self.now, &self.engine, &mut self.arrivals);
+                    receive_frame(
+                        face,
+                        0,
+                        frame,
+                        self.now,
+                        &self.engine,
+                        &mut self.arrivals,
+                        &mut self.delayed,
+                    );
                     bytes = rest;
                     ended_a_frame = true;
                 }
@@ -238,11 +256,27 @@ impl DataPlane {
                 }
                 Event::Message(range) => {
                     let frame = piece.get(range).unwrap_or_default();
-                    receive_frame(face, 0, frame, self.now, &self.engine, &mut self.arrivals);
+                    receive_frame(
+                        face,
+                        0,
+                        frame,
+                        self.now,
+                        &self.engine,
+                        &mut self.arrivals,
+                        &mut self.delayed,
+                    );
                 }
                 Event::Assembled => {
                     let frame = websocket.protocol.take_message();
-                    receive_frame(face, 0, &frame, self.now, &self.engine, &mut self.arrivals);
+                    receive_frame(
+                        face,
+                        0,
+                        &frame,
+                        self.now,
+                        &self.engine,
+                        &mut self.arrivals,
+                        &mut self.delayed,
+                    );
                 }
             }
             if self.arrivals.len() >= Arrivals::FULL {
@@ -285,9 +319,17 @@ fn receive_frame(
     now: packet::time::Instant,
     engine: &engine::Engine,
     arrivals: &mut Arrivals,
+    delayed: &mut Delayed,
 ) {
     face.traffic.in_frames += 1;
     face.traffic.in_bytes += frame.len() as u64;
     arrivals.face = face.id;
+    if !face.taps.is_empty() {
+        let (taps, drops) = (&mut face.taps, &mut face.drops);
+        if let Some(frame) = pass(taps, face.id, now, Direction::In, frame, delayed, drops) {
+            face.codec.receive(now, from, &frame, engine.hasher(), arrivals);
+        }
+        return;
+    }
     face.codec.receive(now, from, frame, engine.hasher(), arrivals);
 }

@@ -43,6 +43,9 @@ impl DataPlane {
             }
             return;
         };
+        if !face.taps.is_empty() && face.state == FaceState::Up {
+            return self.send_tapped(id, transmit);
+        }
         let full = match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
@@ -123,6 +126,9 @@ impl DataPlane {
 
     fn with_sink(&mut self, id: FaceId, act: impl FnOnce(&mut Codec, Sink<'_>)) {
         let Some(face) = self.faces.get_mut(&id) else { return };
+        if !face.taps.is_empty() {
+            return self.emit_tapped(id, |codec, outbox| act(codec, Sink::Outbox(outbox)));
+        }
         match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
@@ -150,7 +156,7 @@ impl DataPlane {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
             face.last_used = self.now;
-            let deadline = face.next_deadline();
+            let deadline = face.next_deadline(self.settings.stall_timeout);
             if deadline < face.alarm {
                 self.set_alarm(id, deadline.max(self.now));
             }

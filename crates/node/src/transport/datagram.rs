@@ -186,7 +186,7 @@ impl DatagramChannel {
             let (mut count, mut at) = (0, (first, start));
             for (train, end) in trains.iter_mut().zip(&mut ends) {
                 let Some((run, frames)) = outbox.run(at.0, at.1, limits) else { break };
-                *train = Train { to, bytes: outbox.bytes(run), segment: run.segment };
+                *train = Train { to, bytes: outbox.run_bytes(run), segment: run.segment };
                 at = (at.0 + frames, run.end);
                 *end = at;
                 count += 1;

@@ -44,7 +44,7 @@ impl Outbox {
     }
 
     /// The bytes of a run.
-    pub(crate) fn bytes(&self, run: Run) -> &[u8] {
+    pub(crate) fn run_bytes(&self, run: Run) -> &[u8] {
         self.bytes.get(run.start..run.end).unwrap_or_default()
     }
 
@@ -147,7 +147,7 @@ mod tests {
     fn runs(outbox: &Outbox, limits: RunLimits) -> Vec<Vec<usize>> {
         let (mut first, mut start, mut runs) = (0, 0, Vec::new());
         while let Some((run, frames)) = outbox.run(first, start, limits) {
-            runs.push(outbox.bytes(run).chunks(run.segment).map(<[u8]>::len).collect());
+            runs.push(outbox.run_bytes(run).chunks(run.segment).map(<[u8]>::len).collect());
             (first, start) = (first + frames, run.end);
         }
         runs

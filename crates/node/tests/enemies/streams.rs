@@ -10,7 +10,7 @@ use crate::victim::{SOON, Victim, connect, fresh_name, register, wait_until};
 
 #[test]
 fn streams_that_stop_inside_a_frame_are_closed_in_time_and_others_are_served_meanwhile() {
-    let victim = Victim::with(|config| config.node.stalled_stream_secs = 1);
+    let victim = Victim::with(|config| config.node.stall_timeout_secs = 1);
     let before = victim.faces().len();
     let mut stalled: Vec<Peer> = Vec::new();
     for place in [&victim.tcp, &victim.unix] {
@@ -31,7 +31,7 @@ fn streams_that_stop_inside_a_frame_are_closed_in_time_and_others_are_served_mea
 
 #[test]
 fn a_byte_now_and_then_does_not_keep_a_stream_open() {
-    let victim = Victim::with(|config| config.node.stalled_stream_secs = 1);
+    let victim = Victim::with(|config| config.node.stall_timeout_secs = 1);
     let wire = interest(&"/honest/slow".parse().unwrap()).build().unwrap().wire().to_vec();
     for place in [&victim.tcp, &victim.unix] {
         let mut peer = connect(place, Instant::now() + SOON);
@@ -141,7 +141,7 @@ fn a_browser_that_asks_whether_we_are_there_and_never_reads_has_a_bounded_queue(
 
 #[test]
 fn requests_to_become_a_websocket_that_never_end_are_closed_in_time() {
-    let victim = Victim::with(|config| config.node.stalled_stream_secs = 1);
+    let victim = Victim::with(|config| config.node.stall_timeout_secs = 1);
     let Place::WebSocket(address) = victim.websocket else { panic!("another place") };
     for beginning in [&b""[..], b"GET / HTTP/1.1\r\nHost: here\r\n"] {
         let mut peer = connect(&Place::Tcp(address), Instant::now() + SOON);

@@ -7,6 +7,7 @@
 mod alarms;
 mod channels;
 mod faces;
+mod limits;
 mod operations;
 mod receive;
 mod send;
@@ -97,6 +98,12 @@ pub(crate) struct DataPlane {
     pub(crate) faces: Faces,
     next_face: u32,
     on_demand_faces: usize,
+    /// When faces that can go are next searched for.
+    next_search: Instant,
+    /// What waits for peers to read, over all faces.
+    queued_bytes: usize,
+    /// What incomplete packets take, over all faces.
+    partial_bytes: usize,
     channels: Vec<DatagramChannel>,
     ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
@@ -115,6 +122,7 @@ pub(crate) struct DataPlane {
     pub(crate) past: Traffic,
     pub(crate) drops: DropCounters,
     pub(crate) past_packets: [[u64; 3]; 2],
+    past_link_drops: std::collections::BTreeMap<&'static str, u64>,
     /// Taps for faces that are yet to come.
     tap_makers: Vec<(u64, TapMaker)>,
     next_tap: u64,
@@ -165,6 +173,9 @@ impl DataPlane {
             faces: Faces::default(),
             next_face: FaceId::LAST_RESERVED.0 + 1,
             on_demand_faces: 0,
+            next_search: now,
+            queued_bytes: 0,
+            partial_bytes: 0,
             channels: Vec::new(),
             ethernet: Vec::new(),
             listeners: Vec::new(),
@@ -179,6 +190,7 @@ impl DataPlane {
             past: Traffic::default(),
             drops: DropCounters::default(),
             past_packets: [[0; 3]; 2],
+            past_link_drops: Default::default(),
             tap_makers: Vec::new(),
             next_tap: 1,
             delayed: taps::Delayed::default(),

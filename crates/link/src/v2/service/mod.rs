@@ -289,6 +289,13 @@ impl LinkService {
         });
     }
 
+    /// Drops all incomplete packets, for an owner of many services whose memory for them is used up.
+    pub fn evict_partial_packets(&mut self) {
+        let incomplete = self.reassembler.as_ref().map_or(0, Reassembler::len);
+        self.drops.add(DropReason::PartialEvicted, incomplete as u64);
+        self.start_reassembly();
+    }
+
     fn start_reassembly(&mut self) {
         let max_packet_bytes = self.config.max_packet_bytes;
         self.reassembler =

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
@@ -13,6 +13,7 @@ use packet::{Buffer, Dialect, Name};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
+use crate::capture::CaptureServer;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
@@ -38,6 +39,18 @@ pub enum StartError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// This user may not do that.
+    #[error(
+        "{what} needs the capability {capability}: run as root, or grant it with `setcap {}+ep` on the program, or with \
+         AmbientCapabilities= in the systemd unit",
+        .capability.to_lowercase()
+    )]
+    Capability {
+        /// What was asked for.
+        what: String,
+        /// What it needs.
+        capability: &'static str,
+    },
     /// The system refused something else that a node needs.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -59,6 +72,7 @@ pub struct Node {
     plane: Option<JoinHandle<()>>,
     control: Option<JoinHandle<()>>,
     metrics: Option<MetricsServer>,
+    captures: Option<CaptureServer>,
     config: Config,
 }
 
@@ -79,7 +93,9 @@ impl Node {
         );
         let (task_sender, tasks) = sync_channel(TASKS);
         let (messages, message_receiver) = sync_channel(MESSAGES);
-        let remote = RemoteControl { tasks: task_sender, waker: waker.clone() };
+        let application_counters = Arc::default();
+        let remote =
+            RemoteControl { tasks: task_sender, waker: waker.clone(), application: application_counters };
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
@@ -96,8 +112,14 @@ impl Node {
             }
         })?;
         started.recv().map_err(|_| std::io::Error::other("the data plane did not start"))??;
-        let mut node =
-            Node { remote, plane: Some(plane), control: None, metrics: None, config: config.clone() };
+        let mut node = Node {
+            remote,
+            plane: Some(plane),
+            control: None,
+            metrics: None,
+            captures: None,
+            config: config.clone(),
+        };
         start::apply(config, &mut node.remote)?;
         let remote = node.remote.clone();
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
@@ -105,7 +127,20 @@ impl Node {
         })?;
         node.control = Some(control);
         node.serve_metrics(config)?;
+        node.offer_captures(config, clock)?;
         Ok(node)
+    }
+
+    fn offer_captures(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
+        let Some(path) = start::capture_path(config, &self.remote.channel_list()) else { return Ok(()) };
+        match CaptureServer::start(&path, clock, self.remote.clone()) {
+            Ok(server) => self.captures = Some(server),
+            Err(source) if config.node.capture_socket.is_some() => {
+                return Err(StartError::Listen { address: path.display().to_string(), source });
+            }
+            Err(error) => tracing::warn!("no captures at {}: {error}", path.display()),
+        }
+        Ok(())
     }
 
     fn serve_metrics(&mut self, config: &Config) -> Result<(), StartError> {
@@ -173,6 +208,7 @@ impl Node {
     /// Closes all faces and sockets and waits until that is done.
     pub fn shut_down(&mut self) {
         self.metrics = None;
+        self.captures = None;
         self.remote.call(DataPlane::stop);
         self.wait();
     }
@@ -198,6 +234,8 @@ fn pin_to_cpu(cpu: Option<usize>) {
 pub struct RemoteControl {
     tasks: SyncSender<Task>,
     waker: Arc<OwnedFd>,
+    /// What the application has counted so far.
+    application: Arc<Mutex<Vec<(&'static str, u64)>>>,
 }
 
 impl RemoteControl {
@@ -220,6 +258,21 @@ impl RemoteControl {
         Some(())
     }
 
+    /// What the application has counted.
+    pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
+        self.application.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such face. With
+    /// [`link::Impairment`] this makes a bad link on purpose.
+    pub fn add_tap(&self, face: FaceId, tap: Box<dyn link::FrameTap + Send>) -> bool {
+        self.call(move |plane| plane.add_tap(face, tap).is_some()).unwrap_or(false)
+    }
+
+    fn channel_list(&self) -> Vec<FaceUri> {
+        self.call(|plane| plane.channel_uris()).unwrap_or_default()
+    }
+
     /// Collects a list in pieces, so that the data plane is never kept long.
     fn pages<T: Send + 'static>(
         &self,
@@ -238,7 +291,7 @@ impl RemoteControl {
 
 impl NodeControl for RemoteControl {
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        self.call(|plane| plane.create_face(request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
+        self.call(move |plane| plane.create_face(&request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
     }
 
     fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
@@ -374,6 +427,7 @@ impl ControlLoop {
         self.application.start(self.clock.both(), &mut self.remote);
         loop {
             self.send_data();
+            self.publish_counters();
             let deadline = self.application.next_deadline();
             let message = if deadline == Instant::NEVER {
                 self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -401,6 +455,11 @@ impl ControlLoop {
             Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
         }
+    }
+
+    fn publish_counters(&self) {
+        let counters = self.application.counters();
+        *self.remote.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
     fn send_data(&mut self) {

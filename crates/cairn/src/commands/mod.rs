@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod capture;
 mod cert;
 mod chat;
 mod completions;
@@ -9,6 +10,7 @@ mod content_store;
 mod face;
 mod get;
 mod key;
+mod lab;
 mod node;
 mod peek;
 mod ping;
@@ -17,6 +19,7 @@ mod poke;
 mod put;
 mod route;
 mod serve;
+mod sim;
 mod status;
 mod strategy;
 mod traffic;
@@ -28,6 +31,9 @@ use clap::Subcommand;
 /// The commands, in the order of `cairn --help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an experiment and write its report.
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
@@ -49,9 +55,12 @@ pub(crate) enum Command {
     Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
     Cert(cert::CertArguments),
+    /// Write the frames of a node's faces to a file that Wireshark opens.
+    Capture(capture::CaptureArguments),
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    Sim(sim::Sim),
     Completions(completions::CompletionArguments),
     Man(completions::ManArguments),
 }
@@ -60,6 +69,7 @@ impl Command {
     /// Does what was asked and says how it went, in the process's exit code.
     pub(crate) fn run(self) -> ExitCode {
         match self {
+            Command::Lab(command) => command.run(),
             Command::Node(command) => command.run(),
             Command::Status(arguments) => arguments.run(),
             Command::Face(arguments) => arguments.run(),
@@ -78,7 +88,9 @@ impl Command {
             Command::Traffic(arguments) => arguments.run(),
             Command::Key(arguments) => arguments.run(),
             Command::Cert(arguments) => arguments.run(),
+            Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
+            Command::Sim(command) => command.run(),
             Command::Completions(arguments) => arguments.run(),
             Command::Man(arguments) => arguments.run(),
         }

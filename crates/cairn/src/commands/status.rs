@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Args;
+use client::ClientError;
 use management::{
     ChannelStatus, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus, RibEntry,
     StrategyChoice,
@@ -46,7 +47,8 @@ struct Report {
 }
 
 struct Rest {
-    channels: Vec<ChannelStatus>,
+    /// `None` from a forwarder that does not tell, such as ndnd.
+    channels: Option<Vec<ChannelStatus>>,
     faces: Vec<FaceStatus>,
     fib: Vec<FibEntry>,
     rib: Vec<RibEntry>,
@@ -92,7 +94,10 @@ impl Report {
         let general = GeneralStatus::decode(&forwarder.content(Dataset::StatusGeneral.name()?)?)?;
         let rest = if all {
             Some(Rest {
-                channels: forwarder.list(Dataset::FacesChannels)?,
+                channels: match forwarder.list(Dataset::FacesChannels) {
+                    Err(ToolError::Client(ClientError::Refused(..))) => None,
+                    channels => Some(channels?),
+                },
                 faces: forwarder.faces(&FaceQueryFilter::default())?,
                 fib: forwarder.list(Dataset::FibList)?,
                 rib: forwarder.list(Dataset::RibList)?,
@@ -114,8 +119,13 @@ impl Report {
         }
         let Some(rest) = &self.rest else { return Ok(()) };
         output::line("\nListens at")?;
-        for channel in &rest.channels {
-            output::line(format_args!("  {}", channel.local_uri))?;
+        match &rest.channels {
+            Some(channels) => {
+                for channel in channels {
+                    output::line(format_args!("  {}", channel.local_uri))?;
+                }
+            }
+            None => output::line("  (the forwarder does not tell)")?,
         }
         output::line("\nFaces")?;
         face::print_table(&rest.faces)?;
@@ -154,9 +164,10 @@ impl Report {
             "unsatisfied_interests": general.unsatisfied_interests,
         });
         if let Some(rest) = &self.rest {
-            let channels: Vec<&str> =
-                rest.channels.iter().map(|channel| channel.local_uri.as_str()).collect();
-            value["channels"] = json!(channels);
+            let uris = |channels: &Vec<ChannelStatus>| -> Value {
+                channels.iter().map(|channel| json!(channel.local_uri)).collect()
+            };
+            value["channels"] = rest.channels.as_ref().map_or(Value::Null, uris);
             value["faces"] = rest.faces.iter().map(face::to_json).collect();
             value["rib"] = rest.rib.iter().map(route::entry_json).collect();
             value["fib"] = rest.fib.iter().map(route::next_hops_json).collect();

@@ -52,6 +52,16 @@ pub(super) fn is_welcome(frame: &[u8]) -> bool {
     LpPacketView::decode_first(frame).is_ok()
 }
 
+/// The name of the packet in a frame. A first fragment need not hold all of its packet, but the name.
+pub(super) fn name_in(frame: &[u8]) -> Option<&[u8]> {
+    let (view, _) = LpPacketView::decode_first(frame).ok()?;
+    let packet = view.fragment.filter(|_| view.frag_index.unwrap_or(0) == 0)?;
+    let (_, length_start) = tlv::read_number(packet, 0).ok()?;
+    let (_, value_start) = tlv::read_number(packet, length_start).ok()?;
+    let mut inside = tlv::Reader::new(packet.get(value_start..)?, "Name");
+    Some(inside.required(packet::ndn::types::NAME, "Name").ok()?.value)
+}
+
 impl NdnCodec {
     /// A codec; `None` if the settings do not fit together.
     pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
@@ -155,6 +165,15 @@ impl NdnCodec {
 
     pub(super) fn handle_send_queue(&mut self, queued_bytes: u64) {
         self.service.handle_send_queue(Some(queued_bytes));
+    }
+
+    #[inline]
+    pub(super) fn partial_bytes(&self) -> usize {
+        if self.may_wait { self.service.usage().partial_bytes } else { 0 }
+    }
+
+    pub(super) fn evict_partial_packets(&mut self) {
+        self.service.evict_partial_packets();
     }
 
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {

@@ -99,7 +99,11 @@ impl ChannelArguments {
 /// The table of `face list`, and of the full status.
 pub(in crate::commands) fn print_table(faces: &[FaceStatus]) -> std::io::Result<()> {
     let head = ["face", "remote", "local", "kind", "in I/D/N", "out I/D/N", "in", "out", "flags"];
-    let rows: Vec<Vec<String>> = faces
+    output::table(&head, &rows(faces))
+}
+
+fn rows(faces: &[FaceStatus]) -> Vec<Vec<String>> {
+    faces
         .iter()
         .map(|face| {
             vec![
@@ -114,8 +118,7 @@ pub(in crate::commands) fn print_table(faces: &[FaceStatus]) -> std::io::Result<
                 face.flags.words().collect::<Vec<_>>().join(","),
             ]
         })
-        .collect();
-    output::table(&head, &rows)
+        .collect()
 }
 
 fn details(face: &FaceStatus) -> Vec<(&'static str, String)> {
@@ -211,6 +214,25 @@ fn link_type(word: &str) -> Result<LinkType, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn faces_of_nfd_show_what_its_own_tool_says_of_them() {
+        let vectors = testkit::vectors::load("ndn-management");
+        let vector = vectors.iter().find(|vector| vector.name == "nfd-faces-list").unwrap();
+        let faces: Vec<FaceStatus> = management::decode_list(&vector.bytes).unwrap();
+        // From nfdc's report of the same faces.
+        let rows: Vec<String> = rows(&faces).iter().map(|row| row.join(" ")).collect();
+        assert_eq!(
+            [rows[0].as_str(), &rows[3], &rows[4]],
+            [
+                "1 internal:// internal:// local permanent 0/19/0 20/0/0 3.35 kB 1.97 kB local-fields",
+                "256 fd://19 unix:///run/nfdcap/a.sock local on-demand 15/1/0 1/14/0 1.24 kB 2.58 kB \
+                 local-fields,congestion-marking",
+                "258 udp4://127.0.0.1:17364 udp4://127.0.0.1:17363 non-local persistent 0/0/0 0/0/0 0 B 0 B \
+                 lp-reliability,congestion-marking",
+            ]
+        );
+    }
 
     #[test]
     fn a_face_shows_what_it_is_in_words() {

@@ -116,6 +116,11 @@ fn with_an_anchor_signed_objects_are_trusted_and_others_refused() {
         let refused = get(arguments);
         assert_eq!((refused.status.code(), refused.stdout.len()), (Some(5), 0), "{arguments:?}");
     }
+    let peek = |name: &str| world.run(&["peek", "-p", "-P", name, "--anchor", "root.cert"]).status.code();
+    assert_eq!(
+        (peek("/lab/alice/signed/32=metadata"), peek("/lab/alice/plain/32=metadata")),
+        (Some(0), Some(5))
+    );
     world.good(&["key", "new", "/lab/eve"]);
     world.good(&["cert", "export", "/lab/eve", "-o", "eve.cert"]);
     assert_eq!(world.run(&["get", "/lab/alice/signed", "--anchor", "eve.cert"]).status.code(), Some(5));

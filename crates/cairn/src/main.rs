@@ -1,6 +1,7 @@
 //! The one command: `cairn …`.
 
 mod commands;
+mod tool;
 
 use std::process::ExitCode;
 

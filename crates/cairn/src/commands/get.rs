@@ -1,0 +1,361 @@
+//! `cairn get`: fetches an object.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use client::{Client, FetchFailure, Reader};
+use flow::{
+    ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Piece, TransferConfig, Verification,
+};
+use packet::time::{Duration, Instant};
+use packet::{Component, ComponentKind, Name};
+use serde_json::json;
+
+use super::put::Naming;
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::progress::Progress;
+use crate::tool::trusting::TrustArguments;
+use crate::tool::units::{duration, show_duration, show_size};
+use crate::tool::{ToolError, finish};
+
+/// Fetch an object and write it to standard output or to a file.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without a version in the name the latest is found by metadata, or, if nobody answers that, by asking for the name as a prefix. Understands
+what `cairn put`, ndnserve (ndnputchunks), `ndnd put`, file servers and repositories publish.
+
+What is checked: digests always. With --anchor or --rules every packet's signature, up to a trust anchor; with --manifest one signature
+and a hash for each segment. Without an anchor it says that it does not know who signed. No packet that is refused is written out.
+
+Examples:
+  cairn get /lab/file > file
+  cairn get /lab/file -o file --anchor root.cert
+  cairn get /lab/file -o file --resume            goes on where an earlier run was broken off
+  cairn get --list /lab/folder                    what is in a folder of `cairn serve`
+
+Exit codes, as of ndnget: 0 complete; 1 failure; 2 wrong usage; 3 the producer refuses; 4 the output cannot be opened; 5 not trusted,
+or damaged.")]
+pub(crate) struct GetArguments {
+    /// The name, with its version or without.
+    name: Name,
+    /// Write to this file instead of standard output; it appears when it is complete.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Go on with a fetch into --output that was broken off.
+    #[arg(long, requires = "output")]
+    resume: bool,
+    /// Print what is in a folder of a file server, one name a line.
+    #[arg(long, conflicts_with_all = ["output", "resume"])]
+    list: bool,
+    /// Caches must not answer with segments that are no longer fresh.
+    #[arg(short, long)]
+    fresh: bool,
+    /// InterestLifetime.
+    #[arg(short, long, value_parser = duration, default_value = "4s")]
+    lifetime: Duration,
+    /// How often a segment is asked for again; -1 for as often as it takes.
+    #[arg(short, long, default_value = "15", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1..=1024))]
+    retries: i32,
+    /// How fast to ask: fixed, aimd, cubic, bbr …, with parameters as in `cubic/beta~0.8` or `fixed/window~10`.
+    #[arg(short = 'p', long, value_name = "CONTROLLER", default_value = "cubic")]
+    pipeline: ControllerSpec,
+    /// How the version is found.
+    #[arg(short = 'D', long, value_enum, default_value = "auto")]
+    discovery: FindBy,
+    /// How segment numbers are written, if the version does not tell.
+    #[arg(short = 'N', long, value_enum)]
+    naming: Option<Naming>,
+    /// A name under which the network may look (ForwardingHint); may be given several times.
+    #[arg(short = 'F', long, value_name = "NAME")]
+    hint: Vec<Name>,
+    /// Check by the object's manifest instead of by each segment's signature.
+    #[arg(long)]
+    manifest: bool,
+    /// No progress bar and no summary.
+    #[arg(short, long)]
+    quiet: bool,
+    /// The summary as JSON, on standard error.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    trust: TrustArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+/// How the version is found.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum FindBy {
+    /// By metadata, then by prefix.
+    Auto,
+    /// By metadata only.
+    Metadata,
+    /// By prefix only.
+    Prefix,
+    /// Not at all: segments lie right under the name.
+    None,
+}
+
+impl FindBy {
+    fn discovery(self) -> Discovery {
+        match self {
+            FindBy::Auto => Discovery::MetadataThenPrefix,
+            FindBy::Metadata => Discovery::Metadata,
+            FindBy::Prefix => Discovery::Prefix,
+            FindBy::None => Discovery::Unversioned,
+        }
+    }
+}
+
+/// Where the object goes.
+enum Target {
+    Output(BufWriter<io::Stdout>),
+    /// One name a line instead of one before each zero byte.
+    List(BufWriter<io::Stdout>),
+    File {
+        out: BufWriter<File>,
+        part: PathBuf,
+        notes: PathBuf,
+        path: PathBuf,
+        noted: bool,
+    },
+}
+
+struct Writer {
+    target: Target,
+    progress: Progress,
+    interrupt: Interrupt,
+    bytes: u64,
+    skipped_bytes: u64,
+    last_shown: Instant,
+    clock: client::Clock,
+}
+
+impl GetArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.get())
+    }
+
+    fn get(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut client = self.connect.client()?;
+        let mut name = self.name.clone();
+        if self.list && name.as_ref().last() != Some(LISTING) {
+            name = name.with(LISTING)?;
+        }
+        let (target, name, first_segment, skipped_bytes) = match self.open(name) {
+            Ok(opened) => opened,
+            Err(error) => {
+                eprintln!("cairn: {error}");
+                return Ok(ExitCode::from(4));
+            }
+        };
+        let (now, clock) = (client.now(), client.connection().clock());
+        let mut fetcher = Fetcher::new(name, self.config(first_segment), now, client::Clock::seed());
+        let mut judge = self.trust.judge(self.manifest)?;
+        let message = self.name.to_string();
+        let progress = Progress::new(self.quiet || self.list, &message);
+        let mut writer =
+            Writer { target, progress, interrupt, bytes: 0, skipped_bytes, last_shown: now, clock };
+        let fetched = client::fetch(client.connection_mut(), &mut fetcher, &mut *judge, &mut writer);
+        writer.progress.finish();
+        writer.close(fetched.is_ok())?;
+        let elapsed = client.now().saturating_since(now);
+        let failure = match fetched {
+            Ok(()) => {
+                self.report(&client, &fetcher, &writer, &judge.summary(), elapsed);
+                return Ok(ExitCode::SUCCESS);
+            }
+            Err(failure) => failure,
+        };
+        if let FetchFailure::Output(error) = failure {
+            return Err(error.into());
+        }
+        eprintln!("cairn: {failure}");
+        if self.output.is_some() && writer.bytes > 0 {
+            eprintln!("cairn: what came so far is kept; go on with --resume");
+        }
+        Ok(match failure {
+            FetchFailure::Fetch(FetchError::Refused { .. }) => ExitCode::from(3),
+            FetchFailure::Fetch(FetchError::NotAccepted { .. }) => ExitCode::from(5),
+            FetchFailure::Interrupted => ExitCode::from(130),
+            _ => ExitCode::FAILURE,
+        })
+    }
+
+    fn config(&self, first_segment: u64) -> FetchConfig {
+        let max_attempts = u32::try_from(self.retries).map_or(u32::MAX, |retries| retries + 1);
+        FetchConfig {
+            transfer: TransferConfig {
+                controller: self.pipeline.clone(),
+                max_attempts,
+                ..TransferConfig::default()
+            },
+            discovery: self.discovery.discovery(),
+            verification: Verification::Owner,
+            lifetime: self.lifetime,
+            must_be_fresh: self.fresh,
+            forwarding_hint: self.hint.clone(),
+            first_segment,
+            convention: self.naming.map(Naming::convention),
+            ..FetchConfig::default()
+        }
+    }
+
+    /// Where to write, what to fetch, from which segment on, and how many bytes are there already.
+    fn open(&self, name: Name) -> Result<(Target, Name, u64, u64), ToolError> {
+        let Some(path) = &self.output else {
+            let out = BufWriter::with_capacity(1 << 20, io::stdout());
+            let target = if self.list { Target::List(out) } else { Target::Output(out) };
+            return Ok((target, name, 0, 0));
+        };
+        let (part, notes) = (beside(path, ".part"), beside(path, ".part.name"));
+        let resumed = if self.resume { resume_point(&name, &part, &notes)? } else { None };
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(resumed.is_none());
+        let mut file = options.open(&part).map_err(ToolError::file(&part))?;
+        let (name, segment, bytes) = resumed.unwrap_or((name, 0, 0));
+        file.set_len(bytes).map_err(ToolError::file(&part))?;
+        file.seek(SeekFrom::Start(bytes)).map_err(ToolError::file(&part))?;
+        let out = BufWriter::with_capacity(1 << 20, file);
+        Ok((Target::File { out, part, notes, path: path.clone(), noted: false }, name, segment, bytes))
+    }
+
+    fn report(
+        &self,
+        client: &Client,
+        fetcher: &Fetcher,
+        writer: &Writer,
+        summary: &client::judge::Summary,
+        elapsed: Duration,
+    ) {
+        let counters = fetcher.transfer().counters();
+        let rate = writer.bytes as f64 / elapsed.as_secs_f64().max(1e-9);
+        let round_trip = fetcher.transfer().round_trip().smoothed();
+        if self.json {
+            let report = json!({
+                "name": fetcher.object_name().map(Name::to_string),
+                "bytes": writer.bytes,
+                "segments": fetcher.progress().segments,
+                "elapsed_s": elapsed.as_secs_f64(),
+                "bytes_per_s": rate,
+                "round_trip_ms": round_trip.map(|trip| trip.as_secs_f64() * 1e3),
+                "interests": counters.sent,
+                "repeated": counters.repeated,
+                "timeouts": counters.timeouts,
+                "congestion_marks": counters.marks,
+                "packets_in": client.connection().counters().packets_in,
+                "trusted": summary.trusted,
+                "signers": summary.signers,
+                "trust": summary.text,
+            });
+            eprintln!("{report:#}");
+        } else if !self.quiet && !self.list {
+            eprintln!(
+                "fetched {} in {}, {}/s{}",
+                show_size(writer.bytes as f64),
+                show_duration(elapsed),
+                show_size(rate),
+                round_trip.map(|trip| format!(", round trip {}", show_duration(trip))).unwrap_or_default()
+            );
+            let sure = if summary.trusted { "trusted" } else { "not trusted" };
+            eprintln!("{sure}: {}", summary.text);
+        } else if !summary.trusted && !self.quiet {
+            eprintln!("not trusted: {}", summary.text);
+        }
+    }
+}
+
+/// The component that asks a file server for what is in a folder.
+const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// What an earlier run noted: the object with its version, whole segments, and their bytes.
+fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, u64, u64)>, ToolError> {
+    let (Ok(text), Ok(metadata)) = (std::fs::read_to_string(notes), std::fs::metadata(part)) else {
+        return Ok(None);
+    };
+    let mut words = text.split_whitespace();
+    let noted: Option<Name> = words.next().and_then(|word| word.parse().ok());
+    let segment_bytes: Option<u64> = words.next().and_then(|word| word.parse().ok());
+    match (noted, segment_bytes) {
+        (Some(noted), Some(segment_bytes)) if segment_bytes > 0 => {
+            if !name.as_ref().is_prefix_of(noted.as_ref()) {
+                let text = format!("{} is part of {noted}: delete it, or fetch that", part.display());
+                return Err(ToolError::Other(text));
+            }
+            let segments = metadata.len() / segment_bytes;
+            Ok(Some((noted, segments, segments * segment_bytes)))
+        }
+        _ => Ok(None),
+    }
+}
+
+impl Reader for Writer {
+    fn piece(&mut self, piece: &Piece) -> io::Result<()> {
+        let content = piece.data.content();
+        self.bytes += content.len() as u64;
+        match &mut self.target {
+            Target::Output(out) => out.write_all(content),
+            Target::List(out) => {
+                for byte in content {
+                    out.write_all(if *byte == 0 { b"\n" } else { std::slice::from_ref(byte) })?;
+                }
+                Ok(())
+            }
+            Target::File { out, notes, noted, .. } => {
+                if !*noted {
+                    // The name of a segment less its number, and how long a segment is: enough to go on from here.
+                    let name = piece.data.name();
+                    let object = name.prefix(name.component_count().saturating_sub(1));
+                    std::fs::write(notes, format!("{object:#} {}\n", content.len()))?;
+                    *noted = true;
+                }
+                out.write_all(content)
+            }
+        }
+    }
+
+    fn progress(&mut self, fetcher: &Fetcher) -> bool {
+        let now = self.clock.now();
+        if now.saturating_since(self.last_shown) > Duration::from_millis(100) {
+            self.last_shown = now;
+            let progress = fetcher.progress();
+            self.progress
+                .set(self.skipped_bytes + self.bytes, progress.total_bytes.or_else(|| estimate(fetcher)));
+        }
+        !self.interrupt.came()
+    }
+}
+
+/// How many bytes it will be, if only the number of segments is known.
+fn estimate(fetcher: &Fetcher) -> Option<u64> {
+    let progress = fetcher.progress();
+    let each = progress.content_bytes.checked_div(progress.segments)?;
+    Some(progress.total_segments? * each)
+}
+
+impl Writer {
+    fn close(&mut self, complete: bool) -> Result<(), ToolError> {
+        match &mut self.target {
+            Target::Output(out) | Target::List(out) => out.flush()?,
+            Target::File { out, part, notes, path, .. } => {
+                out.flush().map_err(ToolError::file(&*part))?;
+                if complete {
+                    std::fs::rename(&*part, &*path).map_err(ToolError::file(&*path))?;
+                    let _ = std::fs::remove_file(notes);
+                }
+            }
+        }
+        Ok(())
+    }
+}

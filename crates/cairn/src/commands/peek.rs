@@ -1,0 +1,216 @@
+//! `cairn peek`: one Interest, one answer.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use client::{Clock, Happening};
+use packet::ndn::InterestBuilder;
+use packet::random::Random;
+use packet::time::Duration;
+use packet::{Data, LinkHeader, NackReason, Name};
+use serde_json::json;
+use trust::validator::{FetchFailure, Subject};
+
+use crate::tool::connect::ConnectArguments;
+use crate::tool::trusting::TrustArguments;
+use crate::tool::units::{duration, show_duration};
+use crate::tool::{ToolError, finish, input, output};
+
+/// Ask for one Data and print it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Prints the whole packet as it is on the wire, its content with --payload, what is in it with --json. A Nack is printed as NDNLPv2 Nack
+header, its reason as a word with --payload.
+
+Examples:
+  cairn peek -p /lab/hello                  the content
+  cairn peek --prefix --fresh --json /lab   whatever there is under /lab, described
+  cairn peek -p --anchor root.cert /lab/x   refused unless somebody trusted signed it
+
+Exit codes, as of ndnpeek: 0 Data; 1 failure; 2 wrong usage; 3 timeout; 4 Nack; 5 Data that is not trusted.")]
+pub(crate) struct PeekArguments {
+    /// The name to ask for.
+    name: Name,
+    /// Data with a longer name may answer (CanBePrefix).
+    #[arg(short = 'P', long)]
+    prefix: bool,
+    /// Caches must not answer with what is no longer fresh (MustBeFresh).
+    #[arg(short, long)]
+    fresh: bool,
+    /// A name under which the network may look (ForwardingHint); may be given several times.
+    #[arg(short = 'F', long, value_name = "NAME")]
+    hint: Vec<Name>,
+    /// InterestLifetime.
+    #[arg(short, long, value_parser = duration, default_value = "4s")]
+    lifetime: Duration,
+    /// How many hops the Interest may take.
+    #[arg(short = 'H', long, value_name = "HOPS")]
+    hop_limit: Option<u8>,
+    /// ApplicationParameters, in base64.
+    #[arg(short = 'A', long, value_name = "BASE64", conflicts_with = "app_params_file")]
+    app_params: Option<String>,
+    /// ApplicationParameters from a file; - for standard input.
+    #[arg(long, value_name = "FILE")]
+    app_params_file: Option<PathBuf>,
+    /// How long to wait; as long as the Interest lives if it is left out.
+    #[arg(short = 'w', long, value_parser = duration)]
+    timeout: Option<Duration>,
+    /// Print only the content.
+    #[arg(short, long)]
+    payload: bool,
+    /// Print what is in the packet, as JSON.
+    #[arg(long, conflicts_with = "payload")]
+    json: bool,
+    /// Tell on standard error what happens.
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    trust: TrustArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+impl PeekArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.peek())
+    }
+
+    fn peek(&self) -> Result<ExitCode, ToolError> {
+        let mut interest = InterestBuilder::new(self.name.clone())
+            .can_be_prefix(self.prefix)
+            .must_be_fresh(self.fresh)
+            .forwarding_hint(self.hint.clone())
+            .lifetime(self.lifetime)
+            .nonce(Random::from_seed(Clock::seed()).next_u32());
+        if let Some(hops) = self.hop_limit {
+            interest = interest.hop_limit(hops);
+        }
+        if let Some(text) = &self.app_params {
+            let bytes = trust::text::from_base64(text)
+                .map_err(|error| ToolError::other(format!("--app-params: {error}")))?;
+            interest = interest.application_parameters(bytes);
+        } else if let Some(path) = &self.app_params_file {
+            interest = interest.application_parameters(input(Some(path))?);
+        }
+        let mut client = self.connect.client()?;
+        let wanted = client.express_as_is(interest.build()?, self.timeout.unwrap_or(self.lifetime))?;
+        loop {
+            match client.next(None)? {
+                Some(Happening::Data { id, data, round_trip, .. }) if id == wanted => {
+                    if self.verbose {
+                        eprintln!("DATA, RTT: {}", show_duration(round_trip));
+                    }
+                    return match self.validate(&mut client, &data)? {
+                        Ok(signer) => self.print(&data, signer),
+                        Err(refusal) => {
+                            eprintln!("cairn: refused: {refusal}");
+                            Ok(ExitCode::from(5))
+                        }
+                    };
+                }
+                Some(Happening::Nack { id, reason, .. }) if id == wanted => return self.print_nack(reason),
+                Some(Happening::Timeout { id }) if id == wanted => {
+                    if self.verbose {
+                        eprintln!("TIMEOUT");
+                    }
+                    return Ok(ExitCode::from(3));
+                }
+                Some(_) => {}
+                None => return Err(ToolError::other("interrupted")),
+            }
+        }
+    }
+
+    /// Who signed, if anybody is trusted; why the Data is refused.
+    fn validate(
+        &self,
+        client: &mut client::Client,
+        data: &Data,
+    ) -> Result<Result<Option<String>, String>, ToolError> {
+        let Some(mut validator) = self.trust.validator()? else { return Ok(Ok(None)) };
+        validator.validate(client.connection().clock().unix(), Subject::Data(data.clone()));
+        loop {
+            if let Some(outcome) = validator.poll_outcome() {
+                let verdict = outcome.verdict.map(|signer| Some(signer.name().to_string()));
+                return Ok(verdict.map_err(|refusal| refusal.to_string()));
+            }
+            let Some(asked) = validator.poll_interest() else {
+                return Err(ToolError::other("interrupted"));
+            };
+            let lifetime = asked.lifetime();
+            let name = asked.name().to_name();
+            let wanted = client.express_as_is(asked, lifetime)?;
+            loop {
+                match client.next(None)? {
+                    Some(Happening::Data { id, data, .. }) if id == wanted => {
+                        validator.handle_data(client.connection().clock().unix(), &data);
+                        break;
+                    }
+                    Some(Happening::Nack { id, reason, .. }) if id == wanted => {
+                        validator.handle_failure(name.as_ref(), FetchFailure::Nack(reason));
+                        break;
+                    }
+                    Some(Happening::Timeout { id }) if id == wanted => {
+                        validator.handle_failure(name.as_ref(), FetchFailure::Timeout);
+                        break;
+                    }
+                    Some(_) => {}
+                    None => return Err(ToolError::other("interrupted")),
+                }
+            }
+        }
+    }
+
+    fn print(&self, data: &Data, signer: Option<String>) -> Result<ExitCode, ToolError> {
+        if self.json {
+            let view = data.ndn();
+            let info = view.and_then(|view| view.signature_info());
+            let locator = info.and_then(|info| info.key_locator).map(|locator| match locator {
+                packet::ndn::KeyLocator::Name(name) => name.to_string(),
+                packet::ndn::KeyLocator::Digest(digest) => {
+                    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+                }
+            });
+            output::json(&json!({
+                "name": data.name().to_string(),
+                "content_type": view.map(|view| view.content_type().0),
+                "freshness_ms": data.freshness().as_millis(),
+                "final_block": view.and_then(|view| view.final_block()).and_then(|component| component.number()),
+                "content_bytes": data.content().len(),
+                "packet_bytes": data.wire().len(),
+                "signature_type": info.map(|info| info.signature_type.0),
+                "key_locator": locator,
+                "trusted_signer": signer,
+            }))?;
+        } else if self.payload {
+            output::bytes(data.content())?;
+        } else {
+            output::bytes(data.wire())?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn print_nack(&self, reason: NackReason) -> Result<ExitCode, ToolError> {
+        if self.verbose {
+            eprintln!("NACK, reason {reason}");
+        }
+        if self.payload {
+            output::line(reason)?;
+        } else if self.json {
+            output::json(&json!({ "nack": reason.as_str() }))?;
+        } else {
+            let header = LinkHeader::default();
+            let fields = packet::ndn::lp::LpPacketView {
+                nack: Some(reason),
+                ..packet::ndn::lp::LpPacketView::with_header(&header)
+            };
+            let mut bytes = Vec::new();
+            fields.encode(&mut bytes);
+            // Only what is inside the LpPacket: the Nack header.
+            let mut reader = packet::ndn::tlv::Reader::new(&bytes, "LpPacket");
+            output::bytes(reader.element()?.map(|element| element.value).unwrap_or_default())?;
+        }
+        Ok(ExitCode::from(4))
+    }
+}

@@ -1,0 +1,95 @@
+//! `cairn poke`: one Data for whoever asks first.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use client::{ClientError, Happening};
+use packet::ndn::DataBuilder;
+use packet::time::Duration;
+use packet::{LinkHeader, Name};
+
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::signing::SigningArguments;
+use crate::tool::units::duration;
+use crate::tool::{ToolError, finish, input};
+
+/// Publish one Data, read from standard input, until somebody asks for it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo hello | cairn poke /lab/hello
+  cairn poke --unsolicited /lab/hello < file     into the forwarder's cache, if it takes it
+
+Exit codes, as of ndnpoke: 0 Data sent; 1 failure; 2 wrong usage; 3 nobody asked in time; 5 the prefix was not registered.")]
+pub(crate) struct PokeArguments {
+    /// The name of the Data.
+    name: Name,
+    /// The content; standard input if it is left out.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// How long it counts as fresh.
+    #[arg(short, long, value_parser = duration)]
+    freshness: Option<Duration>,
+    /// Mark it as the last of its sequence (FinalBlockId).
+    #[arg(short = 'F', long)]
+    last: bool,
+    /// Send it without being asked, and end.
+    #[arg(short, long)]
+    unsolicited: bool,
+    /// How long to wait for somebody to ask; for ever if it is left out.
+    #[arg(short = 'w', long, value_parser = duration)]
+    timeout: Option<Duration>,
+    #[command(flatten)]
+    signing: SigningArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+impl PokeArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.poke())
+    }
+
+    fn poke(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut data = DataBuilder::new(self.name.clone()).content(input(self.file.as_deref())?);
+        if let Some(freshness) = self.freshness {
+            data = data.freshness(freshness);
+        }
+        if let Some(last) = self.name.as_ref().last().filter(|_| self.last) {
+            data = data.final_block(last);
+        }
+        let data = self.signing.signer()?.sign_data(&data)?;
+        let mut client = self.connect.client()?;
+        if self.unsolicited {
+            client.reply(&data, &LinkHeader::default())?;
+            client.connection_mut().flush()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        match client.register(&self.name) {
+            Err(error @ (ClientError::Refused(..) | ClientError::NoAnswer(..))) => {
+                eprintln!("cairn: {error}");
+                return Ok(ExitCode::from(5));
+            }
+            other => other?,
+        }
+        eprintln!("waiting for somebody to ask for {}", self.name);
+        let until = self.timeout.map(|timeout| client.now() + timeout);
+        loop {
+            match client.next(until)? {
+                Some(Happening::Interest { interest, header }) if interest.matches(&data) => {
+                    client.reply(&data, &header)?;
+                    client.connection_mut().flush()?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                Some(_) => {}
+                None if interrupt.came() || until.is_some_and(|until| until <= client.now()) => {
+                    return Ok(ExitCode::from(3));
+                }
+                None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! `cairn put`: publishes a file, and answers for it until Ctrl-C.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use client::{Client, Happening};
+use flow::{
+    Answer, NamingConvention, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize,
+};
+use packet::time::Duration;
+use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use serde_json::json;
+use trust::manifest::{ManifestWriter, manifest_name};
+use trust::{Certificate, Signer};
+
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::progress::Progress;
+use crate::tool::signing::SigningArguments;
+use crate::tool::units::{duration, show_size, size};
+use crate::tool::{ToolError, finish, input, output};
+
+/// Bytes of signed packets that are kept, so that one that is asked for again need not be signed again.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata, as ndnserve (ndnputchunks) and `ndnd put` write them;
+`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the
+key that signs is published beside it; those above it in the chain with `cairn cert serve`.
+
+Examples:
+  cairn put /lab/file < file
+  cairn put /lab/file -f file -S /lab/alice           every segment signed by a key of /lab/alice
+  cairn put /lab/file -f file -S /lab/alice --manifest  one signature for all; fast to make and to check
+
+Exit codes: 0 stopped by Ctrl-C or after --idle; 1 failure; 2 wrong usage.")]
+pub(crate) struct PutArguments {
+    /// The name to publish under.
+    name: Name,
+    /// The file; standard input, which is read into memory, if it is left out.
+    #[arg(short, long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Bytes of content in a segment, or `packet` for as many as fit into a packet.
+    #[arg(short, long, value_parser = segment_size, default_value = "8000")]
+    size: SegmentSize,
+    /// How long segments count as fresh.
+    #[arg(long, value_parser = duration, default_value = "10s")]
+    freshness: Duration,
+    /// How versions and segment numbers are written.
+    #[arg(short = 'N', long, value_enum, default_value = "typed")]
+    naming: Naming,
+    /// Print the version once it is published.
+    #[arg(short, long)]
+    print_version: bool,
+    /// Sign one manifest instead of every segment. Consumers that do not know manifests can fetch the segments, but not check who
+    /// published them.
+    #[arg(long, conflicts_with = "naming")]
+    manifest: bool,
+    /// Stop when nobody has asked for so long.
+    #[arg(long, value_parser = duration)]
+    idle: Option<Duration>,
+    /// Say nothing.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Say as JSON what is published.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    signing: SigningArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+/// How numbers in names are written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Naming {
+    /// Typed components (current).
+    Typed,
+    /// A marker byte in a generic component (older applications).
+    Marker,
+}
+
+impl Naming {
+    pub(crate) fn convention(self) -> NamingConvention {
+        match self {
+            Naming::Typed => NamingConvention::Typed,
+            Naming::Marker => NamingConvention::Marker,
+        }
+    }
+}
+
+fn segment_size(text: &str) -> Result<SegmentSize, String> {
+    if text == "packet" {
+        return Ok(SegmentSize::Largest);
+    }
+    match u32::try_from(size(text)?) {
+        Ok(bytes @ 1..=8800) => Ok(SegmentSize::Content(bytes)),
+        _ => Err("a segment has 1 to 8800 bytes, less what name and signature take".into()),
+    }
+}
+
+/// Where the bytes are.
+enum Source {
+    File(File),
+    Memory(Vec<u8>),
+}
+
+impl Source {
+    fn read(&self, range: SegmentRange, into: &mut Vec<u8>) -> std::io::Result<()> {
+        // A segment is smaller than a packet.
+        into.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
+        match self {
+            Source::File(file) => file.read_exact_at(into, range.offset_bytes),
+            Source::Memory(bytes) => {
+                let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
+                let part = bytes.get(start..).and_then(|rest| rest.get(..into.len()));
+                part.map(|part| into.copy_from_slice(part)).ok_or(std::io::ErrorKind::UnexpectedEof.into())
+            }
+        }
+    }
+}
+
+/// All that answers Interests.
+struct Served {
+    publication: Publication,
+    /// Signs what tells about the object, when segments are only digested.
+    metadata: Publication,
+    source: Source,
+    /// Of the key that signs: published beside the object.
+    certificate: Option<Certificate>,
+    manifest: BTreeMap<Name, Data>,
+    manifest_prefix: Option<Name>,
+    cache: BTreeMap<u64, Data>,
+    cached: VecDeque<u64>,
+    cached_bytes: usize,
+    buffer: Vec<u8>,
+}
+
+impl PutArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.put())
+    }
+
+    fn put(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut client = self.connect.client()?;
+        let (source, size_bytes) = self.source()?;
+        let version = client.connection().clock().unix().as_millis();
+        let mut served = self.prepare(source, size_bytes, version)?;
+        client.register(served.publication.prefix())?;
+        if let Some(certificate) = &served.certificate {
+            // Others may publish it too; without it here consumers may still find it elsewhere.
+            if let Err(error) = client.register(&certificate.to_key_name()) {
+                eprintln!("cairn: the certificate is not published: {error}");
+            }
+        }
+        self.announce(&served, size_bytes)?;
+        let mut until = self.idle.map(|idle| client.now() + idle);
+        let (mut segments, mut bytes) = (0u64, 0u64);
+        while !interrupt.came() {
+            match client.next(until)? {
+                Some(Happening::Interest { interest, header }) => {
+                    if let Some(data) = served.answer(&mut client, &interest, &header)? {
+                        segments += 1;
+                        bytes += data.content().len() as u64;
+                        client.reply(&data, &header)?;
+                    }
+                    until = self.idle.map(|idle| client.now() + idle);
+                }
+                Some(_) => {}
+                None if until.is_some_and(|until| until <= client.now()) => break,
+                None => {}
+            }
+        }
+        client.connection_mut().flush()?;
+        if !self.quiet && !self.json {
+            eprintln!("served {segments} packets, {}", show_size(bytes as f64));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn source(&self) -> Result<(Source, u64), ToolError> {
+        match &self.file {
+            Some(path) => {
+                let file = File::open(path).map_err(ToolError::file(path))?;
+                let metadata = file.metadata().map_err(ToolError::file(path))?;
+                if !metadata.is_file() {
+                    let bytes = input(Some(path))?;
+                    let size = bytes.len() as u64;
+                    return Ok((Source::Memory(bytes), size));
+                }
+                Ok((Source::File(file), metadata.len()))
+            }
+            None => {
+                let bytes = input(None)?;
+                let size = bytes.len() as u64;
+                Ok((Source::Memory(bytes), size))
+            }
+        }
+    }
+
+    fn prepare(&self, source: Source, size_bytes: u64, version: u64) -> Result<Served, ToolError> {
+        let key = self.signing.key()?;
+        let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
+        let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer.clone());
+        config.segment_size = self.size;
+        config.freshness = self.freshness;
+        config.convention = self.naming.convention();
+        let mut metadata = Publication::new(config.clone())?;
+        let mut publication = metadata.clone();
+        if self.manifest {
+            config.signer = Signer::digest();
+            publication = Publication::new(config.clone())?;
+            // Metadata must tell the size of the segments that are served.
+            config.segment_size =
+                SegmentSize::Content(u32::try_from(publication.segment_bytes()).unwrap_or(u32::MAX));
+            config.signer = signer.clone();
+            metadata = Publication::new(config)?;
+            if metadata.segment_bytes() != publication.segment_bytes() {
+                metadata = publication.clone();
+            }
+        }
+        let mut served = Served {
+            publication,
+            metadata,
+            source,
+            certificate: key.and_then(|key| key.default_certificate),
+            manifest: BTreeMap::new(),
+            manifest_prefix: None,
+            cache: BTreeMap::new(),
+            cached: VecDeque::new(),
+            cached_bytes: 0,
+            buffer: Vec::new(),
+        };
+        if self.manifest {
+            self.make_manifest(&mut served, &signer, size_bytes)?;
+        }
+        Ok(served)
+    }
+
+    /// Hashes all segments and signs the list.
+    fn make_manifest(&self, served: &mut Served, signer: &Signer, size_bytes: u64) -> Result<(), ToolError> {
+        let name = served.publication.name().clone();
+        let mut progress = Progress::new(self.quiet, "hashing");
+        let mut writer = ManifestWriter::new(name.clone()).freshness(self.freshness);
+        for segment in 0..=served.publication.last_segment() {
+            let data = served.make_segment(segment)?;
+            writer.push_segment(&data);
+            if segment % 256 == 0 {
+                progress.set(segment * served.publication.segment_bytes(), Some(size_bytes));
+            }
+        }
+        progress.finish();
+        let packets = writer.finish(signer)?;
+        served.manifest_prefix = Some(manifest_name(&name)?);
+        served.manifest = packets.into_iter().map(|packet| (packet.name().to_name(), packet)).collect();
+        Ok(())
+    }
+
+    fn announce(&self, served: &Served, size_bytes: u64) -> Result<(), ToolError> {
+        let name = served.publication.name();
+        if self.json {
+            output::json(&json!({
+                "name": name.to_string(),
+                "bytes": size_bytes,
+                "segments": served.publication.last_segment() + 1,
+                "segment_bytes": served.publication.segment_bytes(),
+                "manifest_packets": served.manifest.len(),
+            }))?;
+        } else if !self.quiet {
+            let segments = served.publication.last_segment() + 1;
+            eprintln!("published {} in {segments} segments as {name}", show_size(size_bytes as f64));
+        }
+        if self.print_version
+            && let Some(version) = name.as_ref().last().and_then(flow::naming::version_number)
+        {
+            output::line(version)?;
+        }
+        Ok(())
+    }
+}
+
+impl Served {
+    /// The answer to an Interest; `None` if there is none, or it was sent back.
+    fn answer(
+        &mut self,
+        client: &mut Client,
+        interest: &Interest,
+        header: &LinkHeader,
+    ) -> Result<Option<Data>, ToolError> {
+        if let Some(certificate) =
+            self.certificate.as_ref().filter(|certificate| interest.matches(certificate.data()))
+        {
+            return Ok(Some(certificate.data().clone()));
+        }
+        if self.manifest_prefix.as_ref().is_some_and(|prefix| prefix.as_ref().is_prefix_of(interest.name())) {
+            let found = self.manifest.values().find(|packet| {
+                // Most are asked for by their exact name, which the first line of a match compares.
+                interest.matches(packet)
+            });
+            return Ok(self.manifest.get(&interest.name().to_name()).or(found).cloned());
+        }
+        match self.publication.answer(interest)? {
+            Answer::Segment(range) => {
+                let data = self.segment(range.segment)?;
+                // One that is asked for by its digest may be another.
+                Ok(interest.matches(&data).then_some(data))
+            }
+            Answer::Data(_) => Ok(Some(self.metadata.metadata()?)),
+            Answer::Refuse => {
+                client.refuse(interest, NackReason::Unspecified, header)?;
+                Ok(None)
+            }
+            Answer::NotMine => Ok(None),
+        }
+    }
+
+    fn segment(&mut self, segment: u64) -> Result<Data, ToolError> {
+        if let Some(data) = self.cache.get(&segment) {
+            return Ok(data.clone());
+        }
+        let data = self.make_segment(segment)?;
+        self.cached_bytes += data.wire().len();
+        self.cache.insert(segment, data.clone());
+        self.cached.push_back(segment);
+        while self.cached_bytes > CACHE_BYTES {
+            let Some(oldest) = self.cached.pop_front() else { break };
+            self.cached_bytes -= self.cache.remove(&oldest).map_or(0, |data| data.wire().len());
+        }
+        Ok(data)
+    }
+
+    fn make_segment(&mut self, segment: u64) -> Result<Data, ToolError> {
+        let last = self.publication.last_segment();
+        let range = self.publication.range(segment).ok_or(PublishError::NoSegment { segment, last })?;
+        self.source.read(range, &mut self.buffer).map_err(|error| {
+            ToolError::other(format!("the file can no longer be read as it was: {error}"))
+        })?;
+        Ok(self.publication.segment(segment, &self.buffer)?)
+    }
+}

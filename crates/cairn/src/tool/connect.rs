@@ -1,0 +1,25 @@
+//! Which forwarder a tool talks to.
+
+use clap::Args;
+use client::{Client, Remote};
+
+use super::ToolError;
+
+/// Where the forwarder is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConnectArguments {
+    /// The forwarder: unix:///path, tcp://host[:port] or udp://host[:port]. Left out, it is what NDN_CLIENT_TRANSPORT or client.conf
+    /// say, or else the socket of the forwarder on this host.
+    #[arg(long, value_name = "URI", global = true)]
+    pub(crate) connect: Option<Remote>,
+}
+
+impl ConnectArguments {
+    pub(crate) fn client(&self) -> Result<Client, ToolError> {
+        let remote = match &self.connect {
+            Some(remote) => remote.clone(),
+            None => Remote::default_forwarder()?,
+        };
+        Ok(Client::connect(&remote)?)
+    }
+}

@@ -1,0 +1,108 @@
+//! What the tools share: units, connections, keys, trust, output.
+
+pub(crate) mod connect;
+pub(crate) mod face_address;
+pub(crate) mod forwarder;
+pub(crate) mod histogram;
+pub(crate) mod interrupt;
+pub(crate) mod output;
+pub(crate) mod passphrase;
+pub(crate) mod progress;
+pub(crate) mod signing;
+pub(crate) mod trusting;
+pub(crate) mod units;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+/// Why a tool ends without having done what it was asked to.
+#[derive(Debug, Error)]
+pub(crate) enum ToolError {
+    #[error(transparent)]
+    Client(#[from] client::ClientError),
+    #[error(transparent)]
+    Remote(#[from] client::RemoteError),
+    #[error(transparent)]
+    Store(#[from] trust::store::StoreError),
+    #[error(transparent)]
+    Key(#[from] trust::KeyError),
+    #[error(transparent)]
+    Certificate(#[from] trust::CertificateError),
+    #[error(transparent)]
+    SafeBag(#[from] trust::SafeBagError),
+    #[error(transparent)]
+    Sign(#[from] trust::SignError),
+    #[error(transparent)]
+    Publish(#[from] flow::PublishError),
+    #[error(transparent)]
+    Manifest(#[from] trust::manifest::ManifestError),
+    #[error(transparent)]
+    Encode(#[from] packet::EncodeError),
+    #[error("the name becomes too long: {0}")]
+    Name(#[from] packet::DecodeError),
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: io::Error },
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ToolError {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> ToolError {
+        let path = path.into();
+        move |error| ToolError::File { path, error }
+    }
+
+    pub(crate) fn other(text: impl std::fmt::Display) -> ToolError {
+        ToolError::Other(text.to_string())
+    }
+}
+
+/// Says on standard error what went wrong, and gives the exit code.
+pub(crate) fn finish(result: Result<ExitCode, ToolError>) -> ExitCode {
+    match result {
+        Ok(code) => code,
+        // Whoever read our output went away: that is their business, and no error of ours.
+        Err(ToolError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cairn: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// All of a file; of standard input if there is none, or if it is called `-`.
+pub(crate) fn input(path: Option<&std::path::Path>) -> Result<Vec<u8>, ToolError> {
+    match path {
+        Some(path) if path != std::path::Path::new("-") => std::fs::read(path).map_err(ToolError::file(path)),
+        _ => {
+            let mut bytes = Vec::new();
+            io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes)
+                .map_err(ToolError::file("standard input"))?;
+            Ok(bytes)
+        }
+    }
+}
+
+/// Writes all of a file, which only its owner can read if it holds a `secret`; standard output if there is none.
+pub(crate) fn write_output(
+    path: Option<&std::path::Path>,
+    bytes: &[u8],
+    secret: bool,
+) -> Result<(), ToolError> {
+    let Some(path) = path.filter(|path| *path != std::path::Path::new("-")) else {
+        return Ok(output::bytes(bytes)?);
+    };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    if secret {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(path).map_err(ToolError::file(path))?;
+    io::Write::write_all(&mut file, bytes).map_err(ToolError::file(path))
+}

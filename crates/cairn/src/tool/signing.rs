@@ -1,0 +1,64 @@
+//! Which key a tool signs with, and where keys are.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use packet::Name;
+use trust::Signer;
+use trust::store::{KeyStore, StoredKey};
+
+use super::ToolError;
+
+/// Where keys are.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StoreArguments {
+    /// The folder with the keys. Left out: CAIRN_KEYS from the environment, or ~/.cairn/keys.
+    #[arg(long, value_name = "FOLDER", global = true)]
+    pub(crate) keys: Option<PathBuf>,
+}
+
+impl StoreArguments {
+    pub(crate) fn open(&self) -> Result<KeyStore, ToolError> {
+        let folder = self.keys.clone().or_else(|| std::env::var_os("CAIRN_KEYS").map(PathBuf::from));
+        let folder =
+            folder.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cairn/keys")));
+        match folder {
+            Some(folder) => Ok(KeyStore::open(folder)?),
+            None => Err(ToolError::other("there is no HOME to keep keys in: say where with --keys")),
+        }
+    }
+}
+
+/// Which key to sign with.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SigningArguments {
+    /// What to sign with: an identity, key or certificate in the key store, by its name; `default` for the store's default key;
+    /// `digest` for a digest that proves integrity only; `null` for nothing.
+    #[arg(long, short = 'S', value_name = "KEY", default_value = "digest", global = true)]
+    pub(crate) sign: String,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+impl SigningArguments {
+    pub(crate) fn signer(&self) -> Result<Signer, ToolError> {
+        match self.sign.as_str() {
+            "digest" => Ok(Signer::digest()),
+            "null" => Ok(Signer::null()),
+            _ => Ok(self.key()?.map_or_else(Signer::digest, |key| key.signer())),
+        }
+    }
+
+    /// The key, if it is one.
+    pub(crate) fn key(&self) -> Result<Option<StoredKey>, ToolError> {
+        match self.sign.as_str() {
+            "digest" | "null" => Ok(None),
+            "default" => Ok(Some(self.store.open()?.default()?)),
+            name => {
+                let name: Name =
+                    name.parse().map_err(|error| ToolError::other(format!("--sign {name}: {error}")))?;
+                Ok(Some(self.store.open()?.find(&name)?))
+            }
+        }
+    }
+}

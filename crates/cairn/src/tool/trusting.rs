@@ -1,0 +1,81 @@
+//! Whom a tool trusts.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use client::Clock;
+use client::judge::{AnchoredJudge, IntegrityJudge, Judge, ManifestJudge};
+use packet::random::Random;
+use trust::policy::{Policy, Rules};
+use trust::text::packets_in;
+use trust::{Certificate, Validator, ValidatorLimits};
+
+use super::ToolError;
+
+/// Whom to trust.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TrustArguments {
+    /// A file with a certificate that is trusted without proof (base64, PEM or plain). May be given several times. Every packet must
+    /// then lead up to one of them.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) anchor: Vec<PathBuf>,
+    /// A file with rules: who may sign what. It may name anchors too. Without it an identity may sign what lies under its own name.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+}
+
+impl TrustArguments {
+    /// Whether anybody is trusted at all.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.anchor.is_empty() || self.rules.is_some()
+    }
+
+    /// Checks packets against the anchors and rules; `None` if there are none.
+    pub(crate) fn validator(&self) -> Result<Option<Validator>, ToolError> {
+        if !self.is_given() {
+            return Ok(None);
+        }
+        let mut anchors = Vec::new();
+        for path in &self.anchor {
+            anchors.extend(certificates(path)?);
+        }
+        let mut policy = Policy::Hierarchical;
+        if let Some(path) = &self.rules {
+            let text = std::fs::read_to_string(path).map_err(ToolError::file(path))?;
+            let rules = Rules::parse(&text)
+                .map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?;
+            let folder = path.parent().unwrap_or(Path::new("."));
+            for file in rules.anchors() {
+                anchors.extend(certificates(&folder.join(file))?);
+            }
+            policy = Policy::Rules(rules);
+        }
+        if anchors.is_empty() {
+            return Err(ToolError::other(
+                "there is no trust anchor: give one with --anchor, or name one in the rules",
+            ));
+        }
+        let random = Random::from_seed(Clock::seed());
+        Ok(Some(Validator::new(policy, anchors, ValidatorLimits::default(), random)))
+    }
+
+    /// Judges a fetch: by the anchors if there are any, and by a manifest if asked to.
+    pub(crate) fn judge(&self, manifest: bool) -> Result<Box<dyn Judge>, ToolError> {
+        let judge: Box<dyn Judge> = match self.validator()? {
+            Some(validator) => Box::new(AnchoredJudge::new(validator)),
+            None => Box::new(IntegrityJudge::new()),
+        };
+        Ok(if manifest { Box::new(ManifestJudge::new(judge, Clock::seed())) } else { judge })
+    }
+}
+
+/// The certificates in a file.
+pub(crate) fn certificates(path: &Path) -> Result<Vec<Certificate>, ToolError> {
+    let bytes = super::input(Some(path))?;
+    let wrong = |error: &dyn std::fmt::Display| ToolError::other(format!("{}: {error}", path.display()));
+    let packets = packets_in(&bytes).map_err(|error| wrong(&error))?;
+    if packets.is_empty() {
+        return Err(wrong(&"there is no certificate in it"));
+    }
+    packets.iter().map(|packet| Certificate::decode(packet).map_err(|error| wrong(&error))).collect()
+}

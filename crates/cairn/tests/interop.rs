@@ -79,13 +79,17 @@ fn keys_and_certificates_are_exchanged() {
     let decoded = decode.stdin(std::fs::File::open(world.path("zoe.cert")).unwrap()).output().unwrap().stdout;
     assert_eq!(decoded.first(), Some(&0x06));
 
-    let exported = world.write("lab.key", world.good(&["key", "export", "/lab", "-f", "ndnd"]).as_bytes());
     std::fs::create_dir(world.path("keychain")).unwrap();
     let keychain = format!("dir://{}", world.path("keychain").display());
-    let mut import = in_world(&world, &ndnd, &["sec", "key-import", &keychain]);
-    let imported = import.stdin(std::fs::File::open(exported).unwrap()).output().unwrap();
-    assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
-    let listed = in_world(&world, &ndnd, &["sec", "key-list", &keychain]).output().unwrap();
-    let listed = String::from_utf8_lossy(&[listed.stdout, listed.stderr].concat()).into_owned();
-    assert!(listed.contains("/lab/KEY/"), "{listed}");
+    for kind in ["ecdsa", "ed25519", "rsa"] {
+        let identity = format!("/out/{kind}");
+        world.good(&["key", "new", &identity, "--kind", kind]);
+        let exported = world.write(kind, world.good(&["key", "export", &identity, "-f", "ndnd"]).as_bytes());
+        let mut import = in_world(&world, &ndnd, &["sec", "key-import", &keychain]);
+        let imported = import.stdin(std::fs::File::open(exported).unwrap()).output().unwrap();
+        assert!(imported.status.success(), "{}", String::from_utf8_lossy(&imported.stderr));
+        let listed = in_world(&world, &ndnd, &["sec", "key-list", &keychain]).output().unwrap();
+        let listed = String::from_utf8_lossy(&[listed.stdout, listed.stderr].concat()).into_owned();
+        assert!(listed.contains(&format!("{identity}/KEY/")), "{listed}");
+    }
 }

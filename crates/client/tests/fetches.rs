@@ -198,6 +198,10 @@ fn with_manifest(signer: &Signer, mut others: Vec<Data>) -> Publisher {
         writer.push_segment(&publisher.segment(segment));
     }
     others.extend(writer.finish(signer).unwrap());
+    let mut config =
+        PublicationConfig::new(name("/lab/alice/file"), 7, publisher.bytes.len() as u64, signer.clone());
+    config.metadata_freshness = Duration::from_secs(1);
+    others.push(Publication::new(config).unwrap().metadata().unwrap());
     publisher.others = others;
     publisher
 }

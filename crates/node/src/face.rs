@@ -36,6 +36,8 @@ pub(crate) struct Face {
     pub(crate) touched: bool,
     pub(crate) traffic: Traffic,
     pub(crate) drops: DropCounters,
+    /// What the node believes incomplete packets to take here, in its sum over all faces.
+    pub(crate) partial_bytes: usize,
     /// What watches or changes its frames.
     pub(crate) taps: Taps,
 }
@@ -60,7 +62,7 @@ pub(crate) enum Transport {
 /// One peer, or one group, that a shared socket reaches.
 pub(crate) struct DatagramPort {
     /// Frames of this turn, lent for as long as there are any.
-    pub(crate) outbox: Option<Box<Outbox>>,
+    pub(crate) outbox: Option<Outbox>,
     pub(crate) way: Way,
 }
 
@@ -92,6 +94,8 @@ pub(crate) struct StreamPort {
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.
     pub(crate) incomplete_since: Option<Instant>,
+    /// What the node believes to wait here, in its sum over all faces.
+    pub(crate) noted_queue: usize,
     /// What stands between the connection and its frames, for browsers.
     pub(crate) websocket: Option<Box<WebSocketPort>>,
 }

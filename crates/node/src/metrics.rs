@@ -2,13 +2,14 @@
 //!
 //! One connection at a time, each with little time and little to say: this is for a scraper on the same host.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::control::{FaceStatus, NodeControl, NodeStatus};
 use crate::drop_reason::DropCounters;
@@ -21,8 +22,10 @@ pub(crate) struct MetricsServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How long a request, or a response, may take.
+/// How long a request may take, and then each piece of a response.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Bytes of a response that are written at once.
+const PIECE_BYTES: usize = 1 << 20;
 /// Bytes of a request that are read; what matters stands in its first line.
 const MAX_REQUEST_BYTES: usize = 8192;
 
@@ -65,11 +68,14 @@ impl Drop for MetricsServer {
 }
 
 fn serve(mut connection: TcpStream, node: &RemoteControl) -> io::Result<()> {
-    connection.set_read_timeout(Some(PATIENCE))?;
+    let until = Instant::now() + PATIENCE;
     connection.set_write_timeout(Some(PATIENCE))?;
     let mut request = Vec::new();
     let mut piece = [0; 1024];
     while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < MAX_REQUEST_BYTES {
+        // A byte now and then does not keep others waiting for ever.
+        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        connection.set_read_timeout(Some(left))?;
         match connection.read(&mut piece)? {
             0 => break,
             read => request.extend_from_slice(piece.get(..read).unwrap_or_default()),
@@ -88,7 +94,13 @@ fn serve(mut connection: TcpStream, node: &RemoteControl) -> io::Result<()> {
     );
     connection.write_all(head.as_bytes())?;
     if !line.starts_with("HEAD") {
-        connection.write_all(body.as_bytes())?;
+        let until = Instant::now() + PATIENCE;
+        for (written, piece) in body.as_bytes().chunks(PIECE_BYTES).enumerate() {
+            if Instant::now() > until + PATIENCE * written as u32 {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            connection.write_all(piece)?;
+        }
     }
     Ok(())
 }
@@ -96,16 +108,26 @@ fn serve(mut connection: TcpStream, node: &RemoteControl) -> io::Result<()> {
 fn text(node: &RemoteControl) -> String {
     let mut remote = node.clone();
     let status = remote.status();
-    let drops = node.call(|plane| plane.all_drops()).unwrap_or_default();
-    render(&status, &drops, &remote.faces())
+    let drops = node.call(|plane| (plane.all_drops(), plane.all_link_drops())).unwrap_or_default();
+    let held = node.call(|plane| plane.held_bytes()).unwrap_or_default();
+    let mut page = render(&status, &drops.0, &drops.1, held);
+    page.management(&node.application_counters());
+    page.faces(&remote.faces());
+    page.0
 }
 
 /// The text of all metrics.
-fn render(status: &NodeStatus, drops: &DropCounters, faces: &[FaceStatus]) -> String {
+fn render(
+    status: &NodeStatus,
+    drops: &DropCounters,
+    link_drops: &BTreeMap<&str, u64>,
+    [queued, partial]: [usize; 2],
+) -> Page {
     let mut page = Page::default();
     let tables = &status.tables;
     page.gauge("cairn_uptime_seconds", "How long the node has been running.", status.uptime.as_secs_f64());
-    page.gauge("cairn_faces", "Faces.", faces.len() as f64);
+    page.gauge("cairn_queued_bytes", "Memory of what waits for peers to read.", queued as f64);
+    page.gauge("cairn_reassembly_bytes", "Memory of incomplete packets.", partial as f64);
     page.gauge("cairn_pending_interests", "Interests pending.", f64::from(tables.pending));
     page.gauge("cairn_pending_bytes", "Bytes that pending Interests take.", tables.pending_bytes as f64);
     page.gauge("cairn_routes", "Prefixes with next hops.", f64::from(tables.routes));
@@ -136,8 +158,10 @@ fn render(status: &NodeStatus, drops: &DropCounters, faces: &[FaceStatus]) -> St
     for (reason, count) in drops.iter() {
         page.line("cairn_drops_total", &[("layer", "transport"), ("reason", reason.as_str())], count as f64);
     }
-    page.faces(faces);
-    page.0
+    for (word, count) in link_drops {
+        page.line("cairn_drops_total", &[("layer", "link"), ("reason", word)], *count as f64);
+    }
+    page
 }
 
 #[derive(Default)]
@@ -168,7 +192,15 @@ impl Page {
         self.line(name, &[], value as f64);
     }
 
+    fn management(&mut self, counters: &[(&str, u64)]) {
+        self.head("cairn_management_total", "What management did, and what it refused.", "counter");
+        for (word, count) in counters {
+            self.line("cairn_management_total", &[("what", word)], *count as f64);
+        }
+    }
+
     fn faces(&mut self, faces: &[FaceStatus]) {
+        self.gauge("cairn_faces", "Faces.", faces.len() as f64);
         type Value = fn(&FaceStatus) -> u64;
         let series: [(&str, &str, &str, Value); 5] = [
             ("cairn_face_in_bytes_total", "Bytes received.", "counter", |face| face.traffic.in_bytes),

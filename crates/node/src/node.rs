@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
@@ -93,7 +93,9 @@ impl Node {
         );
         let (task_sender, tasks) = sync_channel(TASKS);
         let (messages, message_receiver) = sync_channel(MESSAGES);
-        let remote = RemoteControl { tasks: task_sender, waker: waker.clone() };
+        let application_counters = Arc::default();
+        let remote =
+            RemoteControl { tasks: task_sender, waker: waker.clone(), application: application_counters };
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
@@ -232,6 +234,8 @@ fn pin_to_cpu(cpu: Option<usize>) {
 pub struct RemoteControl {
     tasks: SyncSender<Task>,
     waker: Arc<OwnedFd>,
+    /// What the application has counted so far.
+    application: Arc<Mutex<Vec<(&'static str, u64)>>>,
 }
 
 impl RemoteControl {
@@ -252,6 +256,11 @@ impl RemoteControl {
         self.tasks.send(task).ok()?;
         let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
         Some(())
+    }
+
+    /// What the application has counted.
+    pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
+        self.application.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such face. With
@@ -282,7 +291,7 @@ impl RemoteControl {
 
 impl NodeControl for RemoteControl {
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        self.call(|plane| plane.create_face(request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
+        self.call(move |plane| plane.create_face(&request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
     }
 
     fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
@@ -421,6 +430,7 @@ impl ControlLoop {
         self.application.start(self.clock.both(), &mut self.remote);
         loop {
             self.send_data();
+            self.publish_counters();
             let deadline = self.application.next_deadline();
             let message = if deadline == Instant::NEVER {
                 self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -448,6 +458,11 @@ impl ControlLoop {
             Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
         }
+    }
+
+    fn publish_counters(&self) {
+        let counters = self.application.counters();
+        *self.remote.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
     fn send_data(&mut self) {

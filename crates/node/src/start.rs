@@ -281,9 +281,12 @@ pub(crate) fn settings(config: &Config) -> Settings {
         max_faces: node.max_faces,
         max_on_demand_faces: node.max_on_demand_faces,
         idle_timeout: Duration::from_secs(node.idle_timeout_secs),
+        crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
         stall_timeout: Duration::from_secs(node.stall_timeout_secs),
         busy_poll: Duration::from_micros(node.busy_poll_micros),
         send_queue_bytes: node.send_queue_bytes,
+        all_send_queues_bytes: node.all_send_queues_bytes,
+        reassembly_bytes: node.reassembly_bytes,
         congestion_marking: node.congestion_marking,
         congestion: CongestionSettings {
             interval: Duration::from_millis(node.congestion_interval_millis),

@@ -277,3 +277,23 @@ fn mistakes_in_building_are_errors_that_say_what_is_wrong() -> Outcome {
     assert!(text(Consumer::constant_rate("/a", 0.0).map(drop)).contains("the rate is 0"));
     Ok(())
 }
+
+#[test]
+fn a_file_arrives_whole_over_a_bad_link() -> Result<(), Box<dyn std::error::Error>> {
+    let content: Vec<u8> = (0..200_000u32).map(|number| ((number * 7) >> 3) as u8).collect();
+    let mut network = Network::new(1);
+    let link = LinkConfig::ideal().mbps(10.0).millis(10).queue(Queue::packets(20)).loss(0.02);
+    let nodes = network.chain(3, &link)?;
+    let config = flow::PublicationConfig::new("/lab/file".parse()?, 1, 0, trust::Signer::digest());
+    let publisher = network.add_application(nodes[2], sim::Publisher::new(config, content.clone())?)?;
+    network.route_shortest_paths()?;
+    let fetch = sim::FileFetcher::new("/lab/file", flow::FetchConfig::default())?.keep_content();
+    let fetch = network.add_application(nodes[0], fetch)?;
+    assert!(network.run_until_quiet(Duration::from_secs(60))?);
+    let fetch: &sim::FileFetcher = network.application(fetch).ok_or("a fetcher")?;
+    assert!(fetch.completed_at().is_some(), "{:?}", fetch.fetcher());
+    assert_eq!(fetch.content(), content);
+    let publisher: &sim::Publisher = network.application(publisher).ok_or("a publisher")?;
+    assert!(publisher.segments_sent() >= 25);
+    Ok(())
+}

@@ -176,6 +176,9 @@ impl GetArguments {
             return Err(error.into());
         }
         eprintln!("cairn: {failure}");
+        if self.trust.is_given() && !self.manifest && failure.to_string().contains("not signed by anybody") {
+            eprintln!("cairn: if it is published with a manifest, say --manifest");
+        }
         if self.output.is_some() && writer.bytes > 0 {
             eprintln!("cairn: what came so far is kept; go on with --resume");
         }

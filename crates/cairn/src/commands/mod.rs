@@ -10,6 +10,7 @@ mod content_store;
 mod face;
 mod get;
 mod key;
+mod lab;
 mod node;
 mod peek;
 mod ping;
@@ -18,6 +19,7 @@ mod poke;
 mod put;
 mod route;
 mod serve;
+mod sim;
 mod status;
 mod strategy;
 mod traffic;
@@ -29,6 +31,9 @@ use clap::Subcommand;
 /// The commands, in the order of `cairn --help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run an experiment and write its report.
+    #[command(subcommand)]
+    Lab(lab::Command),
     /// Run a forwarder, or prepare to.
     #[command(subcommand)]
     Node(node::NodeCommand),
@@ -55,6 +60,7 @@ pub(crate) enum Command {
     /// Measure what things cost on this machine.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    Sim(sim::Sim),
     Completions(completions::CompletionArguments),
     Man(completions::ManArguments),
 }
@@ -63,6 +69,7 @@ impl Command {
     /// Does what was asked and says how it went, in the process's exit code.
     pub(crate) fn run(self) -> ExitCode {
         match self {
+            Command::Lab(command) => command.run(),
             Command::Node(command) => command.run(),
             Command::Status(arguments) => arguments.run(),
             Command::Face(arguments) => arguments.run(),
@@ -83,6 +90,7 @@ impl Command {
             Command::Cert(arguments) => arguments.run(),
             Command::Capture(arguments) => arguments.run(),
             Command::Bench(command) => command.run(),
+            Command::Sim(command) => command.run(),
             Command::Completions(arguments) => arguments.run(),
             Command::Man(arguments) => arguments.run(),
         }

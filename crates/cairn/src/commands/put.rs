@@ -11,6 +11,7 @@ use client::{Client, Happening};
 use flow::{
     Answer, NamingConvention, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize,
 };
+use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
@@ -129,8 +130,8 @@ impl Source {
 /// All that answers Interests.
 struct Served {
     publication: Publication,
-    /// Signs what tells about the object, when segments are only digested.
-    metadata: Publication,
+    /// Signs metadata, and the segments unless there is a manifest.
+    signer: Signer,
     source: Source,
     /// Of the key that signs: published beside the object.
     certificate: Option<Certificate>,
@@ -212,23 +213,13 @@ impl PutArguments {
         config.segment_size = self.size;
         config.freshness = self.freshness;
         config.convention = self.naming.convention();
-        let mut metadata = Publication::new(config.clone())?;
-        let mut publication = metadata.clone();
         if self.manifest {
             config.signer = Signer::digest();
-            publication = Publication::new(config.clone())?;
-            // Metadata must tell the size of the segments that are served.
-            config.segment_size =
-                SegmentSize::Content(u32::try_from(publication.segment_bytes()).unwrap_or(u32::MAX));
-            config.signer = signer.clone();
-            metadata = Publication::new(config)?;
-            if metadata.segment_bytes() != publication.segment_bytes() {
-                metadata = publication.clone();
-            }
         }
+        let publication = Publication::new(config)?;
         let mut served = Served {
             publication,
-            metadata,
+            signer: signer.clone(),
             source,
             certificate: key.and_then(|key| key.default_certificate),
             manifest: BTreeMap::new(),
@@ -300,11 +291,9 @@ impl Served {
             return Ok(Some(certificate.data().clone()));
         }
         if self.manifest_prefix.as_ref().is_some_and(|prefix| prefix.as_ref().is_prefix_of(interest.name())) {
-            let found = self.manifest.values().find(|packet| {
-                // Most are asked for by their exact name, which the first line of a match compares.
-                interest.matches(packet)
-            });
-            return Ok(self.manifest.get(&interest.name().to_name()).or(found).cloned());
+            let exact = self.manifest.get(&interest.name().to_name());
+            let found = exact.or_else(|| self.manifest.values().find(|packet| interest.matches(packet)));
+            return Ok(found.cloned());
         }
         match self.publication.answer(interest)? {
             Answer::Segment(range) => {
@@ -312,13 +301,26 @@ impl Served {
                 // One that is asked for by its digest may be another.
                 Ok(interest.matches(&data).then_some(data))
             }
-            Answer::Data(_) => Ok(Some(self.metadata.metadata()?)),
+            Answer::Data(metadata) if self.manifest_prefix.is_none() => Ok(Some(metadata)),
+            Answer::Data(metadata) => Ok(Some(self.sign_again(&metadata)?)),
             Answer::Refuse => {
                 client.refuse(interest, NackReason::Unspecified, header)?;
                 Ok(None)
             }
             Answer::NotMine => Ok(None),
         }
+    }
+
+    /// The same metadata, signed by the publisher: where there is a manifest, segments carry digests only, but which version
+    /// is the latest is for the publisher to say.
+    fn sign_again(&self, metadata: &Data) -> Result<Data, ToolError> {
+        let mut data = DataBuilder::new(metadata.name().to_name())
+            .freshness(metadata.freshness())
+            .content(metadata.content().to_vec());
+        if let Some(last) = metadata.ndn().and_then(|view| view.final_block()) {
+            data = data.final_block(last);
+        }
+        Ok(self.signer.sign_data(&data)?)
     }
 
     fn segment(&mut self, segment: u64) -> Result<Data, ToolError> {

@@ -36,17 +36,8 @@ impl Engine {
         if matches.is_empty() {
             return self.take_unsolicited(now, face, data, hashes, known, cacheable);
         }
-        let hash = hashes.whole();
-        // Almost always one Interest is answered whose strategy need not be shown the Data: then it leaves at once.
-        if let &[id] = matches.as_slice()
-            && let Some(entry) = self.pending.get(id).filter(|entry| !entry.watches_data)
-        {
-            let leaving = (entry.hash() == hash).then_some(id);
-            let replaced = cacheable && self.store.insert(&mut self.index, now, data, hash, known, leaving);
-            return self.satisfy_at_once(now, face, data, header.congestion_mark, id, replaced);
-        }
         if cacheable {
-            self.store.insert(&mut self.index, now, data, hash, known, None);
+            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
         }
         match matches.as_slice() {
             &[id] => self.satisfy(now, face, data, hashes, header, id),
@@ -113,29 +104,33 @@ impl Engine {
             UnsolicitedPolicy::AdmitAll => true,
         };
         if welcome && cacheable {
-            self.store.insert(&mut self.index, now, data, hashes.whole(), known, None);
+            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
         }
     }
 
-    /// Answers one pending Interest whose strategy has no say. `replaced`: the Data has taken its place in the index.
+    /// Answers one pending Interest, as its strategy says.
     #[inline]
-    fn satisfy_at_once(
+    fn satisfy(
         &mut self,
         now: Instant,
         from: FaceId,
         data: &Data,
-        congestion_mark: u64,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
         id: PendingId,
-        replaced: bool,
     ) {
         let Some(entry) = self.pending.get_mut(id) else { return };
+        if entry.watches_data {
+            return self.satisfy_with_strategy(now, from, data, hashes, header, id);
+        }
+        // Most strategies have no say here, and the entry can leave at once.
         for record in &mut entry.in_records {
             let Some(target) = self.faces.get_mut(record.face) else { continue };
             target.pending = target.pending.saturating_sub(1);
             if record.expires > now && may_return(from, record.face, target) {
                 let fields = DataFields {
                     pit_token: std::mem::take(&mut record.pit_token),
-                    congestion_mark,
+                    congestion_mark: header.congestion_mark,
                     incoming_face: from,
                     announcement: None,
                 };
@@ -148,15 +143,10 @@ impl Engine {
                 self.dead_nonces.insert(now, entry.hash(), record.nonce);
             }
         }
-        if replaced {
-            self.pending.remove_unindexed(id);
-        } else {
-            self.pending.remove(&mut self.index, id);
-        }
+        self.pending.remove(&mut self.index, id);
     }
 
-    /// Answers one pending Interest, as its strategy says.
-    fn satisfy(
+    fn satisfy_with_strategy(
         &mut self,
         now: Instant,
         from: FaceId,
@@ -166,9 +156,7 @@ impl Engine {
         id: PendingId,
     ) {
         self.mark_satisfied(now, from, data, id);
-        let watched = self.pending.get(id).is_some_and(|entry| entry.watches_data);
-        let outcome =
-            if watched { self.show_data(now, from, data, hashes, header, id) } else { Outcome::default() };
+        let outcome = self.show_data(now, from, data, hashes, header, id);
         if outcome.finished {
             return;
         }

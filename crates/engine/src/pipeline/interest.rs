@@ -45,17 +45,14 @@ impl Engine {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(face, interest, reason, header),
         };
-        match self.look_up(now, face, &interest, nonce, hashes) {
-            Verdict::Loop => self.refuse(face, interest, DropReason::DuplicateNonce, header),
-            Verdict::Refused(reason) => self.refuse(face, interest, reason, header),
-            Verdict::Answered(id) => self.answer(face, &interest, id, header),
-            Verdict::Joined(id) => {
-                self.forward(now, face, interest, nonce, hashes, header, id, Trigger::Again);
-            }
-            Verdict::Created(id) => {
-                self.forward(now, face, interest, nonce, hashes, header, id, Trigger::New);
-            }
-        }
+        let (id, trigger) = match self.look_up(now, face, &interest, nonce, hashes) {
+            Verdict::Created(id) => (id, Trigger::New),
+            Verdict::Joined(id) => (id, Trigger::Again),
+            Verdict::Answered(id) => return self.answer(face, &interest, id, header),
+            Verdict::Loop => return self.refuse(face, interest, DropReason::DuplicateNonce, header),
+            Verdict::Refused(reason) => return self.refuse(face, interest, reason, header),
+        };
+        self.forward(now, face, interest, nonce, hashes, header, id, trigger);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.

@@ -119,16 +119,19 @@ impl<T> Slab<T> {
 
     #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
-        let index = match self.free {
-            Some(index) => index,
-            None => self.slots.push(Slot::Free { next: None }),
-        };
+        self.insert_with(|| value)
+    }
+
+    /// Makes the value where it will lie, which spares moving it.
+    #[inline(always)]
+    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.len += 1;
-        // One place where the value is written, so that it is made there and not moved.
-        if let Some(slot @ Slot::Free { .. }) = self.slots.get_mut(index)
-            && let Slot::Free { next } = std::mem::replace(slot, Slot::Taken(value))
+        let Some(index) = self.free else { return self.slots.push(Slot::Taken(make())) };
+        if let Some(slot) = self.slots.get_mut(index)
+            && let Slot::Free { next } = *slot
         {
             self.free = next;
+            *slot = Slot::Taken(make());
         }
         index
     }

@@ -141,17 +141,6 @@ impl HashIndex {
         }
     }
 
-    /// Puts `new` in the place that `old` has under `hash`; false if it has none.
-    #[inline]
-    pub(crate) fn replace(&mut self, hash: NameHash, old: u32, new: u32) -> bool {
-        let head = self.bucket_of(tag(hash));
-        let Some((place, at)) = self.find(head, old) else { return false };
-        if let Some(id) = self.bucket_mut(place).ids.get_mut(at) {
-            *id = new;
-        }
-        true
-    }
-
     /// Removes `id` from under `hash`; false if it was not there.
     #[inline]
     pub(crate) fn remove(&mut self, hash: NameHash, id: u32) -> bool {

@@ -242,7 +242,7 @@ impl PendingTable {
         }
         self.count_depths(DepthKey::of(interest), 1);
         self.bytes += cost_of(interest);
-        let id = self.entries.insert(Pending {
+        let id = self.entries.insert_with(|| Pending {
             interest: interest.clone(),
             hash,
             in_records: SmallVec::new(),
@@ -271,16 +271,8 @@ impl PendingTable {
     /// Removes an entry.
     #[inline]
     pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) {
-        if let Some(entry) = self.entries.get(id.0) {
-            index.remove(entry.hash, EntryId::Pending(id).raw());
-            self.remove_unindexed(id);
-        }
-    }
-
-    /// Removes an entry that is in the index no more.
-    #[inline]
-    pub(crate) fn remove_unindexed(&mut self, id: PendingId) {
         let Some(entry) = self.entries.get(id.0) else { return };
+        index.remove(entry.hash, EntryId::Pending(id).raw());
         let key = DepthKey::of(&entry.interest);
         self.bytes -= cost_of(&entry.interest);
         self.count_depths(key, u32::MAX);

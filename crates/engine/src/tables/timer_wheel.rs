@@ -59,22 +59,21 @@ impl TimerWheel {
     }
 
     /// Sets the deadline of entry `id`, replacing an earlier one.
+    #[inline]
     pub(crate) fn schedule(&mut self, id: u32, deadline: Instant) {
-        while self.nodes.len() <= id {
-            self.nodes.push(Node { deadline_tick: 0, previous: NONE, next: NONE, list: IDLE });
+        match self.nodes.get(id) {
+            Some(node) if node.list != IDLE => self.unlink(id),
+            Some(_) => {}
+            None => self.add_nodes(id),
         }
-        self.unlink(id);
         // Rounded up, so that nothing is early.
-        let tick = deadline.as_nanos().div_ceil(1 << TICK_BITS);
-        self.nodes[id].deadline_tick = tick;
-        self.link(id, self.list_for(tick));
+        self.link(id, deadline.as_nanos().div_ceil(1 << TICK_BITS));
     }
 
     /// Forgets the deadline of entry `id`, if it has one.
+    #[inline]
     pub(crate) fn cancel(&mut self, id: u32) {
-        if self.nodes.get(id).is_some() {
-            self.unlink(id);
-        }
+        self.unlink(id);
     }
 
     /// When [`TimerWheel::pop_due`] should be called next; [`Instant::NEVER`] if nothing is scheduled. May be earlier than the
@@ -141,7 +140,7 @@ impl TimerWheel {
         while id != NONE {
             let node = self.nodes[id];
             self.unlink(id);
-            self.link(id, self.list_for(node.deadline_tick));
+            self.link(id, node.deadline_tick);
             id = node.next;
         }
     }
@@ -156,39 +155,55 @@ impl TimerWheel {
         (level as usize * SLOTS + slot as usize) as u16
     }
 
-    fn link(&mut self, id: u32, list: u16) {
-        let head = self.heads[usize::from(list)];
-        let node = &mut self.nodes[id];
-        node.list = list;
-        node.previous = NONE;
-        node.next = head;
-        if head != NONE {
-            self.nodes[head].previous = id;
+    /// Puts entry `id`, which is on no list, on the one for its deadline.
+    #[inline]
+    fn link(&mut self, id: u32, deadline_tick: u64) {
+        let list = self.list_for(deadline_tick);
+        let Some(head) = self.heads.get_mut(usize::from(list)) else { return };
+        let next = std::mem::replace(head, id);
+        if let Some(node) = self.nodes.get_mut(id) {
+            *node = Node { deadline_tick, previous: NONE, next, list };
         }
-        self.heads[usize::from(list)] = id;
-        if list != DUE {
-            self.occupied[usize::from(list) / SLOTS] |= 1 << (usize::from(list) % SLOTS);
+        if let Some(node) = self.nodes.get_mut(next) {
+            node.previous = id;
+        }
+        if let Some(occupied) = self.occupied.get_mut(usize::from(list) / SLOTS) {
+            *occupied |= 1 << (usize::from(list) % SLOTS);
         }
         self.len += 1;
     }
 
+    /// Takes entry `id` off its list, if it is on one.
+    #[inline]
     fn unlink(&mut self, id: u32) {
-        let Node { previous, next, list, .. } = self.nodes[id];
+        let Some(node) = self.nodes.get_mut(id) else { return };
+        let Node { previous, next, list, .. } = *node;
         if list == IDLE {
             return;
         }
-        self.nodes[id].list = IDLE;
+        node.list = IDLE;
         self.len -= 1;
-        if next != NONE {
-            self.nodes[next].previous = previous;
+        if let Some(node) = self.nodes.get_mut(next) {
+            node.previous = previous;
         }
-        if previous != NONE {
-            self.nodes[previous].next = next;
+        if let Some(node) = self.nodes.get_mut(previous) {
+            node.next = next;
             return;
         }
-        self.heads[usize::from(list)] = next;
-        if next == NONE && list != DUE {
-            self.occupied[usize::from(list) / SLOTS] &= !(1 << (usize::from(list) % SLOTS));
+        if let Some(head) = self.heads.get_mut(usize::from(list)) {
+            *head = next;
+        }
+        if next == NONE
+            && let Some(occupied) = self.occupied.get_mut(usize::from(list) / SLOTS)
+        {
+            *occupied &= !(1 << (usize::from(list) % SLOTS));
+        }
+    }
+
+    #[cold]
+    fn add_nodes(&mut self, id: u32) {
+        while self.nodes.len() <= id {
+            self.nodes.push(Node { deadline_tick: 0, previous: NONE, next: NONE, list: IDLE });
         }
     }
 }

@@ -167,6 +167,15 @@ impl NdnCodec {
         self.service.handle_send_queue(Some(queued_bytes));
     }
 
+    #[inline]
+    pub(super) fn partial_bytes(&self) -> usize {
+        if self.may_wait { self.service.usage().partial_bytes } else { 0 }
+    }
+
+    pub(super) fn evict_partial_packets(&mut self) {
+        self.service.evict_partial_packets();
+    }
+
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
         let drops = self.service.drops().iter().filter(|(_, count)| *count > 0);
         let mut drops: Vec<_> = drops.map(|(reason, count)| (reason.as_str(), count)).collect();

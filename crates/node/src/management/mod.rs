@@ -57,6 +57,8 @@ pub struct ManagementConfig {
     pub localhop: Option<Authority>,
     /// Most routes in the RIB.
     pub max_routes: usize,
+    /// Most bytes of names and announcements of these routes.
+    pub max_route_bytes: usize,
     /// Segments of datasets and notifications kept for those who ask again.
     pub max_stored_packets: usize,
 }
@@ -68,6 +70,7 @@ impl Default for ManagementConfig {
             localhost: Authority::Anyone,
             localhop: None,
             max_routes: 65_536,
+            max_route_bytes: 64 << 20,
             max_stored_packets: 256,
         }
     }
@@ -144,7 +147,7 @@ impl NfdManagement {
         NfdManagement {
             localhost: config.localhost,
             localhop: config.localhop,
-            rib: Rib::new(config.max_routes),
+            rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
             store: DataStore::new(config.max_stored_packets),
             connecting: BTreeMap::new(),
             outgoing: VecDeque::new(),
@@ -267,7 +270,7 @@ impl NfdManagement {
                 }
             }
         }
-        for (module, verb) in [("cs", "info"), ("strategy-choice", "list")] {
+        for (module, verb) in [("cs", "info"), ("status", "general"), ("strategy-choice", "list")] {
             if let Ok(name) = Reach::Localhost.name(module, verb) {
                 self.store.make_stale(name.as_ref());
             }
@@ -362,6 +365,20 @@ impl ControlApplication for NfdManagement {
 
     fn poll_data(&mut self) -> Option<Data> {
         self.outgoing.pop_front()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = &self.counters;
+        vec![
+            ("commands-done", counters.commands_done),
+            ("commands-failed", counters.commands_failed),
+            ("unauthorized", counters.unauthorized),
+            ("unanswered", counters.unanswered),
+            ("datasets", counters.datasets),
+            ("notifications", counters.notifications),
+            ("routes-refused", self.rib.refused()),
+            ("next-hops-refused", counters.next_hops_refused + self.rib.hops_left_out()),
+        ]
     }
 
     fn next_deadline(&self) -> Instant {

@@ -14,6 +14,7 @@ use super::faces::Peer;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
 use crate::drop_reason::DropReason;
+use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::{EthernetChannel, GROUP};
 use crate::transport::stream::Socket;
@@ -105,6 +106,7 @@ impl Listener {
                 socket.set_nonblocking(true)?;
                 // Without it a small packet may wait for the acknowledgement of the one before.
                 socket.set_nodelay(true)?;
+                options::notice_dead_peers(&socket)?;
                 let remote = match self.is_websocket() {
                     true => FaceUri::WebSocketClient(remote),
                     false => FaceUri::Tcp(remote),
@@ -206,13 +208,11 @@ impl DataPlane {
                         },
                         Socket::Unix(_) => listener.uri.clone(),
                     };
-                    if self.may_add_on_demand() {
-                        let scope = scope_of(&local, &remote);
-                        let peer =
-                            if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
+                    let peer =
+                        if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
+                    let scope = scope_of(&local, &remote);
+                    if self.may_add_on_demand(scope) {
                         self.add_stream_face(remote, local, scope, FacePersistency::OnDemand, peer);
-                    } else {
-                        self.drops.count(DropReason::TooManyFaces);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

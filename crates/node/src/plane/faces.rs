@@ -13,6 +13,7 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::channels::scope_of;
+use super::limits::note_queue;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings, NdnCodec};
 use crate::control::{
@@ -22,6 +23,7 @@ use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
     DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport, Way, WebSocketPort,
 };
+use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::stream::{Socket, Stream};
 use crate::transport::websocket::WebSocket;
@@ -32,9 +34,13 @@ pub(crate) struct Settings {
     pub(crate) max_faces: usize,
     pub(crate) max_on_demand_faces: usize,
     pub(crate) idle_timeout: Duration,
+    /// The same while there are as many faces as there may be.
+    pub(crate) crowded_idle_timeout: Duration,
     pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
     pub(crate) send_queue_bytes: usize,
+    pub(crate) all_send_queues_bytes: usize,
+    pub(crate) reassembly_bytes: usize,
     pub(crate) congestion_marking: bool,
     pub(crate) congestion: CongestionSettings,
     pub(crate) udp_mtu_bytes: usize,
@@ -53,16 +59,10 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
 const LARGEST_IN_TRAIN: usize = 32_000;
 
 impl DataPlane {
-    /// Whether there is room for one more face that nobody asked for.
-    pub(super) fn may_add_on_demand(&self) -> bool {
-        self.on_demand_faces < self.settings.max_on_demand_faces && self.faces.len() < self.settings.max_faces
-    }
-
     /// Makes a face for a peer that appeared.
     #[cold]
     pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
-        if !self.may_add_on_demand() {
-            self.drops.count(DropReason::TooManyFaces);
+        if !self.may_add_on_demand(FaceScope::NonLocal) {
             return None;
         }
         let settings = self.udp_link_settings();
@@ -217,6 +217,7 @@ impl DataPlane {
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
+            noted_queue: 0,
             websocket,
         };
         let settings = self.stream_link_settings();
@@ -268,6 +269,7 @@ impl DataPlane {
             touched: false,
             traffic: Traffic::default(),
             drops: DropCounters::default(),
+            partial_bytes: 0,
             taps: Vec::new(),
         };
         for (number, maker) in &self.tap_makers {
@@ -317,6 +319,7 @@ impl DataPlane {
         self.alarms.remove(&(face.alarm, id));
         self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.absorb(&face.traffic, &face.drops, &packets);
+        self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.way {
                 Way::Udp { channel, peer, .. } => {
@@ -412,6 +415,7 @@ impl DataPlane {
         let was_up = face.state == FaceState::Up;
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
+            note_queue(&mut self.queued_bytes, port);
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;
@@ -452,6 +456,7 @@ fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
             let socket = RawSocket::new(Domain::for_address(*address), Type::STREAM, Some(Protocol::TCP))?;
             socket.set_nonblocking(true)?;
             socket.set_tcp_nodelay(true)?;
+            options::notice_dead_peers(&socket)?;
             match socket.connect(&(*address).into()) {
                 Ok(()) => {}
                 Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}

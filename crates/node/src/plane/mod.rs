@@ -7,6 +7,7 @@
 mod alarms;
 mod channels;
 mod faces;
+mod limits;
 mod operations;
 mod receive;
 mod send;
@@ -43,7 +44,7 @@ pub(crate) enum Message {
     /// An Interest for the node itself, and the face it came by.
     Interest(packet::Interest, FaceId),
     /// Something happened to a face.
-    Face(FaceEvent),
+    Face(Box<FaceEvent>),
     /// Something that the engine wants known.
     Engine(engine::Event),
 }
@@ -97,6 +98,12 @@ pub(crate) struct DataPlane {
     pub(crate) faces: Faces,
     next_face: u32,
     on_demand_faces: usize,
+    /// When faces that can go are next searched for.
+    next_search: Instant,
+    /// What waits for peers to read, over all faces.
+    queued_bytes: usize,
+    /// What incomplete packets take, over all faces.
+    partial_bytes: usize,
     channels: Vec<DatagramChannel>,
     ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
@@ -106,7 +113,7 @@ pub(crate) struct DataPlane {
     scratch: Vec<u8>,
     /// Faces that have something to finish in this turn.
     touched: Vec<FaceId>,
-    outboxes: Vec<Box<Outbox>>,
+    outboxes: Vec<Outbox>,
     spare: Vec<u8>,
     /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
     alarms: std::collections::BTreeSet<(Instant, FaceId)>,
@@ -115,6 +122,7 @@ pub(crate) struct DataPlane {
     pub(crate) past: Traffic,
     pub(crate) drops: DropCounters,
     pub(crate) past_packets: [[u64; 3]; 2],
+    past_link_drops: std::collections::BTreeMap<&'static str, u64>,
     /// Taps for faces that are yet to come.
     tap_makers: Vec<(u64, TapMaker)>,
     next_tap: u64,
@@ -165,6 +173,9 @@ impl DataPlane {
             faces: Faces::default(),
             next_face: FaceId::LAST_RESERVED.0 + 1,
             on_demand_faces: 0,
+            next_search: now,
+            queued_bytes: 0,
+            partial_bytes: 0,
             channels: Vec::new(),
             ethernet: Vec::new(),
             listeners: Vec::new(),
@@ -179,6 +190,7 @@ impl DataPlane {
             past: Traffic::default(),
             drops: DropCounters::default(),
             past_packets: [[0; 3]; 2],
+            past_link_drops: Default::default(),
             tap_makers: Vec::new(),
             next_tap: 1,
             delayed: taps::Delayed::default(),
@@ -283,7 +295,7 @@ impl DataPlane {
                 TrySendError::Full(Message::Face(event)) | TrySendError::Disconnected(Message::Face(event)),
             ) => {
                 if self.late_events.len() < MAX_LATE_EVENTS {
-                    self.late_events.push_back(event);
+                    self.late_events.push_back(*event);
                 } else {
                     self.drops.count(DropReason::ManagementBusy);
                 }
@@ -294,7 +306,7 @@ impl DataPlane {
 
     fn tell_of_face(&mut self, event: FaceEvent) {
         if self.late_events.is_empty() || self.late_events.len() >= MAX_LATE_EVENTS {
-            self.tell(Message::Face(event));
+            self.tell(Message::Face(Box::new(event)));
         } else {
             self.late_events.push_back(event);
         }
@@ -304,9 +316,9 @@ impl DataPlane {
         while let Some(event) = self.late_events.pop_front() {
             let before = self.late_events.len();
             if let Err(TrySendError::Full(Message::Face(event))) =
-                self.messages.try_send(Message::Face(event))
+                self.messages.try_send(Message::Face(Box::new(event)))
             {
-                self.late_events.push_front(event);
+                self.late_events.push_front(*event);
                 debug_assert_eq!(self.late_events.len(), before + 1);
                 break;
             }

@@ -104,8 +104,7 @@ impl DataPlane {
             self.drops.count(DropReason::Stranger);
             return None;
         }
-        if !self.may_add_on_demand() {
-            self.drops.count(DropReason::TooManyFaces);
+        if !self.may_add_on_demand(engine::FaceScope::NonLocal) {
             return None;
         }
         self.add_ethernet_face(number, peer, FacePersistency::OnDemand, None)
@@ -218,6 +217,7 @@ impl DataPlane {
 
     /// Takes the messages out of what was read from a WebSocket, and keeps the rest.
     fn split_websocket(&mut self, id: FaceId, mut bytes: &mut [u8]) {
+        let limit = self.send_queue_limit();
         let mut progress = false;
         loop {
             let Some(face) = self.faces.get_mut(&id) else { return };
@@ -245,6 +245,10 @@ impl DataPlane {
             bytes = rest;
             match event {
                 Event::Nothing => {}
+                // Who asks whether we are there, again and again, and does not read what we say.
+                Event::Reply(_) if stream.queue_cost() >= limit => {
+                    face.drops.count(DropReason::SendQueueFull);
+                }
                 Event::Reply(reply) => stream.queue().push_raw(&reply),
                 Event::Close(answer) => {
                     stream.queue().push_raw(&answer);

@@ -4,6 +4,7 @@ use engine::{FaceId, Outgoing, Transmit};
 use packet::Interest;
 use rustix::event::epoll;
 
+use super::limits::note_queue;
 use super::{DataPlane, Message, Token};
 use crate::codec::Codec;
 use crate::control::{FaceState, INTERNAL_FACE};
@@ -35,6 +36,7 @@ impl DataPlane {
     #[inline]
     fn send(&mut self, transmit: Transmit) {
         let id = transmit.face;
+        let limit = self.send_queue_limit();
         let Some(face) = self.faces.get_mut(&id) else {
             if id == INTERNAL_FACE {
                 self.send_to_control(transmit);
@@ -47,17 +49,23 @@ impl DataPlane {
         let full = match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
-                face.codec.send(self.now, transmit, &mut **outbox);
+                face.codec.send(self.now, transmit, outbox);
                 outbox.frames() >= FULL_FRAMES || outbox.len_bytes() >= FULL_BYTES
             }
             Transport::Stream(port) => match &mut port.stream {
                 Some(stream) if face.state == FaceState::Up => {
-                    if stream.queued_bytes() >= self.settings.send_queue_bytes {
-                        face.drops.count(DropReason::SendQueueFull);
+                    let waits = stream.queue_cost();
+                    if waits >= limit {
+                        // What came together in one turn may well find a reader.
+                        if waits > 0 && !stream.waits_for_room && self.flush_now(id) {
+                            return self.send(transmit);
+                        }
+                        self.count_full_queue(id);
                         return;
                     }
                     let queue = stream.queue();
                     face.codec.send(self.now, transmit, queue);
+                    note_queue(&mut self.queued_bytes, port);
                     false
                 }
                 _ => {
@@ -69,6 +77,21 @@ impl DataPlane {
         touch(&mut self.touched, face);
         if full {
             self.flush(id);
+        }
+    }
+
+    /// Writes what waits for a connection; whether any of it went.
+    #[cold]
+    fn flush_now(&mut self, id: FaceId) -> bool {
+        let before = self.queued_bytes;
+        self.flush(id);
+        self.queued_bytes < before
+    }
+
+    #[cold]
+    fn count_full_queue(&mut self, id: FaceId) {
+        if let Some(face) = self.faces.get_mut(&id) {
+            face.drops.count(DropReason::SendQueueFull);
         }
     }
 
@@ -129,6 +152,7 @@ impl DataPlane {
                 self.poll_link(id);
             }
             self.flush(id);
+            self.note_partial_packets(id);
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
             face.last_used = self.now;
@@ -181,8 +205,9 @@ impl DataPlane {
             Transport::Stream(_) => write_stream(face, &self.epoll),
         };
         if ended {
-            self.handle_stream_end(id, "writing failed");
+            return self.handle_stream_end(id, "writing failed");
         }
+        self.note_queue(id);
     }
 
     /// Writes more to a connection that has room again.

@@ -76,6 +76,8 @@ pub(crate) enum ReadOutcome {
     Closed,
 }
 
+/// What a frame takes beside its bytes.
+const FRAME_COST_BYTES: usize = 128;
 /// Slices written with one call.
 const SLICES: usize = 128;
 /// Bytes written in one turn, so that a fast reader does not keep the others waiting.
@@ -129,6 +131,12 @@ impl Stream {
 
     pub(crate) fn queue(&mut self) -> &mut Queue {
         &mut self.queue
+    }
+
+    /// What waits takes so much memory, or a little less.
+    #[inline]
+    pub(crate) fn queue_cost(&self) -> usize {
+        self.queue.bytes + self.queue.frames.len() * FRAME_COST_BYTES
     }
 
     /// Bytes that wait in the process.

@@ -5,6 +5,7 @@ mod flooder;
 mod names;
 mod outstanding;
 mod producer;
+mod transfer;
 mod zipf;
 
 use std::any::Any;
@@ -18,6 +19,7 @@ pub use consumer::{Consumer, ConsumerReport, Gap};
 pub use flooder::Flooder;
 pub use names::{NumberedNames, number_of};
 pub use producer::{Producer, ProducerReport};
+pub use transfer::{FileFetcher, Publisher, TransferConsumer};
 pub use zipf::Zipf;
 
 use crate::core::Core;

@@ -1,5 +1,273 @@
-//! Networks of many nodes.
+//! Networks of many nodes: built from a rule, drawn at random, or read from other people's files.
+//!
+//! A [`Topology`] is a plain graph with what is known of its nodes and links. It becomes part of a network with
+//! [`Topology::build`]; what the graph does not say about a link comes from a [`LinkConfig`] beside it.
+//!
+//! ```
+//! use sim::topology::Topology;
+//! use sim::{LinkConfig, Network};
+//!
+//! let text = "router\nA NA 1 1\nB NA 2 2\nlink\nA B 10Mbps 1 5ms 100\n";
+//! let topology = Topology::read_ndnsim(text)?;
+//! let mut network = Network::new(1);
+//! let nodes = topology.build(&mut network, &LinkConfig::ideal())?;
+//! assert_eq!(network.link_config(sim::LinkId(0))?.rate_bits_per_second, Some(10_000_000));
+//! assert_eq!(topology.find("B").map(|place| nodes[place]), Some(nodes[1]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod graphml;
+mod ndnsim;
+mod random;
 mod regular;
+mod rocketfuel;
+mod xml;
+
+use std::collections::BTreeMap;
+
+use packet::time::Duration;
+use thiserror::Error;
 
 pub use regular::Dumbbell;
+
+use crate::NodeId;
+use crate::error::SimError;
+use crate::link::{LinkConfig, Queue};
+use crate::network::Network;
+
+/// A graph of nodes and links between two of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Topology {
+    /// The nodes.
+    pub nodes: Vec<TopologyNode>,
+    /// The links, by places of nodes.
+    pub links: Vec<TopologyLink>,
+}
+
+/// A node of a [`Topology`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TopologyNode {
+    /// What it is called.
+    pub name: String,
+    /// Where it is, if that is known: plane coordinates, or longitude and latitude in degrees.
+    pub position: Option<(f64, f64)>,
+}
+
+/// A link of a [`Topology`]. What is `None` is not known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TopologyLink {
+    /// One end, by its place among the nodes.
+    pub from: usize,
+    /// The other.
+    pub to: usize,
+    /// Bits a second.
+    pub rate_bits_per_second: Option<u64>,
+    /// One way.
+    pub delay: Option<Duration>,
+    /// For routing.
+    pub metric: Option<u32>,
+    /// Packets that may wait.
+    pub queue_packets: Option<u32>,
+    /// Probability that a packet is lost.
+    pub loss: Option<f64>,
+}
+
+impl TopologyLink {
+    /// A link of which nothing is known.
+    pub fn between(from: usize, to: usize) -> Self {
+        TopologyLink { from, to, ..TopologyLink::default() }
+    }
+}
+
+/// Why a file of a topology cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("line {line}: {problem}")]
+pub struct TopologyError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl TopologyError {
+    fn new(line: usize, problem: impl Into<String>) -> Self {
+        TopologyError { line, problem: problem.into() }
+    }
+}
+
+/// Nodes and links that a file may have.
+const MAX_NODES: usize = 1_000_000;
+const MAX_LINKS: usize = 10_000_000;
+
+impl Topology {
+    /// Adds all nodes and links to a network: the nodes, in order. What is not known of a link is taken from `otherwise`.
+    ///
+    /// # Errors
+    /// As [`Network::connect`].
+    pub fn build(&self, network: &mut Network, otherwise: &LinkConfig) -> Result<Vec<NodeId>, SimError> {
+        let nodes = network.add_nodes(self.nodes.len())?;
+        for link in &self.links {
+            let (Some(&from), Some(&to)) = (nodes.get(link.from), nodes.get(link.to)) else {
+                return Err(SimError::TooFewEnds);
+            };
+            network.connect(from, to, &link.config(otherwise))?;
+        }
+        Ok(nodes)
+    }
+
+    /// The place of the node of this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// Whether there is a way from every node to every other.
+    pub fn is_connected(&self) -> bool {
+        self.components().iter().all(|&component| component == 0)
+    }
+
+    /// The graph without all that is not connected to its largest part.
+    pub fn largest_component(&self) -> Topology {
+        let components = self.components();
+        let mut sizes = BTreeMap::new();
+        for &component in &components {
+            *sizes.entry(component).or_insert(0usize) += 1;
+        }
+        // Of equal ones the first.
+        let largest = sizes.iter().max_by_key(|(component, size)| (**size, usize::MAX - **component));
+        let Some((&largest, _)) = largest else { return Topology::default() };
+        let mut places = vec![None; self.nodes.len()];
+        let mut nodes = Vec::new();
+        for (place, node) in self.nodes.iter().enumerate() {
+            if components.get(place) == Some(&largest) {
+                if let Some(new) = places.get_mut(place) {
+                    *new = Some(nodes.len());
+                }
+                nodes.push(node.clone());
+            }
+        }
+        let place = |old: usize| places.get(old).copied().flatten();
+        let kept = self.links.iter().filter_map(|link| {
+            Some(TopologyLink { from: place(link.from)?, to: place(link.to)?, ..link.clone() })
+        });
+        Topology { links: kept.collect(), nodes }
+    }
+
+    /// For each node the number of the part it is in, counted from 0 in the order of their first nodes.
+    fn components(&self) -> Vec<usize> {
+        let mut neighbours = vec![Vec::new(); self.nodes.len()];
+        for &TopologyLink { from, to, .. } in &self.links {
+            if from < neighbours.len() && to < neighbours.len() {
+                neighbours[from].push(to);
+                neighbours[to].push(from);
+            }
+        }
+        let mut components = vec![usize::MAX; self.nodes.len()];
+        let mut count = 0;
+        for start in 0..self.nodes.len() {
+            if components[start] != usize::MAX {
+                continue;
+            }
+            let mut waiting = vec![start];
+            components[start] = count;
+            while let Some(node) = waiting.pop() {
+                for &next in &neighbours[node] {
+                    if components[next] == usize::MAX {
+                        components[next] = count;
+                        waiting.push(next);
+                    }
+                }
+            }
+            count += 1;
+        }
+        components
+    }
+}
+
+impl TopologyLink {
+    /// How the link behaves, with what is not known from `otherwise`.
+    pub fn config(&self, otherwise: &LinkConfig) -> LinkConfig {
+        let mut config = otherwise.clone();
+        config.rate_bits_per_second = self.rate_bits_per_second.or(config.rate_bits_per_second);
+        config.delay = self.delay.unwrap_or(config.delay);
+        config.metric = self.metric.unwrap_or(config.metric);
+        if let Some(packets) = self.queue_packets {
+            config.queue = Queue { max_packets: packets, ..config.queue };
+        }
+        config.impairment.loss = self.loss.unwrap_or(config.impairment.loss);
+        config
+    }
+}
+
+/// Collects nodes by name while a file is read.
+#[derive(Default)]
+struct Collector {
+    topology: Topology,
+    places: BTreeMap<String, usize>,
+}
+
+impl Collector {
+    /// A node that must be new.
+    fn node(
+        &mut self,
+        line: usize,
+        name: &str,
+        position: Option<(f64, f64)>,
+    ) -> Result<usize, TopologyError> {
+        if self.places.contains_key(name) {
+            return Err(TopologyError::new(line, format!("node {name:?} is there twice")));
+        }
+        if self.topology.nodes.len() >= MAX_NODES {
+            return Err(TopologyError::new(line, format!("more than {MAX_NODES} nodes")));
+        }
+        let place = self.topology.nodes.len();
+        self.topology.nodes.push(TopologyNode { name: name.to_owned(), position });
+        self.places.insert(name.to_owned(), place);
+        Ok(place)
+    }
+
+    /// A node that may be new.
+    fn any_node(&mut self, line: usize, name: &str) -> Result<usize, TopologyError> {
+        match self.places.get(name) {
+            Some(&place) => Ok(place),
+            None => self.node(line, name, None),
+        }
+    }
+
+    /// A node that must be known.
+    fn known(&self, line: usize, name: &str) -> Result<usize, TopologyError> {
+        let missing = || TopologyError::new(line, format!("there is no node {name:?}"));
+        self.places.get(name).copied().ok_or_else(missing)
+    }
+
+    fn link(&mut self, line: usize, link: TopologyLink) -> Result<(), TopologyError> {
+        if link.from == link.to {
+            return Err(TopologyError::new(line, "a link from a node to itself"));
+        }
+        if self.topology.links.len() >= MAX_LINKS {
+            return Err(TopologyError::new(line, format!("more than {MAX_LINKS} links")));
+        }
+        self.topology.links.push(link);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_part_is_kept_with_its_links() {
+        let node = |name: &str| TopologyNode { name: name.to_owned(), position: None };
+        let topology = Topology {
+            nodes: ["a", "b", "c", "d", "e"].map(node).to_vec(),
+            links: [(0, 3), (1, 2), (2, 4)].map(|(a, b)| TopologyLink::between(a, b)).to_vec(),
+        };
+        assert!(!topology.is_connected());
+        let kept = topology.largest_component();
+        assert!(kept.is_connected());
+        let names: Vec<&str> = kept.nodes.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["b", "c", "e"]);
+        assert_eq!(kept.links, [TopologyLink::between(0, 1), TopologyLink::between(1, 2)]);
+        assert_eq!(Topology::default().largest_component(), Topology::default());
+    }
+}

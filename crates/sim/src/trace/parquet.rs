@@ -226,3 +226,54 @@ impl Compact {
         self.out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::ValueRecord;
+    use crate::{AppId, NodeId};
+    use packet::time::Instant;
+
+    fn row(millis: u64, what: &'static str, value: f64) -> ValueRecord {
+        ValueRecord {
+            time: Instant::from_millis(millis),
+            node: NodeId(2),
+            application: AppId(3),
+            what,
+            value,
+        }
+    }
+
+    /// The bytes of this table were read with Arrow's reader (pyarrow) and gave these rows and columns; a change of them must be
+    /// read so again.
+    #[test]
+    fn a_table_is_written_as_other_readers_read_it() {
+        let mut file = Vec::new();
+        write(&[row(1, "rate", 1.5), row(2, "window", -3.0)], &mut file).unwrap();
+        let hex: String = file.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, GOLDEN);
+    }
+
+    const GOLDEN: &str = "\
+        504152311500152015202c1504150015061506000040420f000000000080841e00000000001500152015202c150415001506\
+        15060000020000000000000002000000000000001500152015202c1504150015061506000003000000000000000300000000\
+        0000001500152415242c1504150015061506000004000000726174650600000077696e646f771500152015202c1504150015\
+        0615060000000000000000f83f00000000000008c01502196c48057461626c65150a0015042500180774696d655f6e730015\
+        04250018046e6f64650015042500180b6170706c69636174696f6e00150c2500180477686174250000150a2500180576616c\
+        7565001604191c195c26081c15041925000619180774696d655f6e73150016041642164226080000264a1c15041925000619\
+        18046e6f64651500160416421642264a0000268c011c15041925000619180b6170706c69636174696f6e1500160416421642\
+        268c01000026ce011c150c1925000619180477686174150016041646164626ce0100002694021c150a192500061918057661\
+        6c75651500160416421642269402000016ce021604002805636169726e000301000050415231";
+
+    #[test]
+    fn rows_are_divided_into_groups_and_none_make_a_file_too() {
+        let mut file = Vec::new();
+        write::<ValueRecord>(&[], &mut file).unwrap();
+        assert!(file.starts_with(MAGIC) && file.ends_with(MAGIC));
+        let rows = vec![row(1, "x", 0.0); ROWS_PER_GROUP + 1];
+        let mut file = Vec::new();
+        write(&rows, &mut file).unwrap();
+        // Four columns of eight bytes and one of four bytes of length and one of text, for each row.
+        assert!(file.len() > rows.len() * 37 && file.len() < rows.len() * 37 + 2_000);
+    }
+}

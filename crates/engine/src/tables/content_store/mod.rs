@@ -14,7 +14,6 @@ use smallvec::SmallVec;
 use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
-use super::pending::PendingId;
 use eviction::{Eviction, EvictionPolicy};
 use prefix_tree::{Link, Order, PrefixTree};
 
@@ -187,8 +186,7 @@ impl ContentStore {
         found
     }
 
-    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any. A pending
-    /// Interest that is `leaving` gives its place in the index to the Data; true if that happened.
+    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any.
     #[inline]
     pub(crate) fn insert(
         &mut self,
@@ -197,14 +195,13 @@ impl ContentStore {
         data: &Data,
         hash: NameHash,
         known: Option<CachedId>,
-        leaving: Option<PendingId>,
-    ) -> bool {
+    ) {
         if !self.config.admit {
-            return false;
+            return;
         }
         let cost = cost_of(data);
         if cost > self.config.max_bytes || self.config.max_entries == 0 {
-            return false;
+            return;
         }
         let fresh_until = match data.freshness() {
             // Not fresh from the first instant on.
@@ -216,24 +213,18 @@ impl ContentStore {
         {
             entry.fresh_until = fresh_until;
             self.counters.refreshes += 1;
-            return false;
+            return;
         }
         if let Some(id) = known {
             self.remove(index, id);
         }
         self.bytes += cost;
         let id = self.entries.insert(Cached { data: data.clone(), hash, fresh_until, link: Link::default() });
-        let raw = EntryId::Cached(CachedId(id)).raw();
-        let replaced =
-            leaving.is_some_and(|leaving| index.replace(hash, EntryId::Pending(leaving).raw(), raw));
-        if !replaced {
-            index.insert(hash, raw);
-        }
+        index.insert(hash, EntryId::Cached(CachedId(id)).raw());
         self.eviction.insert(id, hash.0);
         self.tree.add_later(&mut self.entries, id);
         self.counters.insertions += 1;
         self.make_room(index);
-        replaced
     }
 
     /// Drops up to `limit` entries under `prefix`; gives how many it dropped.
@@ -285,6 +276,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch(&self, id: CachedId) {
         self.entries.prefetch(id.0);
+        self.eviction.prefetch_entry(id.0);
     }
 
     /// Hints that Data with this hash will be taken in soon.

@@ -30,7 +30,7 @@ impl Fixture {
     fn insert(&mut self, now: Instant, data: &Data) {
         let hash = self.hasher.hash(data.dialect(), data.name().components()).whole();
         let known = self.store.exact(&self.index, data.dialect(), data.name(), hash);
-        self.store.insert(&mut self.index, now, data, hash, known, None);
+        self.store.insert(&mut self.index, now, data, hash, known);
     }
 
     fn answer(&mut self, now: Instant, interest: &Interest) -> Option<Data> {

@@ -123,6 +123,11 @@ impl Nodes {
         }
     }
 
+    #[inline]
+    pub(super) fn prefetch(&self, id: u32) {
+        self.nodes.prefetch(id);
+    }
+
     pub(super) fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes()
     }

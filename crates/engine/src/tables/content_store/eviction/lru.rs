@@ -48,6 +48,10 @@ impl Eviction for Lru {
         self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
+    fn prefetch_entry(&self, id: u32) {
+        self.nodes.prefetch(id);
+    }
+
     fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes()
     }

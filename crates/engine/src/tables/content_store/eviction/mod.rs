@@ -45,6 +45,11 @@ pub trait Eviction: fmt::Debug + Send {
         let _ = key;
     }
 
+    /// Hints that entry `id` will be asked for soon.
+    fn prefetch_entry(&self, id: u32) {
+        let _ = id;
+    }
+
     /// Bytes of memory held.
     fn footprint_bytes(&self) -> usize;
 }

@@ -92,6 +92,10 @@ impl Eviction for S3Fifo {
         self.ghost.prefetch(fingerprint(key));
     }
 
+    fn prefetch_entry(&self, id: u32) {
+        self.nodes.prefetch(id);
+    }
+
     fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes() + self.ghost.slots.len() * size_of::<(u32, u32)>()
     }

@@ -65,6 +65,10 @@ impl Eviction for Sieve {
         from_hand.chain(from_oldest).take(count.min(self.list.len)).for_each(see);
     }
 
+    fn prefetch_entry(&self, id: u32) {
+        self.nodes.prefetch(id);
+    }
+
     fn footprint_bytes(&self) -> usize {
         self.nodes.footprint_bytes()
     }

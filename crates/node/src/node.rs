@@ -308,6 +308,9 @@ impl NodeControl for RemoteControl {
     }
 
     fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+        if face == INTERNAL_FACE {
+            return self.call(|plane| plane.internal_face_status());
+        }
         self.call(move |plane| plane.face_status(face)).flatten()
     }
 

@@ -9,8 +9,8 @@ use super::faces::Peer;
 use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceStatus, FaceUri, INTERNAL_FACE, MacAddress, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError,
+    FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, INTERNAL_FACE, MacAddress,
+    NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
@@ -184,7 +184,30 @@ impl DataPlane {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
         ids.sort_unstable();
         ids.truncate(PAGE);
-        ids.into_iter().filter_map(|id| self.face_status(id)).collect()
+        let internal = (from <= INTERNAL_FACE).then(|| self.internal_face_status());
+        internal.into_iter().chain(ids.into_iter().filter_map(|id| self.face_status(id))).collect()
+    }
+
+    /// The face by which Interests reach the node's own applications. It has no socket: there are no bytes to count.
+    pub(crate) fn internal_face_status(&self) -> FaceStatus {
+        let packets = self.engine.face_counters(INTERNAL_FACE).copied().unwrap_or_default();
+        FaceStatus {
+            id: INTERNAL_FACE,
+            remote: FaceUri::Internal,
+            local: FaceUri::Internal,
+            dialect: Dialect::Ndn,
+            scope: FaceScope::Local,
+            persistency: FacePersistency::Permanent,
+            link_type: LinkType::PointToPoint,
+            state: FaceState::Up,
+            expires_in: None,
+            congestion: self.settings.congestion,
+            mtu_bytes: None,
+            local_fields: true,
+            reliability: false,
+            congestion_marking: false,
+            traffic: FaceTraffic { packets, ..FaceTraffic::default() },
+        }
     }
 
     /// Part of the list of routes.

@@ -131,18 +131,8 @@ fn activity(
     };
     let name = |prefix: &str| prefix.parse::<Name>().map_err(|error| format!("{prefix}: {error}"));
     Ok(match &workload.does {
-        plan::Activity::Download { content, per_second, count, at_once, controller, window, lifetime_ns } => {
-            let config = DownloadConfig {
-                files: files(*content)?,
-                start,
-                per_second: *per_second,
-                count: *count,
-                at_once: at_once.unwrap_or(u32::MAX),
-                controller: *controller,
-                window: *window,
-                lifetime: Duration::from_nanos(*lifetime_ns),
-                seed,
-            };
+        plan::Activity::Download { content, .. } => {
+            let config = download_config(workload, files(*content)?, seed)?;
             Box::new(Downloads::new(config, log("transfers", download::HEAD)?)?)
         }
         plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
@@ -185,5 +175,25 @@ fn activity(
             Box::new(Traffic::new(config, log("traffic", ping::HEAD)?))
         }
         plan::Activity::Load { .. } => return Err("a load is no client".to_owned()),
+    })
+}
+
+/// What a workload that downloads works with.
+fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<DownloadConfig, String> {
+    let plan::Activity::Download { per_second, count, at_once, controller, window, lifetime_ns, .. } =
+        &workload.does
+    else {
+        return Err(format!("{} is no download", workload.name));
+    };
+    Ok(DownloadConfig {
+        files,
+        start: Instant::from_nanos(workload.start_ns),
+        per_second: *per_second,
+        count: *count,
+        at_once: at_once.unwrap_or(u32::MAX),
+        controller: *controller,
+        window: *window,
+        lifetime: Duration::from_nanos(*lifetime_ns),
+        seed,
     })
 }

@@ -128,7 +128,7 @@ impl<'a> Studio<'a> {
             let points: Vec<(f64, f64)> =
                 table.pings.iter().filter_map(|(at, trip)| Some((*at, (*trip)?))).collect();
             let chart = Chart {
-                title: format!("Round trip of `{name}`"),
+                title: format!("Round trip of {name}"),
                 unit: "ms",
                 across: "time (s)".to_owned(),
                 lines: vec![Line { label: name.clone(), colour: 0, points }],

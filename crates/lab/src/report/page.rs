@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::data::{CaseData, ReportError, RunData};
 use super::figures::{Figure, Studio, write_results};
-use super::svg::escape;
+use super::svg::{escape, prose};
 use super::verdict::{Verdict, verdicts};
 use super::{repeat_it, style, summary, tables};
 use crate::run::RunFolder;
@@ -23,7 +23,7 @@ pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
     let mut page = String::new();
     head(&mut page, &run, &verdicts);
     section(&mut page, "topology", "Topology");
-    show(&mut page, &[studio.topology()?], "");
+    show(&mut page, &[studio.topology()?], "wide");
     routes(&mut page, &run);
     if !verdicts.is_empty() {
         section(&mut page, "expectations", "Expected and measured");
@@ -79,10 +79,10 @@ fn head(page: &mut String, run: &RunData, verdicts: &[Verdict]) {
         escape(&run.record.began)
     );
     if let Some(source) = &run.experiment.file.source {
-        let _ = writeln!(page, "<p class=\"source soft\">{}</p>", escape(source));
+        let _ = writeln!(page, "<p class=\"source soft\">{}</p>", prose(source));
     }
     if let Some(about) = &run.experiment.file.about {
-        let _ = writeln!(page, "<p>{}</p>", escape(about.trim()));
+        let _ = writeln!(page, "<p>{}</p>", prose(about.trim()));
     }
     page.push_str("<div class=\"facts\">");
     for (value, name) in summary::facts(run, verdicts) {
@@ -91,13 +91,13 @@ fn head(page: &mut String, run: &RunData, verdicts: &[Verdict]) {
     }
     page.push_str("</div>\n");
     for warning in summary::warnings(run) {
-        let _ = writeln!(page, "<p class=\"warning\">{}</p>", escape(&warning));
+        let _ = writeln!(page, "<p class=\"warning\">{}</p>", prose(&warning));
     }
     for case in &run.cases {
         if run.cases.len() > 1 {
             let _ = writeln!(page, "<h3>{}</h3>", escape(case.name()));
         }
-        let _ = writeln!(page, "<p>{}</p>", escape(&summary::sentences(case).join(" ")));
+        let _ = writeln!(page, "<p>{}</p>", prose(&summary::sentences(case).join(" ")));
     }
     if !run.record.complete {
         page.push_str("<p class=\"warning\">This run is not complete: what is there so far is shown.</p>\n");

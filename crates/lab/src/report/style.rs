@@ -27,7 +27,7 @@ padding-top:.9rem;border-top:1px solid var(--rule)}h3{font-size:1.02rem;margin:1
 .soft,figcaption,footer{color:var(--soft)}.source{font-size:.92rem}table{border-collapse:collapse;font-size:.82rem;\
 font-variant-numeric:tabular-nums;margin:.6rem 0}th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid \
 var(--rule);vertical-align:top}th{font-weight:600;color:var(--soft)}td.number{text-align:right;white-space:nowrap}th.number{text-align:right;max-width:8.5rem}\
-.wide{overflow-x:auto}.yes{color:var(--good);font-weight:600}.no{color:var(--bad);font-weight:600}.facts{display:flex;\
+.wide{overflow-x:auto}.wide svg.drawing{max-width:none}.yes{color:var(--good);font-weight:600}.no{color:var(--bad);font-weight:600}.facts{display:flex;\
 flex-wrap:wrap;gap:.7rem;margin:1.1rem 0}.fact{background:var(--card);border-radius:.6rem;padding:.6rem .95rem;min-width:8.5rem}\
 .fact b{display:block;font-size:1.3rem;line-height:1.25}.fact span{color:var(--soft);font-size:.83rem}\
 .pictures{display:grid;grid-template-columns:repeat(auto-fill,minmax(318px,1fr));gap:1rem 1.3rem}.pictures figure,figure{margin:0}\

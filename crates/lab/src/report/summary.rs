@@ -55,30 +55,7 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
             case.estimate(&format!("{}.{key}", workload.name), summary).map(|estimate| estimate.mean)
         };
         match &workload.does {
-            Activity::Download { count, .. } => {
-                let done = get("finished", "mean").unwrap_or(0.0);
-                let mut text =
-                    format!("Of {count} downloads of `{}` {} were complete", workload.name, short(done));
-                if let (Some(mean), Some(least), Some(most)) =
-                    (get("duration", "mean"), get("duration", "min"), get("duration", "max"))
-                {
-                    text += &format!(
-                        "; one took {} on average, {} to {}",
-                        with_unit(mean, "s"),
-                        with_unit(least, "s"),
-                        with_unit(most, "s")
-                    );
-                }
-                if let (Some(goodput), Some(again)) = (get("goodput", "mean"), get("retransmissions", "mean"))
-                {
-                    text += &format!(
-                        ". Together they brought {}, and {} Interests were sent again",
-                        with_unit(goodput * 8.0, "bit/s"),
-                        short(again)
-                    );
-                }
-                list.push(text + ".");
-            }
+            Activity::Download { count, .. } => list.push(downloads(&workload.name, *count, &get)),
             Activity::Ping { .. } | Activity::Traffic { .. } => {
                 let (Some(begun), Some(loss)) = (get("started", "mean"), get("loss", "mean")) else {
                     continue;
@@ -123,6 +100,23 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
     }
     list.extend(extremes(case));
     list
+}
+
+/// What came of downloads.
+fn downloads(name: &str, count: u32, get: &dyn Fn(&str, &str) -> Option<f64>) -> String {
+    let done = get("finished", "mean").unwrap_or(0.0);
+    let mut text = format!("Of {count} downloads of `{name}` {} were complete", short(done));
+    if let (Some(mean), Some(least), Some(most)) =
+        (get("duration", "mean"), get("duration", "min"), get("duration", "max"))
+    {
+        let (mean, least, most) = (with_unit(mean, "s"), with_unit(least, "s"), with_unit(most, "s"));
+        text += &format!("; one took {mean} on average, {least} to {most}");
+    }
+    if let (Some(goodput), Some(again)) = (get("goodput", "mean"), get("retransmissions", "mean")) {
+        let goodput = with_unit(goodput * 8.0, "bit/s");
+        text += &format!(". Together they brought {goodput}, and {} Interests were sent again", short(again));
+    }
+    text + "."
 }
 
 /// Which node had most of what.

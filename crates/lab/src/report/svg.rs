@@ -37,6 +37,18 @@ pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// A sentence for the page: words between backticks are code.
+pub(super) fn prose(text: &str) -> String {
+    let mut out = String::new();
+    for (number, part) in escape(text).split('`').enumerate() {
+        match number % 2 {
+            0 => out.push_str(part),
+            _ => out += &format!("<code>{part}</code>"),
+        }
+    }
+    out
+}
+
 impl Svg {
     pub(super) fn new(title: &str, width: f64, height: f64) -> Self {
         Svg { body: String::new(), width, height, title: title.to_owned() }

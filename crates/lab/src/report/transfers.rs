@@ -18,7 +18,7 @@ pub(super) fn draw(name: &str, table: &TransferTable, end: f64, width: f64) -> S
     let height = top + step * count as f64 + 36.0;
     let (floor, edge) = (height - 34.0, width - 12.0);
     let mut svg = Svg::new(&format!("Downloads of {name}"), width, height);
-    let caption = format!("Downloads of `{name}` from start to stop, {count} files");
+    let caption = format!("Downloads of {name} from start to stop, {count} files");
     svg.text("title", (4.0, 14.0), Anchor::Start, &caption);
     let end = if end > 0.0 { end } else { 1.0 };
     let x = |at: f64| left + at.clamp(0.0, end) / end * (edge - left);

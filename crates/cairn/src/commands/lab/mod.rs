@@ -17,6 +17,8 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),
+    /// Run an experiment with one more key over many values.
+    Sweep(run::SweepArguments),
     /// Go on with a run that was interrupted.
     Resume {
         /// The run's folder.
@@ -82,7 +84,8 @@ impl Command {
     /// Does what was asked.
     pub(crate) fn run(self) -> ExitCode {
         let outcome = match self {
-            Command::Run(arguments) => run::run(arguments),
+            Command::Run(arguments) => run::run(&arguments),
+            Command::Sweep(arguments) => run::sweep(&arguments),
             Command::Resume { folder } => run::go_on(&folder),
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs } => runs::show(folder, &runs),

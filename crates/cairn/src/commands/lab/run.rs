@@ -33,17 +33,50 @@ pub(crate) struct RunArguments {
     only: Option<String>,
 }
 
-pub(super) fn run(arguments: RunArguments) -> Outcome {
+/// An experiment as it stands, with one more key that is run over many values.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SweepArguments {
+    #[command(flatten)]
+    run: RunArguments,
+    /// The key, such as `link.*.rate`; a `*` stands for every name.
+    #[arg(long)]
+    key: String,
+    /// Its values, apart by commas, such as `10 Mbit/s,20 Mbit/s`.
+    #[arg(long, value_delimiter = ',', required = true)]
+    values: Vec<String>,
+}
+
+pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
+    let path = &arguments.run.file;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    // What reads as a number or a truth value is one, and all else is text.
+    let values = arguments.values.iter().map(|value| value.trim()).map(|value| {
+        let is_bare = value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
+        if is_bare { value.to_owned() } else { format!("{value:?}") }
+    });
+    let values: Vec<String> = values.collect();
+    let text = format!("{text}\n[[sweep]]\nkey = {:?}\nvalues = [{}]\n", arguments.key, values.join(", "));
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let shown = format!("{} with --key and --values", path.display());
+    let experiment = Experiment::parse(&name, &shown, &text).map_err(|problems| format!("\n{problems}"))?;
+    carry_out(&experiment, &arguments.run)
+}
+
+pub(super) fn run(arguments: &RunArguments) -> Outcome {
     let experiment = Experiment::read(&arguments.file).map_err(|problems| format!("\n{problems}"))?;
+    carry_out(&experiment, arguments)
+}
+
+fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
     let options = Options {
-        backend: arguments.on,
-        runs: arguments.runs,
+        backend: arguments.on.clone(),
+        runs: arguments.runs.clone(),
         programs: programs()?,
         repeats: arguments.repeats,
-        only: arguments.only,
+        only: arguments.only.clone(),
     };
     let mut screen = Screen::new();
-    let folder = execute(&experiment, &options, |progress| screen.show(progress))?;
+    let folder = execute(experiment, &options, |progress| screen.show(progress))?;
     finish(&folder, &mut screen)
 }
 

@@ -69,6 +69,13 @@ fn memory_bytes(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
+/// Processor time used between two looks at it.
+fn percent_of_a_core(last: Option<(Instant, u64)>, busy: Option<u64>, now: Instant) -> f64 {
+    let (Some((at, from)), Some(to)) = (last, busy) else { return 0.0 };
+    let passed = now.saturating_duration_since(at).as_secs_f64().max(1e-9);
+    Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0
+}
+
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
     writeln!(file, "{HEAD}")?;
@@ -94,13 +101,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         let time = SystemTime::now();
         let busy = processor_ns(config.pid);
         let memory = memory_bytes(config.pid).unwrap_or(0);
-        let cpu = match (last, busy) {
-            (Some((at, from)), Some(to)) => {
-                let passed = now.saturating_duration_since(at).as_secs_f64();
-                Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0
-            }
-            _ => 0.0,
-        };
+        let cpu = percent_of_a_core(last, busy, now);
         last = busy.map(|busy| (now, busy));
         if manager.is_none() {
             manager = Manager::open(&config.socket, now, patience, samples).ok();

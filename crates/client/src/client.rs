@@ -19,6 +19,9 @@ use crate::remote::Remote;
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(4);
 const COMMAND_ATTEMPTS: u32 = 2;
 
+/// What is kept for later while the answer to a command is waited for.
+const MAX_HAPPENED: usize = 16 << 10;
+
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub enum Happening {
@@ -67,6 +70,7 @@ pub struct Client {
     commands: InterestSigner,
     random: Random,
     unsolicited: u64,
+    overlooked: u64,
 }
 
 impl Client {
@@ -89,6 +93,7 @@ impl Client {
             commands,
             random,
             unsolicited: 0,
+            overlooked: 0,
         }
     }
 
@@ -116,6 +121,12 @@ impl Client {
     /// How many Data came that nobody had asked for, or too late.
     pub fn unsolicited(&self) -> u64 {
         self.unsolicited
+    }
+
+    /// How much else happened, while the answer to a command or to a question about the forwarder was waited for, than can be
+    /// kept for later.
+    pub fn overlooked(&self) -> u64 {
+        self.overlooked
     }
 
     /// Signs commands to the forwarder with a key that it trusts.
@@ -273,6 +284,7 @@ impl Client {
                         format!("the command came back ({reason})"),
                     ));
                 }
+                Some(_) if self.happened.len() >= MAX_HAPPENED => self.overlooked += 1,
                 Some(other) => self.happened.push_back(other),
                 None => return Err(ClientError::NoAnswer(what.to_owned(), "interrupted".into())),
             }

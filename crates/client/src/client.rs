@@ -23,6 +23,9 @@ const COMMAND_ATTEMPTS: u32 = 3;
 /// its own management yet.
 const COMMAND_REST: Duration = Duration::from_millis(200);
 
+/// What is kept for later while the answer to a command is waited for.
+const MAX_HAPPENED: usize = 16 << 10;
+
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub enum Happening {
@@ -78,6 +81,7 @@ pub struct Client {
     commands: InterestSigner,
     random: Random,
     unsolicited: u64,
+    overlooked: u64,
 }
 
 impl Client {
@@ -100,6 +104,7 @@ impl Client {
             commands,
             random,
             unsolicited: 0,
+            overlooked: 0,
         }
     }
 
@@ -127,6 +132,12 @@ impl Client {
     /// How many Data came that nobody had asked for, or too late.
     pub fn unsolicited(&self) -> u64 {
         self.unsolicited
+    }
+
+    /// How much else happened, while the answer to a command or to a question about the forwarder was waited for, than can be
+    /// kept for later.
+    pub fn overlooked(&self) -> u64 {
+        self.overlooked
     }
 
     /// Signs commands to the forwarder with a key that it trusts.
@@ -294,6 +305,7 @@ impl Client {
                 Some(Happening::Data { id, data, .. }) if id == wanted => return Ok(Answer::Data(data)),
                 Some(Happening::Timeout { id }) if id == wanted => return Ok(Answer::Timeout),
                 Some(Happening::Nack { id, reason, .. }) if id == wanted => return Ok(Answer::Nack(reason)),
+                Some(_) if self.happened.len() >= MAX_HAPPENED => self.overlooked += 1,
                 Some(other) => self.happened.push_back(other),
                 None => return Err(ClientError::NoAnswer(what.to_owned(), "interrupted".into())),
             }

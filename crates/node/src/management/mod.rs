@@ -31,7 +31,7 @@ use management::{
     response_data, with_number,
 };
 use packet::ndn::DataBuilder;
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Data, Interest, Name};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now};
@@ -46,6 +46,9 @@ pub const MAX_PREFIX_COMPONENTS: usize = 32;
 
 /// Most Data that one command erases from the content store, as in NFD.
 pub const ERASE_LIMIT: usize = 256;
+
+/// Time between two lines of the log about refused commands.
+const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What management is made with.
 #[derive(Debug)]
@@ -139,6 +142,9 @@ pub struct NfdManagement {
     /// Number of the next notification.
     next_notification: u64,
     counters: ManagementCounters,
+    /// When the next refusal is written to the log, and how many were not.
+    next_refusal_logged: Instant,
+    refusals_not_logged: u64,
 }
 
 impl NfdManagement {
@@ -154,6 +160,8 @@ impl NfdManagement {
             last_version: 0,
             next_notification: 0,
             counters: ManagementCounters::default(),
+            next_refusal_logged: Instant::ZERO,
+            refusals_not_logged: 0,
         }
     }
 
@@ -201,7 +209,7 @@ impl NfdManagement {
             Ok(()) => {}
             Err(refusal) => {
                 self.counters.unauthorized += 1;
-                tracing::warn!(?command, from = request.from.0, %refusal, "command refused");
+                self.log_refusal(request, &refusal);
                 return match refusal {
                     Refusal::Malformed(_) => Outcome::Silence,
                     Refusal::Unauthorized(_) => {
@@ -215,6 +223,19 @@ impl NfdManagement {
                 .into();
         }
         self.carry_out(node, request, parameters)
+    }
+
+    /// Who gives commands by the thousand that are refused does not fill the log.
+    fn log_refusal(&mut self, request: Request<'_>, refusal: &Refusal) {
+        let now = request.now.monotonic;
+        if now < self.next_refusal_logged {
+            self.refusals_not_logged += 1;
+            return;
+        }
+        self.next_refusal_logged = now + REFUSAL_LOG_INTERVAL;
+        let others = std::mem::take(&mut self.refusals_not_logged);
+        let (command, from) = (request.command, request.from.0);
+        tracing::warn!(?command, from, %refusal, others_before = others, "command refused");
     }
 
     fn carry_out(

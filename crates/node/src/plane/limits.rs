@@ -54,7 +54,7 @@ impl DataPlane {
         let going: Vec<FaceId> =
             self.faces.values().filter(is_idle).take(MAX_GOING).map(|face| face.id).collect();
         if !going.is_empty() {
-            tracing::info!(count = going.len(), "as many faces as there may be: idle ones are closed early");
+            tracing::debug!(count = going.len(), "as many faces as there may be: idle ones are closed early");
         }
         for id in going {
             self.destroy_face(id, "idle, and others want its place");

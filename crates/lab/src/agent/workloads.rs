@@ -73,7 +73,11 @@ impl Activities {
 
     /// True when the Data was wanted by any.
     pub(crate) fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
-        self.list.iter_mut().fold(false, |any, one| one.receive_data(now, data) || any)
+        let mut wanted = false;
+        for one in &mut self.list {
+            wanted |= one.receive_data(now, data);
+        }
+        wanted
     }
 
     pub(crate) fn receive_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {

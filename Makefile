@@ -1,11 +1,20 @@
-# The two commands of README.md, and two for daily work. Everything else is `cargo xtask`.
+# The two commands of README.md, and some for daily work. Everything else is `cargo xtask`.
 
-.DEFAULT_GOAL := bench
-.PHONY: bench test smoke fmt cargo
+.DEFAULT_GOAL := run
+.PHONY: run sim test smoke bench build fmt cargo
 
-# The main job of this stage: how fast the engine forwards.
-bench: cargo
-	cargo xtask bench engine
+CAIRN = target/release/cairn
+
+# The main job: five real forwarders, real transfers, a report.
+run: build
+	$(CAIRN) lab run experiments/quickstart.toml
+
+# The same in virtual time.
+sim: build
+	$(CAIRN) lab run experiments/quickstart.toml --on sim
+
+build: cargo
+	cargo build --release --locked --package cairn
 
 # Everything that must pass before a merge.
 test: cargo
@@ -14,6 +23,10 @@ test: cargo
 # The quick part of it.
 smoke: cargo
 	cargo xtask ci smoke
+
+# What the engine, the packets, the links and the simulator cost.
+bench: cargo
+	cargo xtask bench
 
 fmt: cargo
 	cargo fmt --all

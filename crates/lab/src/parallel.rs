@@ -4,14 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Runs `work` for every job on as many threads as the machine has cores; results are in the order of the jobs, whichever ended
-/// first. `progress` hears how many are done, of how many.
-pub fn for_each<J: Sync, R: Send>(
-    jobs: &[J],
-    progress: &(dyn Fn(usize, usize) + Sync),
-    work: impl Fn(&J) -> R + Sync,
-) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+use crate::study::Runner;
+
+/// Runs `work` for every job; results are in the order of the jobs, whichever ended first.
+pub fn for_each<J: Sync, R: Send>(jobs: &[J], runner: &Runner<'_>, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = runner.workers.unwrap_or_else(cores).clamp(1, jobs.len().max(1));
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let results: Vec<Mutex<Option<R>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     thread::scope(|scope| {
@@ -23,7 +21,7 @@ pub fn for_each<J: Sync, R: Send>(
                 } {
                     let result = work(job);
                     *results[place].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+                    (runner.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
                 }
             });
         }
@@ -41,8 +39,9 @@ mod tests {
     #[test]
     fn results_are_in_the_order_of_the_jobs() {
         let jobs: Vec<u64> = (0..100).collect();
-        let results = for_each(&jobs, &|_, _| {}, |job| (0..(100 - job) * 100).fold(*job, |sum, _| sum));
+        let runner = Runner { workers: Some(3), progress: &|_, _| {} };
+        let results = for_each(&jobs, &runner, |job| (0..(100 - job) * 100).fold(*job, |sum, _| sum));
         assert_eq!(results, jobs);
-        assert!(for_each(&[] as &[u8], &|_, _| {}, |job| *job).is_empty());
+        assert!(for_each(&[] as &[u8], &runner, |job| *job).is_empty());
     }
 }

@@ -9,10 +9,12 @@ use packet::Dialect;
 use packet::time::{Duration, Instant};
 
 use crate::codec::Codec;
-use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri};
+use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
+use crate::plane::Taps;
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
+use crate::transport::websocket::WebSocket;
 
 /// A face of the data plane.
 pub(crate) struct Face {
@@ -34,6 +36,10 @@ pub(crate) struct Face {
     pub(crate) touched: bool,
     pub(crate) traffic: Traffic,
     pub(crate) drops: DropCounters,
+    /// What the node believes incomplete packets to take here, in its sum over all faces.
+    pub(crate) partial_bytes: usize,
+    /// What watches or changes its frames.
+    pub(crate) taps: Taps,
 }
 
 /// Frames and bytes that went through.
@@ -53,15 +59,27 @@ pub(crate) enum Transport {
     Stream(StreamPort),
 }
 
-/// One peer of a datagram channel.
+/// One peer, or one group, that a shared socket reaches.
 pub(crate) struct DatagramPort {
-    /// Number of the channel.
-    pub(crate) channel: usize,
-    pub(crate) peer: SocketAddr,
     /// Frames of this turn, lent for as long as there are any.
-    pub(crate) outbox: Option<Box<Outbox>>,
-    /// Larger frames leave one by one.
-    pub(crate) largest_in_train: usize,
+    pub(crate) outbox: Option<Outbox>,
+    pub(crate) way: Way,
+}
+
+/// The socket and the peer's address on it.
+pub(crate) enum Way {
+    Udp {
+        /// Number of the channel.
+        channel: usize,
+        peer: SocketAddr,
+        /// Larger frames leave one by one.
+        largest_in_train: usize,
+    },
+    Ethernet {
+        /// Number of the channel.
+        channel: usize,
+        peer: MacAddress,
+    },
 }
 
 /// A connection, or the want of one.
@@ -76,6 +94,18 @@ pub(crate) struct StreamPort {
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.
     pub(crate) incomplete_since: Option<Instant>,
+    /// What the node believes to wait here, in its sum over all faces.
+    pub(crate) noted_queue: usize,
+    /// What stands between the connection and its frames, for browsers.
+    pub(crate) websocket: Option<Box<WebSocketPort>>,
+}
+
+/// A WebSocket and when something last came by it.
+pub(crate) struct WebSocketPort {
+    pub(crate) protocol: WebSocket,
+    pub(crate) last_heard: Instant,
+    /// When the peer is asked whether it is still there, or given up if it has not answered.
+    pub(crate) ping_at: Instant,
 }
 
 /// Where a connection leads.
@@ -137,20 +167,21 @@ impl Face {
     }
 
     /// When the link or the connection wants attention. Idleness is not looked at here.
-    pub(crate) fn next_deadline(&self) -> Instant {
+    pub(crate) fn next_deadline(&self, stall_timeout: Duration) -> Instant {
         let transport = match &self.transport {
             Transport::Datagram(_) => Instant::NEVER,
-            Transport::Stream(port) => port
-                .incomplete_since
-                .map_or(Instant::NEVER, |since| since + STALLED_AFTER)
-                .min(port.attempt_at),
+            Transport::Stream(port) => {
+                let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
+                let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
+                stalled.min(port.attempt_at).min(ping)
+            }
         };
         transport.min(self.codec.next_deadline())
     }
 }
 
-/// How long a stream may stop in the middle of a frame.
-pub(crate) const STALLED_AFTER: Duration = Duration::from_secs(30);
+/// How often the peer of a WebSocket is asked whether it is still there.
+pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// All faces by number.
 ///

@@ -1,8 +1,9 @@
 //! A running node: its threads, and the way to reach them.
 
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
@@ -12,6 +13,7 @@ use packet::{Buffer, Dialect, Name};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
+use crate::capture::CaptureServer;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
@@ -19,6 +21,7 @@ use crate::control::{
     CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus,
     StrategyChoice, UpdateFaceError,
 };
+use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Message, Task};
 use crate::start;
 
@@ -35,6 +38,18 @@ pub enum StartError {
         address: String,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// This user may not do that.
+    #[error(
+        "{what} needs the capability {capability}: run as root, or grant it with `setcap {}+ep` on the program, or with \
+         AmbientCapabilities= in the systemd unit",
+        .capability.to_lowercase()
+    )]
+    Capability {
+        /// What was asked for.
+        what: String,
+        /// What it needs.
+        capability: &'static str,
     },
     /// The system refused something else that a node needs.
     #[error("cannot start: {0}")]
@@ -56,6 +71,9 @@ pub struct Node {
     remote: RemoteControl,
     plane: Option<JoinHandle<()>>,
     control: Option<JoinHandle<()>>,
+    metrics: Option<MetricsServer>,
+    captures: Option<CaptureServer>,
+    config: Config,
 }
 
 /// Tasks that may wait for the data plane, and messages for the control thread.
@@ -75,7 +93,9 @@ impl Node {
         );
         let (task_sender, tasks) = sync_channel(TASKS);
         let (messages, message_receiver) = sync_channel(MESSAGES);
-        let remote = RemoteControl { tasks: task_sender, waker: waker.clone() };
+        let application_counters = Arc::default();
+        let remote =
+            RemoteControl { tasks: task_sender, waker: waker.clone(), application: application_counters };
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
@@ -92,14 +112,85 @@ impl Node {
             }
         })?;
         started.recv().map_err(|_| std::io::Error::other("the data plane did not start"))??;
-        let mut node = Node { remote, plane: Some(plane), control: None };
+        let mut node = Node {
+            remote,
+            plane: Some(plane),
+            control: None,
+            metrics: None,
+            captures: None,
+            config: config.clone(),
+        };
         start::apply(config, &mut node.remote)?;
         let remote = node.remote.clone();
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
             ControlLoop { clock, remote, application, messages: message_receiver }.run();
         })?;
         node.control = Some(control);
+        node.serve_metrics(config)?;
+        node.offer_captures(config, clock)?;
         Ok(node)
+    }
+
+    fn offer_captures(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
+        let Some(path) = start::capture_path(config, &self.remote.channel_list()) else { return Ok(()) };
+        match CaptureServer::start(&path, clock, self.remote.clone()) {
+            Ok(server) => self.captures = Some(server),
+            Err(source) if config.node.capture_socket.is_some() => {
+                return Err(StartError::Listen { address: path.display().to_string(), source });
+            }
+            Err(error) => tracing::warn!("no captures at {}: {error}", path.display()),
+        }
+        Ok(())
+    }
+
+    fn serve_metrics(&mut self, config: &Config) -> Result<(), StartError> {
+        self.metrics = match config.metrics.listen {
+            Some(listen) => {
+                let started = MetricsServer::start(listen, self.remote.clone());
+                let address = format!("http://{listen} for metrics");
+                Some(started.map_err(|source| StartError::Listen { address, source })?)
+            }
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Where metrics are served, if they are.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(MetricsServer::address)
+    }
+
+    /// Takes over what a new configuration says, as far as that can be done while the node runs: limits, timeouts, the content
+    /// store, strategies, metrics, and faces and routes that are new. Gives the names of sections that changed and need a
+    /// restart.
+    ///
+    /// # Errors
+    /// A configuration that makes no sense. What stands before the mistake may have been taken over.
+    pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
+        let store = start::content_store_changes(config)?;
+        let settings = start::settings(config);
+        self.remote.call(move |plane| {
+            plane.settings = settings;
+            plane.configure_content_store(store);
+        });
+        start::apply(config, &mut self.remote)?;
+        if config.metrics != self.config.metrics {
+            self.metrics = None;
+            self.serve_metrics(config)?;
+        }
+        let old = std::mem::replace(&mut self.config, config.clone());
+        let fixed = [
+            ("tables", old.tables != config.tables),
+            ("udp", old.udp.listen != config.udp.listen),
+            ("multicast", old.multicast != config.multicast),
+            ("tcp", old.tcp != config.tcp),
+            ("unix", old.unix != config.unix),
+            ("websocket", old.websocket != config.websocket),
+            ("ethernet", old.ethernet != config.ethernet),
+            ("management", old.management != config.management || old.authorize != config.authorize),
+            ("node.pin_to_cpu", old.node.pin_to_cpu != config.node.pin_to_cpu),
+        ];
+        Ok(fixed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect())
     }
 
     /// A way to ask things of the node from any thread.
@@ -116,6 +207,8 @@ impl Node {
 
     /// Closes all faces and sockets and waits until that is done.
     pub fn shut_down(&mut self) {
+        self.metrics = None;
+        self.captures = None;
         self.remote.call(DataPlane::stop);
         self.wait();
     }
@@ -141,6 +234,8 @@ fn pin_to_cpu(cpu: Option<usize>) {
 pub struct RemoteControl {
     tasks: SyncSender<Task>,
     waker: Arc<OwnedFd>,
+    /// What the application has counted so far.
+    application: Arc<Mutex<Vec<(&'static str, u64)>>>,
 }
 
 impl RemoteControl {
@@ -163,6 +258,21 @@ impl RemoteControl {
         Some(())
     }
 
+    /// What the application has counted.
+    pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
+        self.application.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such face. With
+    /// [`link::Impairment`] this makes a bad link on purpose.
+    pub fn add_tap(&self, face: FaceId, tap: Box<dyn link::FrameTap + Send>) -> bool {
+        self.call(move |plane| plane.add_tap(face, tap).is_some()).unwrap_or(false)
+    }
+
+    fn channel_list(&self) -> Vec<FaceUri> {
+        self.call(|plane| plane.channel_uris()).unwrap_or_default()
+    }
+
     /// Collects a list in pieces, so that the data plane is never kept long.
     fn pages<T: Send + 'static>(
         &self,
@@ -181,7 +291,7 @@ impl RemoteControl {
 
 impl NodeControl for RemoteControl {
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        self.call(|plane| plane.create_face(request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
+        self.call(move |plane| plane.create_face(&request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
     }
 
     fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
@@ -198,6 +308,9 @@ impl NodeControl for RemoteControl {
     }
 
     fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
+        if face == INTERNAL_FACE {
+            return self.call(|plane| plane.internal_face_status());
+        }
         self.call(move |plane| plane.face_status(face)).flatten()
     }
 
@@ -317,6 +430,7 @@ impl ControlLoop {
         self.application.start(self.clock.both(), &mut self.remote);
         loop {
             self.send_data();
+            self.publish_counters();
             let deadline = self.application.next_deadline();
             let message = if deadline == Instant::NEVER {
                 self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -344,6 +458,11 @@ impl ControlLoop {
             Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
         }
+    }
+
+    fn publish_counters(&self) {
+        let counters = self.application.counters();
+        *self.remote.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
     fn send_data(&mut self) {

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, StrategySpec, UnsolicitedPolicy};
+use engine::{
+    ContentStoreConfig, EngineConfig, EvictionPolicy, LinkType, NextHop, StrategySpec, UnsolicitedPolicy,
+};
 use packet::time::Duration;
 use packet::{Dialect, Name};
 
@@ -10,11 +12,13 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError, FaceSection};
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
-    NodeControl,
+    FaceUri, NodeControl,
 };
 use crate::node::{RemoteControl, StartError};
 use crate::plane::{DataPlane, Ends, Listener, Settings};
+use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
+use crate::transport::ethernet::EthernetChannel;
 
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {
@@ -22,6 +26,9 @@ pub(crate) struct Prepared {
     settings: Settings,
     channels: Vec<DatagramChannel>,
     listeners: Vec<Listener>,
+    groups: Vec<(DatagramChannel, LinkType)>,
+    ethernet: Vec<EthernetChannel>,
+    ethernet_multicast: bool,
 }
 
 /// Checks the configuration and binds the sockets.
@@ -54,7 +61,78 @@ pub(crate) fn prepare(config: &Config) -> Result<Prepared, StartError> {
         }
     }
     let listeners = listeners(config)?;
-    Ok(Prepared { engine, settings, channels, listeners })
+    let groups = groups(config)?;
+    let ethernet = ethernet(config)?;
+    let ethernet_multicast = config.ethernet.multicast;
+    Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, ethernet_multicast })
+}
+
+/// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an error.
+fn groups(config: &Config) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
+    let section = &config.multicast;
+    let mut groups = Vec::new();
+    if section.interfaces.is_empty() {
+        return Ok(groups);
+    }
+    let link_type = if section.ad_hoc { LinkType::AdHoc } else { LinkType::MultiAccess };
+    let all = interfaces::all()?;
+    let every = section.interfaces.iter().any(|name| name == "*");
+    for name in section.interfaces.iter().filter(|name| *name != "*") {
+        if !all.iter().any(|interface| interface.name == *name) {
+            return Err(
+                ConfigError::new(format!("multicast.interfaces: there is no interface {name}")).into()
+            );
+        }
+    }
+    for interface in &all {
+        let named = section.interfaces.contains(&interface.name);
+        let suits = every && interface.is_up && interface.can_multicast && !interface.is_loopback;
+        if !named && !suits {
+            continue;
+        }
+        for group in [section.group_v4, section.group_v6] {
+            let has_address =
+                if group.is_ipv4() { !interface.v4.is_empty() } else { !interface.v6.is_empty() };
+            if !has_address {
+                continue;
+            }
+            match DatagramChannel::bind_group(group, interface, config.udp.receive_buffer_bytes) {
+                Ok(channel) => {
+                    tracing::info!("multicast to {group} on {}", interface.name);
+                    groups.push((channel, link_type));
+                }
+                Err(source) if named => {
+                    let address = format!("UDP multicast {group} on {}", interface.name);
+                    return Err(StartError::Listen { address, source });
+                }
+                Err(error) => tracing::warn!("no multicast to {group} on {}: {error}", interface.name),
+            }
+        }
+    }
+    Ok(groups)
+}
+
+fn ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
+    let mut channels = Vec::new();
+    if config.ethernet.interfaces.is_empty() {
+        return Ok(channels);
+    }
+    let all = interfaces::all()?;
+    for name in &config.ethernet.interfaces {
+        let interface = all
+            .iter()
+            .find(|interface| interface.name == *name)
+            .ok_or_else(|| ConfigError::new(format!("ethernet.interfaces: there is no interface {name}")))?;
+        let opened = EthernetChannel::open(interface, config.ethernet.multicast);
+        channels.push(opened.map_err(|source| match source.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                StartError::Capability { what: format!("Ethernet on {name}"), capability: "CAP_NET_RAW" }
+            }
+            _ => StartError::Listen { address: format!("Ethernet on {name}"), source },
+        })?);
+        tracing::info!("listening on dev://{name}");
+    }
+    Ok(channels)
 }
 
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
@@ -66,6 +144,13 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
                 tracing::info!("no TCP at {local}: {error}");
             }
             Err(source) => return Err(StartError::Listen { address: format!("TCP {local}"), source }),
+        }
+    }
+    for &local in &config.websocket.listen {
+        match Listener::websocket(local) {
+            Ok(listener) => listeners.push(listener),
+            Err(error) if is_missing_family(&error) => tracing::info!("no WebSocket at {local}: {error}"),
+            Err(source) => return Err(StartError::Listen { address: format!("WebSocket {local}"), source }),
         }
     }
     match &config.unix.listen {
@@ -111,6 +196,18 @@ pub fn default_unix_paths() -> [PathBuf; 2] {
     [PathBuf::from("/run/nfd/nfd.sock"), own]
 }
 
+/// Where captures are offered: as configured, or beside the first unix socket.
+pub(crate) fn capture_path(config: &Config, channels: &[FaceUri]) -> Option<PathBuf> {
+    match &config.node.capture_socket {
+        Some(path) if path.as_os_str().is_empty() => None,
+        Some(path) => Some(path.clone()),
+        None => channels.iter().find_map(|uri| match uri {
+            FaceUri::Unix(path) => Some(path.with_extension("capture")),
+            _ => None,
+        }),
+    }
+}
+
 fn is_missing_family(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAFNOSUPPORT | libc::EADDRNOTAVAIL))
 }
@@ -123,6 +220,12 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
     }
     for listener in prepared.listeners {
         plane.add_listener(listener)?;
+    }
+    for (channel, link_type) in prepared.groups {
+        plane.add_group(channel, link_type)?;
+    }
+    for channel in prepared.ethernet {
+        plane.add_ethernet(channel, prepared.ethernet_multicast)?;
     }
     Ok(plane)
 }
@@ -178,8 +281,12 @@ pub(crate) fn settings(config: &Config) -> Settings {
         max_faces: node.max_faces,
         max_on_demand_faces: node.max_on_demand_faces,
         idle_timeout: Duration::from_secs(node.idle_timeout_secs),
+        crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
+        stall_timeout: Duration::from_secs(node.stall_timeout_secs),
         busy_poll: Duration::from_micros(node.busy_poll_micros),
         send_queue_bytes: node.send_queue_bytes,
+        all_send_queues_bytes: node.all_send_queues_bytes,
+        reassembly_bytes: node.reassembly_bytes,
         congestion_marking: node.congestion_marking,
         congestion: CongestionSettings {
             interval: Duration::from_millis(node.congestion_interval_millis),
@@ -188,6 +295,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         udp_mtu_bytes: config.udp.mtu_bytes,
         udp_reliability: config.udp.reliability,
         accept_udp: config.udp.accept,
+        accept_ethernet: config.ethernet.accept,
         max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
     }
 }

@@ -73,6 +73,21 @@ impl Data {
         Ok(Data { wire, parts: Parts::Ndn(layout) })
     }
 
+    /// The same from a buffer that is about to be used for something else: `wire` is copied, but only if it is good, and only after it
+    /// has been read where it lies, which is in the cache, as the copy may not be for a while.
+    ///
+    /// # Errors
+    /// As [`Data::decode_ndn`].
+    #[inline]
+    pub fn copy_ndn_hashed(
+        wire: &[u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let layout = ndn::DataView::decode_hashed(wire, hasher, hashes)?.layout();
+        Ok(Data { wire: Buffer::copy_from(wire), parts: Parts::Ndn(layout) })
+    }
+
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors

@@ -60,6 +60,21 @@ impl Interest {
         Ok(Interest { wire, parts: Parts::Ndn(layout) })
     }
 
+    /// The same from a buffer that is about to be used for something else: `wire` is copied, but only if it is good, and only after it
+    /// has been read where it lies, which is in the cache, as the copy may not be for a while.
+    ///
+    /// # Errors
+    /// As [`Interest::decode_ndn`].
+    #[inline]
+    pub fn copy_ndn_hashed(
+        wire: &[u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let layout = ndn::InterestView::decode_hashed(wire, hasher, hashes)?.layout();
+        Ok(Interest { wire: Buffer::copy_from(wire), parts: Parts::Ndn(layout) })
+    }
+
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors

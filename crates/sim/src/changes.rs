@@ -180,6 +180,11 @@ impl Network {
         }
     }
 
+    /// What was recorded so far, to take records out.
+    pub fn trace_mut(&mut self) -> &mut crate::Trace {
+        &mut self.core.trace
+    }
+
     /// Keeps the frames of a link, up to so many, for a capture file.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! A private key as a Data, which is how ndnd keeps and exchanges it: the name is the key's, the content its PKCS#8.
+//! A private key as a Data, which is how ndnd keeps and exchanges it: the name is the key's, the content the key
+//! in SEC1 for elliptic curves, PKCS#1 for RSA, PKCS#8 for Ed25519.
 
 use packet::ndn::DataBuilder;
 use packet::{ContentType, Data, Name};
@@ -16,7 +17,7 @@ const WHAT: &str = "private key in a packet (content type 9)";
 /// Reads a key and its name out of such a Data; `None` if the Data is something else.
 ///
 /// # Errors
-/// The content is no PKCS#8 key, or one of a kind that is not supported.
+/// The content is no key, or one of a kind that is not supported.
 pub fn open_key_packet(data: &Data) -> Option<Result<(Name, PrivateKey), KeyError>> {
     let view = data.ndn().filter(|view| view.content_type() == SIGNING_KEY)?;
     if !names::is_key_name(view.name()) {
@@ -30,7 +31,7 @@ pub fn open_key_packet(data: &Data) -> Option<Result<(Name, PrivateKey), KeyErro
 /// # Errors
 /// The library fails to write or to sign.
 pub fn to_key_packet(key: &PrivateKey, key_name: &Name) -> Result<Data, SignError> {
-    let content = key.to_pkcs8().map_err(|_| SignError::Library(key.kind()))?;
+    let content = key.to_older_der().map_err(|_| SignError::Library(key.kind()))?;
     let data = DataBuilder::new(key_name.clone()).content_type(SIGNING_KEY).content(content);
     Signer::new(key.clone(), key_name.clone()).sign_data(&data)
 }

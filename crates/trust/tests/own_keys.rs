@@ -1,5 +1,7 @@
 //! What this crate makes, it reads; what was changed on the way, it refuses.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 use packet::ndn::{DataBuilder, InterestBuilder, SignatureType};
 use packet::random::Random;
 use packet::{Buffer, Data, Interest, Name};
@@ -56,6 +58,8 @@ fn keys_come_back_from_pkcs8_and_from_packets() {
         let key = PrivateKey::generate(kind).unwrap();
         let again = PrivateKey::from_der(&key.to_pkcs8().unwrap()).unwrap();
         assert_eq!(again.public_key().unwrap(), key.public_key().unwrap());
+        let older = PrivateKey::from_der(&key.to_older_der().unwrap()).unwrap();
+        assert_eq!(older.public_key().unwrap(), key.public_key().unwrap());
         let packet = to_key_packet(&key, &name("/a/KEY/1")).unwrap();
         let (found, again) = open_key_packet(&packet).unwrap().unwrap();
         assert_eq!((found, again.public_key().unwrap()), (name("/a/KEY/1"), key.public_key().unwrap()));

@@ -176,6 +176,9 @@ impl GetArguments {
             return Err(error.into());
         }
         eprintln!("cairn: {failure}");
+        if self.trust.is_given() && !self.manifest && failure.to_string().contains("not signed by anybody") {
+            eprintln!("cairn: if it is published with a manifest, say --manifest");
+        }
         if self.output.is_some() && writer.bytes > 0 {
             eprintln!("cairn: what came so far is kept; go on with --resume");
         }
@@ -244,7 +247,10 @@ impl GetArguments {
                 "elapsed_s": elapsed.as_secs_f64(),
                 "bytes_per_s": rate,
                 "round_trip_ms": round_trip.map(|trip| trip.as_secs_f64() * 1e3),
-                "transfer": format!("{counters:?}"),
+                "interests": counters.sent,
+                "repeated": counters.repeated,
+                "timeouts": counters.timeouts,
+                "congestion_marks": counters.marks,
                 "packets_in": client.connection().counters().packets_in,
                 "trusted": summary.trusted,
                 "signers": summary.signers,

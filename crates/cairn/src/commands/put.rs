@@ -11,11 +11,12 @@ use client::{Client, Happening};
 use flow::{
     Answer, NamingConvention, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize,
 };
+use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
-use trust::Signer;
 use trust::manifest::{ManifestWriter, manifest_name};
+use trust::{Certificate, Signer};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -31,7 +32,8 @@ const CACHE_BYTES: usize = 64 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata, as ndnserve (ndnputchunks) and `ndnd put` write them;
-`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is.
+`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the
+key that signs is published beside it; those above it in the chain with `cairn cert serve`.
 
 Examples:
   cairn put /lab/file < file
@@ -128,9 +130,11 @@ impl Source {
 /// All that answers Interests.
 struct Served {
     publication: Publication,
-    /// Signs what tells about the object, when segments are only digested.
-    metadata: Publication,
+    /// Signs metadata, and the segments unless there is a manifest.
+    signer: Signer,
     source: Source,
+    /// Of the key that signs: published beside the object.
+    certificate: Option<Certificate>,
     manifest: BTreeMap<Name, Data>,
     manifest_prefix: Option<Name>,
     cache: BTreeMap<u64, Data>,
@@ -151,6 +155,12 @@ impl PutArguments {
         let version = client.connection().clock().unix().as_millis();
         let mut served = self.prepare(source, size_bytes, version)?;
         client.register(served.publication.prefix())?;
+        if let Some(certificate) = &served.certificate {
+            // Others may publish it too; without it here consumers may still find it elsewhere.
+            if let Err(error) = client.register(&certificate.to_key_name()) {
+                eprintln!("cairn: the certificate is not published: {error}");
+            }
+        }
         self.announce(&served, size_bytes)?;
         let mut until = self.idle.map(|idle| client.now() + idle);
         let (mut segments, mut bytes) = (0u64, 0u64);
@@ -197,29 +207,21 @@ impl PutArguments {
     }
 
     fn prepare(&self, source: Source, size_bytes: u64, version: u64) -> Result<Served, ToolError> {
-        let signer = self.signing.signer()?;
+        let key = self.signing.key()?;
+        let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
         let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer.clone());
         config.segment_size = self.size;
         config.freshness = self.freshness;
         config.convention = self.naming.convention();
-        let mut metadata = Publication::new(config.clone())?;
-        let mut publication = metadata.clone();
         if self.manifest {
             config.signer = Signer::digest();
-            publication = Publication::new(config.clone())?;
-            // Metadata must tell the size of the segments that are served.
-            config.segment_size =
-                SegmentSize::Content(u32::try_from(publication.segment_bytes()).unwrap_or(u32::MAX));
-            config.signer = signer.clone();
-            metadata = Publication::new(config)?;
-            if metadata.segment_bytes() != publication.segment_bytes() {
-                metadata = publication.clone();
-            }
         }
+        let publication = Publication::new(config)?;
         let mut served = Served {
             publication,
-            metadata,
+            signer: signer.clone(),
             source,
+            certificate: key.and_then(|key| key.default_certificate),
             manifest: BTreeMap::new(),
             manifest_prefix: None,
             cache: BTreeMap::new(),
@@ -283,12 +285,15 @@ impl Served {
         interest: &Interest,
         header: &LinkHeader,
     ) -> Result<Option<Data>, ToolError> {
+        if let Some(certificate) =
+            self.certificate.as_ref().filter(|certificate| interest.matches(certificate.data()))
+        {
+            return Ok(Some(certificate.data().clone()));
+        }
         if self.manifest_prefix.as_ref().is_some_and(|prefix| prefix.as_ref().is_prefix_of(interest.name())) {
-            let found = self.manifest.values().find(|packet| {
-                // Most are asked for by their exact name, which the first line of a match compares.
-                interest.matches(packet)
-            });
-            return Ok(self.manifest.get(&interest.name().to_name()).or(found).cloned());
+            let exact = self.manifest.get(&interest.name().to_name());
+            let found = exact.or_else(|| self.manifest.values().find(|packet| interest.matches(packet)));
+            return Ok(found.cloned());
         }
         match self.publication.answer(interest)? {
             Answer::Segment(range) => {
@@ -296,13 +301,26 @@ impl Served {
                 // One that is asked for by its digest may be another.
                 Ok(interest.matches(&data).then_some(data))
             }
-            Answer::Data(_) => Ok(Some(self.metadata.metadata()?)),
+            Answer::Data(metadata) if self.manifest_prefix.is_none() => Ok(Some(metadata)),
+            Answer::Data(metadata) => Ok(Some(self.sign_again(&metadata)?)),
             Answer::Refuse => {
                 client.refuse(interest, NackReason::Unspecified, header)?;
                 Ok(None)
             }
             Answer::NotMine => Ok(None),
         }
+    }
+
+    /// The same metadata, signed by the publisher: where there is a manifest, segments carry digests only, but which version
+    /// is the latest is for the publisher to say.
+    fn sign_again(&self, metadata: &Data) -> Result<Data, ToolError> {
+        let mut data = DataBuilder::new(metadata.name().to_name())
+            .freshness(metadata.freshness())
+            .content(metadata.content().to_vec());
+        if let Some(last) = metadata.ndn().and_then(|view| view.final_block()) {
+            data = data.final_block(last);
+        }
+        Ok(self.signer.sign_data(&data)?)
     }
 
     fn segment(&mut self, segment: u64) -> Result<Data, ToolError> {

@@ -9,7 +9,7 @@ use packet::{Component, ComponentKind, Data, Interest, NackReason, Name, NameRef
 use trust::manifest::{ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of};
 
 use super::requests::Requests;
-use super::{IntegrityJudge, Judge, Now, Summary, Verdict};
+use super::{Judge, Now, Summary, Verdict};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;
@@ -19,10 +19,8 @@ const MAX_HELD: usize = 64 << 10;
 
 /// Judges segments by the object's manifest, whose first packet another judge vouches for.
 pub struct ManifestJudge {
-    /// Judges the first packet of the manifest.
+    /// Judges metadata, and the first packet of the manifest.
     root: Box<dyn Judge>,
-    /// Looks at metadata, for which the manifest does not speak.
-    integrity: IntegrityJudge,
     reader: Option<Reading>,
     requests: Requests,
     held: BTreeMap<u64, Data>,
@@ -47,7 +45,6 @@ impl ManifestJudge {
     pub fn new(root: Box<dyn Judge>, seed: u64) -> Self {
         ManifestJudge {
             root,
-            integrity: IntegrityJudge::new(),
             reader: None,
             requests: Requests::new(seed),
             held: BTreeMap::new(),
@@ -108,6 +105,10 @@ impl ManifestJudge {
     /// Takes the verdict on the first packet.
     fn collect_root(&mut self) {
         while let Some(verdict) = self.root.poll_verdict() {
+            if verdict.subject == Subject::Discovery {
+                self.verdicts.push_back(verdict);
+                continue;
+            }
             let Some(reading) = &mut self.reader else { continue };
             let Some(first) = reading.first.take() else { continue };
             reading.first_is_judged = true;
@@ -160,12 +161,13 @@ fn words(verdict: SegmentVerdict) -> Option<String> {
 }
 
 impl Judge for ManifestJudge {
-    fn handle_packet(&mut self, _now: Now, packet: Unverified) {
+    fn handle_packet(&mut self, now: Now, packet: Unverified) {
         let subject = packet.subject;
         let verdict = |refused| Verdict { subject, refused };
         let Subject::Segment(segment) = subject else {
-            let refused = self.integrity.judge(&packet.data);
-            return self.verdicts.push_back(verdict(refused));
+            // Which version is the latest is not for the manifest to say, but for whoever vouches for the manifest.
+            self.root.handle_packet(now, packet);
+            return self.collect_root();
         };
         if self.reader.is_none() && self.broken.is_none() {
             self.begin(packet.data.name());

@@ -30,7 +30,7 @@ impl Axis {
     }
 
     /// With the zero on it.
-    pub fn from_zero(self) -> Self {
+    pub fn with_zero(self) -> Self {
         self.showing(0.0, 0.0)
     }
 

@@ -37,7 +37,7 @@ impl BarChart {
     /// The drawing.
     pub fn to_svg(&self) -> String {
         let values = self.groups.iter().flat_map(|group| group.values.iter().copied());
-        let y = self.y.clone().from_zero_if_linear().fit(values);
+        let y = self.y.clone().beginning_at_zero().fit(values);
         let mut svg = Svg::new(&self.title);
         frame(&mut svg, &self.title, &self.y, &y, RIGHT);
         let floor = HEIGHT - BOTTOM;
@@ -70,7 +70,7 @@ impl BarChart {
 
 impl Axis {
     /// A bar that does not begin at zero lies.
-    fn from_zero_if_linear(self) -> Self {
+    fn beginning_at_zero(self) -> Self {
         let (low, high) = self.at_least.unwrap_or((0.0, 0.0));
         self.showing(low.min(0.0), high.max(0.0))
     }

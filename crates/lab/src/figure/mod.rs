@@ -8,7 +8,7 @@
 //! let chart = LineChart {
 //!     title: "Interest rate".into(),
 //!     x: Axis::new("time", "s"),
-//!     y: Axis::new("rate", "Interests/s").from_zero(),
+//!     y: Axis::new("rate", "Interests/s").with_zero(),
 //!     series: vec![Series { label: "fine clock".into(), points: vec![(0.0, 200.0), (2.4, 1000.0)] }],
 //! };
 //! let svg = chart.to_svg();

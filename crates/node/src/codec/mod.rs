@@ -136,6 +136,29 @@ impl Codec {
         }
     }
 
+    /// What incomplete packets take.
+    #[inline]
+    pub(crate) fn partial_bytes(&self) -> usize {
+        match self {
+            Codec::Ndn(codec) => codec.partial_bytes(),
+        }
+    }
+
+    /// Drops the incomplete packets, and counts them.
+    pub(crate) fn evict_partial_packets(&mut self) {
+        match self {
+            Codec::Ndn(codec) => codec.evict_partial_packets(),
+        }
+    }
+
+    /// The name of the packet in a frame, in canonical form; `None` if there is none, as in a fragment that is not the first.
+    pub(crate) fn name_in(dialect: packet::Dialect, frame: &[u8]) -> Option<&[u8]> {
+        match dialect {
+            packet::Dialect::Ndn => ndn::name_in(frame),
+            packet::Dialect::Ccnx => None,
+        }
+    }
+
     /// Whether a frame that nobody is known to send makes it worth while to know them.
     pub(crate) fn is_welcome(dialect: packet::Dialect, frame: &[u8]) -> bool {
         match dialect {

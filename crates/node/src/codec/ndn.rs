@@ -9,7 +9,7 @@ use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::tlv;
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, NameHasher};
+use packet::{Data, DecodeError, Interest, LinkHeader, NackReason, NameHasher};
 
 use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
 
@@ -52,6 +52,16 @@ pub(super) fn is_welcome(frame: &[u8]) -> bool {
     LpPacketView::decode_first(frame).is_ok()
 }
 
+/// The name of the packet in a frame. A first fragment need not hold all of its packet, but the name.
+pub(super) fn name_in(frame: &[u8]) -> Option<&[u8]> {
+    let (view, _) = LpPacketView::decode_first(frame).ok()?;
+    let packet = view.fragment.filter(|_| view.frag_index.unwrap_or(0) == 0)?;
+    let (_, length_start) = tlv::read_number(packet, 0).ok()?;
+    let (_, value_start) = tlv::read_number(packet, length_start).ok()?;
+    let mut inside = tlv::Reader::new(packet.get(value_start..)?, "Name");
+    Some(inside.required(packet::ndn::types::NAME, "Name").ok()?.value)
+}
+
 impl NdnCodec {
     /// A codec; `None` if the settings do not fit together.
     pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
@@ -84,40 +94,40 @@ impl NdnCodec {
     ) {
         match self.service.receive_frame(now, EndpointId(from), frame) {
             Ok(Received::Packet { packet, header, nack }) => {
-                self.decode(Buffer::copy_from(packet), header, nack, hasher, arrivals);
+                let hashes = arrivals.next_hashes();
+                let decoded = if is_data(packet) {
+                    Data::copy_ndn_hashed(packet, hasher, hashes).map(Packet::Data)
+                } else {
+                    Interest::copy_ndn_hashed(packet, hasher, hashes)
+                        .map(|interest| asked_or_nacked(interest, nack))
+                };
+                self.arrive(decoded, header, arrivals);
             }
-            Ok(Received::Taken) => {
-                while let Some(delivery) = self.service.poll_deliver() {
-                    self.decode(delivery.packet, delivery.header, delivery.nack, hasher, arrivals);
-                }
-            }
+            Ok(Received::Taken) => self.receive_reassembled(hasher, arrivals),
             // The service has counted it.
             Err(_) => {}
         }
     }
 
     #[inline]
-    fn decode(
-        &mut self,
-        packet: Buffer,
-        header: LinkHeader,
-        nack: Option<NackReason>,
-        hasher: &NameHasher,
-        arrivals: &mut Arrivals,
-    ) {
-        let is_data = packet.first().copied().map(u32::from) == Some(types::DATA);
-        let hashes = arrivals.next_hashes();
-        let decoded = if is_data {
-            Data::decode_ndn_hashed(packet, hasher, hashes).map(Packet::Data)
-        } else {
-            Interest::decode_ndn_hashed(packet, hasher, hashes).map(|interest| match nack {
-                None => Packet::Interest(interest),
-                Some(reason) => Packet::Nack(interest, reason),
-            })
-        };
+    fn arrive(&mut self, decoded: Result<Packet, DecodeError>, header: LinkHeader, arrivals: &mut Arrivals) {
         match decoded {
             Ok(packet) => arrivals.push(packet, header),
             Err(_) => self.malformed_packets += 1,
+        }
+    }
+
+    #[cold]
+    fn receive_reassembled(&mut self, hasher: &NameHasher, arrivals: &mut Arrivals) {
+        while let Some(delivery) = self.service.poll_deliver() {
+            let hashes = arrivals.next_hashes();
+            let decoded = if is_data(&delivery.packet) {
+                Data::decode_ndn_hashed(delivery.packet, hasher, hashes).map(Packet::Data)
+            } else {
+                Interest::decode_ndn_hashed(delivery.packet, hasher, hashes)
+                    .map(|interest| asked_or_nacked(interest, delivery.nack))
+            };
+            self.arrive(decoded, delivery.header, arrivals);
         }
     }
 
@@ -157,6 +167,15 @@ impl NdnCodec {
         self.service.handle_send_queue(Some(queued_bytes));
     }
 
+    #[inline]
+    pub(super) fn partial_bytes(&self) -> usize {
+        if self.may_wait { self.service.usage().partial_bytes } else { 0 }
+    }
+
+    pub(super) fn evict_partial_packets(&mut self) {
+        self.service.evict_partial_packets();
+    }
+
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
         let drops = self.service.drops().iter().filter(|(_, count)| *count > 0);
         let mut drops: Vec<_> = drops.map(|(reason, count)| (reason.as_str(), count)).collect();
@@ -164,6 +183,18 @@ impl NdnCodec {
             drops.push(("undecodable-packet", self.malformed_packets));
         }
         drops
+    }
+}
+
+#[inline]
+fn is_data(packet: &[u8]) -> bool {
+    packet.first().copied().map(u32::from) == Some(types::DATA)
+}
+
+fn asked_or_nacked(interest: Interest, nack: Option<NackReason>) -> Packet {
+    match nack {
+        None => Packet::Interest(interest),
+        Some(reason) => Packet::Nack(interest, reason),
     }
 }
 

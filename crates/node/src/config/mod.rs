@@ -19,17 +19,29 @@ section! {
     NodeConfig {
         /// Faces that may exist at once, of all kinds.
         max_faces: usize = 16_384,
-        /// Faces among them that may exist because a peer appeared: UDP peers and accepted connections.
+        /// Faces among them that may exist because a peer appeared: UDP peers and accepted connections. An eighth of them is
+        /// kept for peers on this host.
         max_on_demand_faces: usize = 12_288,
         /// Seconds after which an on-demand face over datagrams closes when nothing came or went.
         idle_timeout_secs: u64 = 600,
+        /// Seconds after which such a face closes already when there are as many faces as there may be.
+        crowded_idle_timeout_secs: u64 = 10,
+        /// Seconds after which a connection closes that stopped in the middle of a frame.
+        stall_timeout_secs: u64 = 30,
         /// Microseconds that the data plane looks for more work before it sleeps. 0 sleeps at once and uses no processor time
         /// when idle; more lowers latency and costs a core.
         busy_poll_micros: u64 = 0,
         /// The processor that the data plane stays on; leave it out to let the system choose.
         pin_to_cpu: Option<usize> = None,
+        /// Path of the socket at which `cairn capture` reads frames; an empty one offers no captures. Left out, it is beside the
+        /// first unix socket, with the ending .capture.
+        capture_socket: Option<PathBuf> = None,
         /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped.
         send_queue_bytes: usize = 4 << 20,
+        /// Bytes that may wait for all such peers together; when they do, no more than 16 KiB may wait for each of the others.
+        all_send_queues_bytes: usize = 256 << 20,
+        /// Bytes that incomplete packets may take, over all faces.
+        reassembly_bytes: usize = 64 << 20,
         /// Whether packets are marked when a face's send queue is too long.
         congestion_marking: bool = true,
         /// Send queue length in bytes from which on packets are marked.
@@ -158,6 +170,8 @@ section! {
         localhop: bool = false,
         /// Routes that may be registered at once.
         max_routes: usize = 65_536,
+        /// Bytes that the names and announcements of these routes may take.
+        max_route_bytes: usize = 64 << 20,
     }
 }
 

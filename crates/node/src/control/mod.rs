@@ -173,4 +173,9 @@ pub trait ControlApplication: Send {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called; [`Instant::NEVER`] if nothing waits.
     fn next_deadline(&self) -> Instant;
+
+    /// What the application has counted, each under a word of its own, for the metrics.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }

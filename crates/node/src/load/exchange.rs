@@ -114,7 +114,6 @@ impl UdpExchange {
     /// A socket that fails.
     pub fn run(&mut self, span: Duration) -> io::Result<()> {
         let end = Instant::now() + span;
-        self.last_data = Instant::now();
         while Instant::now() < end {
             let worked = self.produce()? | self.collect()? | self.ask()?;
             if !worked {

@@ -31,7 +31,7 @@ use management::{
     response_data, with_number,
 };
 use packet::ndn::DataBuilder;
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Data, Interest, Name};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now};
@@ -47,6 +47,9 @@ pub const MAX_PREFIX_COMPONENTS: usize = 32;
 /// Most Data that one command erases from the content store, as in NFD.
 pub const ERASE_LIMIT: usize = 256;
 
+/// Time between two lines of the log about refused commands.
+const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
+
 /// What management is made with.
 #[derive(Debug)]
 pub struct ManagementConfig {
@@ -57,6 +60,8 @@ pub struct ManagementConfig {
     pub localhop: Option<Authority>,
     /// Most routes in the RIB.
     pub max_routes: usize,
+    /// Most bytes of names and announcements of these routes.
+    pub max_route_bytes: usize,
     /// Segments of datasets and notifications kept for those who ask again.
     pub max_stored_packets: usize,
 }
@@ -68,6 +73,7 @@ impl Default for ManagementConfig {
             localhost: Authority::Anyone,
             localhop: None,
             max_routes: 65_536,
+            max_route_bytes: 64 << 20,
             max_stored_packets: 256,
         }
     }
@@ -136,6 +142,9 @@ pub struct NfdManagement {
     /// Number of the next notification.
     next_notification: u64,
     counters: ManagementCounters,
+    /// When the next refusal is written to the log, and how many were not.
+    next_refusal_logged: Instant,
+    refusals_not_logged: u64,
 }
 
 impl NfdManagement {
@@ -144,13 +153,15 @@ impl NfdManagement {
         NfdManagement {
             localhost: config.localhost,
             localhop: config.localhop,
-            rib: Rib::new(config.max_routes),
+            rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
             store: DataStore::new(config.max_stored_packets),
             connecting: BTreeMap::new(),
             outgoing: VecDeque::new(),
             last_version: 0,
             next_notification: 0,
             counters: ManagementCounters::default(),
+            next_refusal_logged: Instant::ZERO,
+            refusals_not_logged: 0,
         }
     }
 
@@ -198,7 +209,7 @@ impl NfdManagement {
             Ok(()) => {}
             Err(refusal) => {
                 self.counters.unauthorized += 1;
-                tracing::warn!(?command, from = request.from.0, %refusal, "command refused");
+                self.log_refusal(request, &refusal);
                 return match refusal {
                     Refusal::Malformed(_) => Outcome::Silence,
                     Refusal::Unauthorized(_) => {
@@ -212,6 +223,19 @@ impl NfdManagement {
                 .into();
         }
         self.carry_out(node, request, parameters)
+    }
+
+    /// Who gives commands by the thousand that are refused does not fill the log.
+    fn log_refusal(&mut self, request: Request<'_>, refusal: &Refusal) {
+        let now = request.now.monotonic;
+        if now < self.next_refusal_logged {
+            self.refusals_not_logged += 1;
+            return;
+        }
+        self.next_refusal_logged = now + REFUSAL_LOG_INTERVAL;
+        let others = std::mem::take(&mut self.refusals_not_logged);
+        let (command, from) = (request.command, request.from.0);
+        tracing::warn!(?command, from, %refusal, others_before = others, "command refused");
     }
 
     fn carry_out(
@@ -267,7 +291,7 @@ impl NfdManagement {
                 }
             }
         }
-        for (module, verb) in [("cs", "info"), ("strategy-choice", "list")] {
+        for (module, verb) in [("cs", "info"), ("status", "general"), ("strategy-choice", "list")] {
             if let Ok(name) = Reach::Localhost.name(module, verb) {
                 self.store.make_stale(name.as_ref());
             }
@@ -362,6 +386,20 @@ impl ControlApplication for NfdManagement {
 
     fn poll_data(&mut self) -> Option<Data> {
         self.outgoing.pop_front()
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = &self.counters;
+        vec![
+            ("commands-done", counters.commands_done),
+            ("commands-failed", counters.commands_failed),
+            ("unauthorized", counters.unauthorized),
+            ("unanswered", counters.unanswered),
+            ("datasets", counters.datasets),
+            ("notifications", counters.notifications),
+            ("routes-refused", self.rib.refused()),
+            ("next-hops-refused", counters.next_hops_refused + self.rib.hops_left_out()),
+        ]
     }
 
     fn next_deadline(&self) -> Instant {

@@ -29,6 +29,7 @@ impl ManagementConfig {
             localhost: authority(false)?,
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,
+            max_route_bytes: section.max_route_bytes,
             ..Default::default()
         })
     }

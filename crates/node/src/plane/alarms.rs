@@ -4,9 +4,11 @@ use engine::FaceId;
 use packet::time::{Duration, Instant};
 
 use super::DataPlane;
+use super::send::touch;
 use crate::control::{FacePersistency, FaceState};
 use crate::drop_reason::DropReason;
-use crate::face::{Face, STALLED_AFTER, Transport};
+use crate::face::{Face, PING_INTERVAL, Transport};
+use crate::transport::websocket::ping;
 
 /// Faces looked after in one turn.
 const ALARMS_PER_TURN: usize = 256;
@@ -36,6 +38,7 @@ impl DataPlane {
     /// Does what is due for a face, and sets its next alarm.
     fn look_after(&mut self, id: FaceId) {
         let (now, idle_timeout) = (self.now, self.settings.idle_timeout);
+        let stall_timeout = self.settings.stall_timeout;
         let Some(face) = self.faces.get_mut(&id) else { return };
         let idle_deadline = idle_deadline(face, idle_timeout);
         if idle_deadline <= now {
@@ -46,9 +49,20 @@ impl DataPlane {
         }
         let Some(face) = self.faces.get_mut(&id) else { return };
         if let Transport::Stream(port) = &mut face.transport {
-            if port.incomplete_since.is_some_and(|since| since + STALLED_AFTER <= now) {
+            if port.incomplete_since.is_some_and(|since| since + stall_timeout <= now) {
                 face.drops.count(DropReason::StalledStream);
                 return self.handle_stream_end(id, "stopped in the middle of a frame");
+            }
+            if let Some(websocket) = port.websocket.as_mut().filter(|websocket| websocket.ping_at <= now) {
+                if websocket.last_heard + PING_INTERVAL * 2 <= now {
+                    return self.handle_stream_end(id, "the WebSocket's peer does not answer");
+                }
+                websocket.ping_at = now + PING_INTERVAL;
+                if let Some(stream) = port.stream.as_mut().filter(|_| websocket.protocol.is_open()) {
+                    stream.queue().push_raw(&ping());
+                    touch(&mut self.touched, face);
+                }
+                return self.renew_alarm(id);
             }
             if port.attempt_at <= now {
                 match (face.state, port.stream.is_some()) {
@@ -65,7 +79,7 @@ impl DataPlane {
     pub(super) fn renew_alarm(&mut self, id: FaceId) {
         let idle_timeout = self.settings.idle_timeout;
         let Some(face) = self.faces.get(&id) else { return };
-        let when = face.next_deadline().min(idle_deadline(face, idle_timeout));
+        let when = face.next_deadline(self.settings.stall_timeout).min(idle_deadline(face, idle_timeout));
         // What is overdue, such as acknowledgements that find no room, is not tried again at once.
         self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
     }

@@ -6,14 +6,17 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use engine::FaceScope;
+use engine::{FaceScope, LinkType};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
+use super::faces::Peer;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
 use crate::drop_reason::DropReason;
+use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
+use crate::transport::ethernet::{EthernetChannel, GROUP};
 use crate::transport::stream::Socket;
 
 /// A socket that connections are accepted from.
@@ -27,12 +30,13 @@ pub(crate) struct Listener {
 enum ListeningSocket {
     Tcp(TcpListener),
     Unix(UnixListener),
+    WebSocket(TcpListener),
 }
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match &self.socket {
-            ListeningSocket::Tcp(socket) => socket.as_fd(),
+            ListeningSocket::Tcp(socket) | ListeningSocket::WebSocket(socket) => socket.as_fd(),
             ListeningSocket::Unix(socket) => socket.as_fd(),
         }
     }
@@ -54,17 +58,16 @@ const BACKLOG: i32 = 1024;
 impl Listener {
     /// Accepts TCP connections.
     pub(crate) fn tcp(local: SocketAddr) -> io::Result<Self> {
-        let socket = RawSocket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
-        if local.is_ipv6() {
-            socket.set_only_v6(true)?;
-        }
-        socket.set_reuse_address(true)?;
-        socket.set_nonblocking(true)?;
-        socket.bind(&local.into())?;
-        socket.listen(BACKLOG)?;
-        let socket: TcpListener = socket.into();
+        let socket = listen(local)?;
         let uri = FaceUri::Tcp(socket.local_addr()?);
         Ok(Listener { socket: ListeningSocket::Tcp(socket), uri, path: None })
+    }
+
+    /// Accepts WebSocket connections.
+    pub(crate) fn websocket(local: SocketAddr) -> io::Result<Self> {
+        let socket = listen(local)?;
+        let uri = FaceUri::WebSocket(socket.local_addr()?);
+        Ok(Listener { socket: ListeningSocket::WebSocket(socket), uri, path: None })
     }
 
     /// Accepts connections at a path. A file that a forwarder left behind is replaced; one that still listens is not.
@@ -92,14 +95,23 @@ impl Listener {
         &self.uri
     }
 
+    fn is_websocket(&self) -> bool {
+        matches!(self.socket, ListeningSocket::WebSocket(_))
+    }
+
     fn accept(&self) -> io::Result<(Socket, FaceUri)> {
         match &self.socket {
-            ListeningSocket::Tcp(listener) => {
+            ListeningSocket::Tcp(listener) | ListeningSocket::WebSocket(listener) => {
                 let (socket, remote) = listener.accept()?;
                 socket.set_nonblocking(true)?;
                 // Without it a small packet may wait for the acknowledgement of the one before.
                 socket.set_nodelay(true)?;
-                Ok((Socket::Tcp(socket), FaceUri::Tcp(remote)))
+                options::notice_dead_peers(&socket)?;
+                let remote = match self.is_websocket() {
+                    true => FaceUri::WebSocketClient(remote),
+                    false => FaceUri::Tcp(remote),
+                };
+                Ok((Socket::Tcp(socket), remote))
             }
             ListeningSocket::Unix(listener) => {
                 let (socket, _) = listener.accept()?;
@@ -109,6 +121,18 @@ impl Listener {
             }
         }
     }
+}
+
+fn listen(local: SocketAddr) -> io::Result<TcpListener> {
+    let socket = RawSocket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
+    if local.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&local.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
 }
 
 /// Whether a connection between these ends stays on this host.
@@ -131,6 +155,29 @@ impl DataPlane {
         Ok(())
     }
 
+    /// Receives frames from an interface; with `multicast` the group gets a face.
+    pub(crate) fn add_ethernet(&mut self, channel: EthernetChannel, multicast: bool) -> io::Result<()> {
+        let number = self.ethernet.len();
+        self.watch(&channel.ring, Token::Ethernet(number), epoll::EventFlags::IN)?;
+        self.ethernet.push(channel);
+        if multicast {
+            self.add_ethernet_face(number, GROUP, FacePersistency::Permanent, None);
+        }
+        Ok(())
+    }
+
+    /// Joins a group, for which there is one face.
+    pub(crate) fn add_group(&mut self, channel: DatagramChannel, link_type: LinkType) -> io::Result<()> {
+        let (number, group) = (self.channels.len(), channel.local);
+        self.add_channel(channel)?;
+        if let Some(face) = self.add_group_face(number, group, link_type)
+            && let Some(channel) = self.channels.get_mut(number)
+        {
+            channel.set_group(face);
+        }
+        Ok(())
+    }
+
     /// Accepts connections from a listener.
     pub(crate) fn add_listener(&mut self, listener: Listener) -> io::Result<()> {
         self.watch(&listener, Token::Listener(self.listeners.len()), epoll::EventFlags::IN)?;
@@ -141,7 +188,11 @@ impl DataPlane {
     /// Addresses of all that is bound.
     pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
         let datagrams = self.channels.iter().map(DatagramChannel::uri);
-        datagrams.chain(self.listeners.iter().map(|listener| listener.uri().clone())).collect()
+        let ethernet = self.ethernet.iter().map(EthernetChannel::uri);
+        datagrams
+            .chain(ethernet)
+            .chain(self.listeners.iter().map(|listener| listener.uri().clone()))
+            .collect()
     }
 
     pub(super) fn accept(&mut self, number: usize) {
@@ -150,21 +201,18 @@ impl DataPlane {
             match listener.accept() {
                 Ok((socket, remote)) => {
                     let local = match &socket {
-                        Socket::Tcp(socket) => socket.local_addr().map_or(listener.uri.clone(), FaceUri::Tcp),
+                        Socket::Tcp(socket) => match (socket.local_addr(), listener.is_websocket()) {
+                            (Ok(local), true) => FaceUri::WebSocket(local),
+                            (Ok(local), false) => FaceUri::Tcp(local),
+                            (Err(_), _) => listener.uri.clone(),
+                        },
                         Socket::Unix(_) => listener.uri.clone(),
                     };
-                    if self.may_add_on_demand() {
-                        let scope = scope_of(&local, &remote);
-                        self.add_stream_face(
-                            remote,
-                            local,
-                            scope,
-                            FacePersistency::OnDemand,
-                            Some(socket),
-                            None,
-                        );
-                    } else {
-                        self.drops.count(DropReason::TooManyFaces);
+                    let peer =
+                        if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
+                    let scope = scope_of(&local, &remote);
+                    if self.may_add_on_demand(scope) {
+                        self.add_stream_face(remote, local, scope, FacePersistency::OnDemand, peer);
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

@@ -13,14 +13,20 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::channels::scope_of;
+use super::limits::note_queue;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings, NdnCodec};
 use crate::control::{
-    CongestionSettings, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri,
+    CongestionSettings, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress,
 };
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{DatagramPort, Face, StreamPort, StreamTarget, Traffic, Transport};
+use crate::face::{
+    DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport, Way, WebSocketPort,
+};
+use crate::sys::options;
+use crate::transport::datagram::DatagramChannel;
 use crate::transport::stream::{Socket, Stream};
+use crate::transport::websocket::WebSocket;
 
 /// What the configuration says about faces.
 #[derive(Clone, Debug)]
@@ -28,13 +34,19 @@ pub(crate) struct Settings {
     pub(crate) max_faces: usize,
     pub(crate) max_on_demand_faces: usize,
     pub(crate) idle_timeout: Duration,
+    /// The same while there are as many faces as there may be.
+    pub(crate) crowded_idle_timeout: Duration,
+    pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
     pub(crate) send_queue_bytes: usize,
+    pub(crate) all_send_queues_bytes: usize,
+    pub(crate) reassembly_bytes: usize,
     pub(crate) congestion_marking: bool,
     pub(crate) congestion: CongestionSettings,
     pub(crate) udp_mtu_bytes: usize,
     pub(crate) udp_reliability: bool,
     pub(crate) accept_udp: bool,
+    pub(crate) accept_ethernet: bool,
     pub(crate) max_pending_per_face: Option<u32>,
 }
 
@@ -47,16 +59,10 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
 const LARGEST_IN_TRAIN: usize = 32_000;
 
 impl DataPlane {
-    /// Whether there is room for one more face that nobody asked for.
-    pub(super) fn may_add_on_demand(&self) -> bool {
-        self.on_demand_faces < self.settings.max_on_demand_faces && self.faces.len() < self.settings.max_faces
-    }
-
     /// Makes a face for a peer that appeared.
     #[cold]
     pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
-        if !self.may_add_on_demand() {
-            self.drops.count(DropReason::TooManyFaces);
+        if !self.may_add_on_demand(FaceScope::NonLocal) {
             return None;
         }
         let settings = self.udp_link_settings();
@@ -94,7 +100,8 @@ impl DataPlane {
         settings: LinkSettings,
     ) -> Option<FaceId> {
         let local = self.channels.get(number)?.uri();
-        let port = DatagramPort { channel: number, peer, outbox: None, largest_in_train: LARGEST_IN_TRAIN };
+        let way = Way::Udp { channel: number, peer, largest_in_train: LARGEST_IN_TRAIN };
+        let port = DatagramPort { outbox: None, way };
         let id = self.add_face(NewFace {
             remote: FaceUri::Udp(peer),
             local,
@@ -103,6 +110,7 @@ impl DataPlane {
             state: FaceState::Up,
             transport: Transport::Datagram(port),
             settings,
+            link_type: LinkType::PointToPoint,
         })?;
         if let Some(channel) = self.channels.get_mut(number) {
             channel.add_peer(peer, id);
@@ -110,27 +118,121 @@ impl DataPlane {
         Some(id)
     }
 
-    /// Makes a face over a connection: one that was accepted, or one to `target` that is yet to come about.
+    /// Makes the face of a multicast socket.
+    pub(super) fn add_group_face(
+        &mut self,
+        number: usize,
+        group: SocketAddr,
+        link_type: LinkType,
+    ) -> Option<FaceId> {
+        let local = self.channels.get(number)?.uri();
+        let way = Way::Udp { channel: number, peer: group, largest_in_train: LARGEST_IN_TRAIN };
+        // As in NFD, packets are not cut: everybody would have to put them together.
+        let settings = LinkSettings {
+            multi_access: true,
+            fragmentation: false,
+            reliability: false,
+            transport_mtu_bytes: Some(MAX_PACKET_BYTES),
+            ..self.stream_link_settings()
+        };
+        self.add_face(NewFace {
+            remote: FaceUri::Udp(group),
+            local,
+            scope: FaceScope::NonLocal,
+            persistency: FacePersistency::Permanent,
+            state: FaceState::Up,
+            transport: Transport::Datagram(DatagramPort { outbox: None, way }),
+            settings,
+            link_type,
+        })
+    }
+
+    /// Makes a face to a peer, or to the group, on an interface.
+    pub(super) fn add_ethernet_face(
+        &mut self,
+        number: usize,
+        peer: MacAddress,
+        persistency: FacePersistency,
+        settings: Option<LinkSettings>,
+    ) -> Option<FaceId> {
+        let channel = self.ethernet.get(number)?;
+        let (local, mtu_bytes) = (channel.uri(), channel.mtu_bytes);
+        let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(mtu_bytes, peer));
+        let way = Way::Ethernet { channel: number, peer };
+        let many = peer.is_multicast();
+        let id = self.add_face(NewFace {
+            remote: FaceUri::Ethernet(peer),
+            local,
+            scope: FaceScope::NonLocal,
+            persistency,
+            state: FaceState::Up,
+            transport: Transport::Datagram(DatagramPort { outbox: None, way }),
+            settings,
+            link_type: if many { LinkType::MultiAccess } else { LinkType::PointToPoint },
+        })?;
+        if let Some(channel) = self.ethernet.get_mut(number) {
+            channel.add_peer(peer, id);
+        }
+        Some(id)
+    }
+
+    pub(super) fn ethernet_link_settings(&self, mtu_bytes: usize, peer: MacAddress) -> LinkSettings {
+        LinkSettings {
+            transport_mtu_bytes: Some(mtu_bytes.min(MAX_PACKET_BYTES)),
+            fragmentation: true,
+            padded_frames: true,
+            multi_access: peer.is_multicast(),
+            ..self.stream_link_settings()
+        }
+    }
+
+    /// Makes a face over a connection: one that was accepted, or one that is yet to come about.
     pub(super) fn add_stream_face(
         &mut self,
         remote: FaceUri,
         local: FaceUri,
         scope: FaceScope,
         persistency: FacePersistency,
-        socket: Option<Socket>,
-        target: Option<StreamTarget>,
+        peer: Peer,
     ) -> Option<FaceId> {
+        let now = self.now;
+        let (socket, target, websocket) = match peer {
+            Peer::Came(socket) => (Some(socket), None, None),
+            Peer::Browser(socket) => {
+                let protocol = WebSocket::default();
+                let port = WebSocketPort { protocol, last_heard: now, ping_at: now + PING_INTERVAL };
+                (Some(socket), None, Some(Box::new(port)))
+            }
+            Peer::At(target) => (None, Some(target), None),
+        };
         let state = if socket.is_some() { FaceState::Up } else { FaceState::Down };
         let port = StreamPort {
-            stream: socket.map(Stream::new),
+            stream: socket.map(|socket| {
+                let mut stream = Stream::new(socket);
+                stream.queue().as_messages = websocket.is_some();
+                stream
+            }),
             target,
             back_off: FIRST_BACK_OFF,
             attempt_at: Instant::NEVER,
-            incomplete_since: None,
+            // The request must come, and must end, in time.
+            incomplete_since: websocket.is_some().then_some(now),
+            noted_queue: 0,
+            websocket,
         };
         let settings = self.stream_link_settings();
         let transport = Transport::Stream(port);
-        let id = self.add_face(NewFace { remote, local, scope, persistency, state, transport, settings })?;
+        let link_type = LinkType::PointToPoint;
+        let id = self.add_face(NewFace {
+            remote,
+            local,
+            scope,
+            persistency,
+            state,
+            transport,
+            settings,
+            link_type,
+        })?;
         let Some(Transport::Stream(port)) = self.faces.get(&id).map(|face| &face.transport) else {
             return None;
         };
@@ -151,12 +253,12 @@ impl DataPlane {
         let id = FaceId(self.next_face);
         let random = Random::from_seed(self.random.next_u64());
         let codec = Codec::Ndn(Box::new(NdnCodec::new(new.settings, random)?));
-        let face = Face {
+        let mut face = Face {
             id,
             remote: new.remote,
             local: new.local,
             scope: new.scope,
-            link_type: LinkType::PointToPoint,
+            link_type: new.link_type,
             persistency: new.persistency,
             dialect: Dialect::Ndn,
             codec,
@@ -167,7 +269,12 @@ impl DataPlane {
             touched: false,
             traffic: Traffic::default(),
             drops: DropCounters::default(),
+            partial_bytes: 0,
+            taps: Vec::new(),
         };
+        for (number, maker) in &self.tap_makers {
+            face.taps.extend(maker(&face).map(|tap| (*number, tap)));
+        }
         let config =
             engine::FaceConfig { max_pending: self.settings.max_pending_per_face, ..face.engine_config() };
         self.engine.add_face(self.now, id, config).ok()?;
@@ -186,9 +293,12 @@ impl DataPlane {
         let face = self.faces.get(&id)?;
         let packets = self.engine.face_counters(id).copied().unwrap_or_default();
         let queued = match &face.transport {
-            Transport::Datagram(port) => {
-                self.channels.get(port.channel).map_or(0, |channel| channel.queued_bytes())
-            }
+            Transport::Datagram(port) => match port.way {
+                Way::Udp { channel, .. } => {
+                    self.channels.get(channel).map_or(0, DatagramChannel::queued_bytes)
+                }
+                Way::Ethernet { .. } => 0,
+            },
             Transport::Stream(port) => port.stream.as_ref().map_or(0, Stream::all_queued_bytes),
         };
         Some(face.status(self.now, packets, self.settings.idle_timeout, queued))
@@ -209,12 +319,20 @@ impl DataPlane {
         self.alarms.remove(&(face.alarm, id));
         self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.absorb(&face.traffic, &face.drops, &packets);
+        self.forget_holdings(&mut face);
         match &mut face.transport {
-            Transport::Datagram(port) => {
-                if let Some(channel) = self.channels.get_mut(port.channel) {
-                    channel.remove_peer(port.peer);
+            Transport::Datagram(port) => match port.way {
+                Way::Udp { channel, peer, .. } => {
+                    if let Some(channel) = self.channels.get_mut(channel) {
+                        channel.remove_peer(peer);
+                    }
                 }
-            }
+                Way::Ethernet { channel, peer } => {
+                    if let Some(channel) = self.ethernet.get_mut(channel) {
+                        channel.remove_peer(peer);
+                    }
+                }
+            },
             // Closing the socket takes it out of the epoll set.
             Transport::Stream(_) => {}
         }
@@ -297,6 +415,7 @@ impl DataPlane {
         let was_up = face.state == FaceState::Up;
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
+            note_queue(&mut self.queued_bytes, port);
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;
@@ -318,6 +437,17 @@ struct NewFace {
     state: FaceState,
     transport: Transport,
     settings: LinkSettings,
+    link_type: LinkType,
+}
+
+/// The far end of a connection.
+pub(super) enum Peer {
+    /// It came to us.
+    Came(Socket),
+    /// It came to us and speaks WebSocket.
+    Browser(Socket),
+    /// We go there.
+    At(StreamTarget),
 }
 
 fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
@@ -326,6 +456,7 @@ fn begin_connecting(target: &StreamTarget) -> io::Result<Socket> {
             let socket = RawSocket::new(Domain::for_address(*address), Type::STREAM, Some(Protocol::TCP))?;
             socket.set_nonblocking(true)?;
             socket.set_tcp_nodelay(true)?;
+            options::notice_dead_peers(&socket)?;
             match socket.connect(&(*address).into()) {
                 Ok(()) => {}
                 Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}

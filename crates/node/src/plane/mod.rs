@@ -7,9 +7,11 @@
 mod alarms;
 mod channels;
 mod faces;
+mod limits;
 mod operations;
 mod receive;
 mod send;
+mod taps;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -27,10 +29,12 @@ use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic};
 use crate::sys::datagrams;
 use crate::transport::datagram::DatagramChannel;
+use crate::transport::ethernet::EthernetChannel;
 use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
+pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
 pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
@@ -40,7 +44,7 @@ pub(crate) enum Message {
     /// An Interest for the node itself, and the face it came by.
     Interest(packet::Interest, FaceId),
     /// Something happened to a face.
-    Face(FaceEvent),
+    Face(Box<FaceEvent>),
     /// Something that the engine wants known.
     Engine(engine::Event),
 }
@@ -50,6 +54,7 @@ pub(crate) enum Message {
 pub(crate) enum Token {
     Waker,
     Datagrams(usize),
+    Ethernet(usize),
     Listener(usize),
     Face(FaceId),
 }
@@ -61,6 +66,7 @@ impl Token {
             Token::Datagrams(number) => (1, number as u64),
             Token::Listener(number) => (2, number as u64),
             Token::Face(face) => (3, u64::from(face.0)),
+            Token::Ethernet(number) => (4, number as u64),
         };
         epoll::EventData::new_u64(kind << 56 | number)
     }
@@ -71,6 +77,7 @@ impl Token {
             1 => Token::Datagrams(number as usize),
             2 => Token::Listener(number as usize),
             3 => Token::Face(FaceId(number as u32)),
+            4 => Token::Ethernet(number as usize),
             _ => Token::Waker,
         }
     }
@@ -91,7 +98,14 @@ pub(crate) struct DataPlane {
     pub(crate) faces: Faces,
     next_face: u32,
     on_demand_faces: usize,
+    /// When faces that can go are next searched for.
+    next_search: Instant,
+    /// What waits for peers to read, over all faces.
+    queued_bytes: usize,
+    /// What incomplete packets take, over all faces.
+    partial_bytes: usize,
     channels: Vec<DatagramChannel>,
+    ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
     arrivals: Arrivals,
     receiver: Option<Box<datagrams::Receiver>>,
@@ -99,7 +113,7 @@ pub(crate) struct DataPlane {
     scratch: Vec<u8>,
     /// Faces that have something to finish in this turn.
     touched: Vec<FaceId>,
-    outboxes: Vec<Box<Outbox>>,
+    outboxes: Vec<Outbox>,
     spare: Vec<u8>,
     /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
     alarms: std::collections::BTreeSet<(Instant, FaceId)>,
@@ -108,6 +122,11 @@ pub(crate) struct DataPlane {
     pub(crate) past: Traffic,
     pub(crate) drops: DropCounters,
     pub(crate) past_packets: [[u64; 3]; 2],
+    past_link_drops: std::collections::BTreeMap<&'static str, u64>,
+    /// Taps for faces that are yet to come.
+    tap_makers: Vec<(u64, TapMaker)>,
+    next_tap: u64,
+    delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
     /// A descriptor to give up when there are no more.
@@ -154,7 +173,11 @@ impl DataPlane {
             faces: Faces::default(),
             next_face: FaceId::LAST_RESERVED.0 + 1,
             on_demand_faces: 0,
+            next_search: now,
+            queued_bytes: 0,
+            partial_bytes: 0,
             channels: Vec::new(),
+            ethernet: Vec::new(),
             listeners: Vec::new(),
             arrivals: Arrivals::new(),
             receiver: Some(Box::new(datagrams::Receiver::new())),
@@ -167,6 +190,10 @@ impl DataPlane {
             past: Traffic::default(),
             drops: DropCounters::default(),
             past_packets: [[0; 3]; 2],
+            past_link_drops: Default::default(),
+            tap_makers: Vec::new(),
+            next_tap: 1,
+            delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
             reserve: std::fs::File::open("/dev/null").ok(),
@@ -204,6 +231,7 @@ impl DataPlane {
             match Token::of(event.data) {
                 Token::Waker => self.carry_out_tasks(),
                 Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
+                Token::Ethernet(channel) => self.handle_ethernet(channel),
                 Token::Listener(listener) => self.accept(listener),
                 Token::Face(face) => self.handle_stream(face, flags),
             }
@@ -212,6 +240,7 @@ impl DataPlane {
             self.engine.advance(self.now);
             self.send_all();
         }
+        self.release_delayed();
         self.ring_alarms();
         self.finish_touched();
         self.pass_on_events();
@@ -221,6 +250,7 @@ impl DataPlane {
     fn timeout(&self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
+        let deadline = deadline.min(self.delayed.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {
@@ -265,7 +295,7 @@ impl DataPlane {
                 TrySendError::Full(Message::Face(event)) | TrySendError::Disconnected(Message::Face(event)),
             ) => {
                 if self.late_events.len() < MAX_LATE_EVENTS {
-                    self.late_events.push_back(event);
+                    self.late_events.push_back(*event);
                 } else {
                     self.drops.count(DropReason::ManagementBusy);
                 }
@@ -276,7 +306,7 @@ impl DataPlane {
 
     fn tell_of_face(&mut self, event: FaceEvent) {
         if self.late_events.is_empty() || self.late_events.len() >= MAX_LATE_EVENTS {
-            self.tell(Message::Face(event));
+            self.tell(Message::Face(Box::new(event)));
         } else {
             self.late_events.push_back(event);
         }
@@ -286,9 +316,9 @@ impl DataPlane {
         while let Some(event) = self.late_events.pop_front() {
             let before = self.late_events.len();
             if let Err(TrySendError::Full(Message::Face(event))) =
-                self.messages.try_send(Message::Face(event))
+                self.messages.try_send(Message::Face(Box::new(event)))
             {
-                self.late_events.push_front(event);
+                self.late_events.push_front(*event);
                 debug_assert_eq!(self.late_events.len(), before + 1);
                 break;
             }

@@ -1,23 +1,25 @@
 //! What other threads ask of the data plane: the operations of [`crate::control::NodeControl`].
 
-use engine::{FaceId, FaceScope, NextHop};
+use engine::{FaceId, FaceScope, LinkType, NextHop};
 use link::v2::MIN_MTU_BYTES;
 use packet::{Buffer, Dialect, Name};
 
 use super::DataPlane;
+use super::faces::Peer;
 use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceStatus, FaceUri, INTERNAL_FACE, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError,
+    FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, INTERNAL_FACE, MacAddress,
+    NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
 };
+use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
 
 /// Items of a list that are collected in one go.
 pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
-    pub(crate) fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
         if request.dialect != Dialect::Ndn {
             return Err(CreateFaceError::Unsupported("faces of this dialect cannot be made yet".to_owned()));
         }
@@ -35,9 +37,10 @@ impl DataPlane {
             FaceUri::Udp(peer) if peer.ip().is_multicast() => {
                 Err(CreateFaceError::Unsupported("multicast faces are made by the configuration".to_owned()))
             }
-            FaceUri::Udp(peer) => self.create_datagram_face(*peer, &request),
-            FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), &request),
-            FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), &request),
+            FaceUri::Udp(peer) => self.create_datagram_face(*peer, request),
+            FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), request),
+            FaceUri::Ethernet(peer) => self.create_ethernet_face(*peer, request),
+            FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), request),
             other => {
                 Err(CreateFaceError::Unsupported(format!("faces to {}:// cannot be made", other.scheme())))
             }
@@ -61,6 +64,33 @@ impl DataPlane {
             .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
     }
 
+    fn create_ethernet_face(
+        &mut self,
+        peer: MacAddress,
+        request: &CreateFace,
+    ) -> Result<FaceId, CreateFaceError> {
+        let Some(FaceUri::Device(name)) = &request.local else {
+            let problem = "an Ethernet face needs the interface as its local end: dev://eth0";
+            return Err(CreateFaceError::BadParameters(problem.to_owned()));
+        };
+        if peer.is_multicast() {
+            let problem = "multicast faces are made by the configuration";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
+        }
+        let channel = self.ethernet.iter().position(|channel| channel.name == *name).ok_or_else(|| {
+            CreateFaceError::Unsupported(format!(
+                "{name} is not among ethernet.interfaces of the configuration"
+            ))
+        })?;
+        let mtu_bytes = self.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
+        let settings = self.ethernet_link_settings(mtu_bytes, peer);
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal).map_err(|conflicts| {
+            CreateFaceError::BadParameters(format!("not for such a face: {conflicts:?}"))
+        })?;
+        self.add_ethernet_face(channel, peer, request.persistency, Some(settings))
+            .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
+    }
+
     fn create_stream_face(
         &mut self,
         target: StreamTarget,
@@ -79,7 +109,7 @@ impl DataPlane {
             StreamTarget::Unix(_) => (FaceUri::FileDescriptor(0), FaceScope::Local),
         };
         let id = self
-            .add_stream_face(request.remote.clone(), local, scope, request.persistency, None, Some(target))
+            .add_stream_face(request.remote.clone(), local, scope, request.persistency, Peer::At(target))
             .ok_or_else(|| CreateFaceError::Socket("the connection failed at once".to_owned()))?;
         match self.update_face(id, request.changes) {
             Ok(_) => Ok(id),
@@ -104,7 +134,9 @@ impl DataPlane {
         let mut conflicts = Vec::new();
         let persistency = changes.persistency.unwrap_or(face.persistency);
         let can_be = match &face.transport {
-            Transport::Datagram(_) => true,
+            Transport::Datagram(_) => {
+                face.link_type == LinkType::PointToPoint || persistency == FacePersistency::Permanent
+            }
             // Whom we accepted we cannot call.
             Transport::Stream(port) => port.target.is_some() != (persistency == FacePersistency::OnDemand),
         };
@@ -152,7 +184,30 @@ impl DataPlane {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
         ids.sort_unstable();
         ids.truncate(PAGE);
-        ids.into_iter().filter_map(|id| self.face_status(id)).collect()
+        let internal = (from <= INTERNAL_FACE).then(|| self.internal_face_status());
+        internal.into_iter().chain(ids.into_iter().filter_map(|id| self.face_status(id))).collect()
+    }
+
+    /// The face by which Interests reach the node's own applications. It has no socket: there are no bytes to count.
+    pub(crate) fn internal_face_status(&self) -> FaceStatus {
+        let packets = self.engine.face_counters(INTERNAL_FACE).copied().unwrap_or_default();
+        FaceStatus {
+            id: INTERNAL_FACE,
+            remote: FaceUri::Internal,
+            local: FaceUri::Internal,
+            dialect: Dialect::Ndn,
+            scope: FaceScope::Local,
+            persistency: FacePersistency::Permanent,
+            link_type: LinkType::PointToPoint,
+            state: FaceState::Up,
+            expires_in: None,
+            congestion: self.settings.congestion,
+            mtu_bytes: None,
+            local_fields: true,
+            reliability: false,
+            congestion_marking: false,
+            traffic: FaceTraffic { packets, ..FaceTraffic::default() },
+        }
     }
 
     /// Part of the list of routes.
@@ -200,6 +255,13 @@ impl DataPlane {
             hits: counters.hits,
             misses: counters.misses,
         }
+    }
+
+    /// What transports dropped, over all faces, past ones included.
+    pub(crate) fn all_drops(&self) -> DropCounters {
+        let mut drops = self.drops;
+        self.faces.values().for_each(|face| drops.absorb(&face.drops));
+        drops
     }
 
     pub(crate) fn status(&self) -> NodeStatus {

@@ -1,18 +1,23 @@
 //! From the sockets to the engine.
 
 use engine::FaceId;
+use link::Direction;
 use rustix::event::epoll;
 
 use super::send::touch;
+use super::taps::{Delayed, pass};
 use super::{DataPlane, Token};
 use crate::codec::{Arrivals, Codec, Framing};
-use crate::control::FaceState;
+use crate::control::{FacePersistency, FaceState, MacAddress};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, Transport};
 use crate::transport::stream::ReadOutcome;
+use crate::transport::websocket::{Event, Step};
 
 /// Trains received from one socket in one turn.
 const TRAINS_PER_TURN: usize = 8;
+/// Frames received from one interface in one turn.
+const FRAMES_PER_TURN: usize = 256;
 
 impl DataPlane {
     /// A socket for datagrams has something to read, or room to write.
@@ -30,6 +35,7 @@ impl DataPlane {
             return;
         }
         let Some(mut receiver) = self.receiver.take() else { return };
+        let is_group = self.channels.get(number).is_some_and(|channel| channel.is_multicast());
         if let Some(channel) = self.channels.get(number)
             // Errors of a socket without a peer are about some datagram sent long ago.
             && let Ok(count) = receiver.receive(&channel.socket, TRAINS_PER_TURN)
@@ -38,11 +44,70 @@ impl DataPlane {
                 let Some((train, bytes)) = receiver.train(index) else { continue };
                 let first = bytes.get(..train.stride).unwrap_or(bytes);
                 let Some(face) = self.face_of_peer(number, train.from, first) else { continue };
-                self.receive_frames(face, bytes.chunks(train.stride));
+                let from = if is_group { endpoint_of(train.from) } else { 0 };
+                self.receive_frames(face, from, bytes.chunks(train.stride));
             }
         }
         self.receiver = Some(receiver);
         self.hand_over();
+    }
+
+    /// An interface has frames.
+    pub(super) fn handle_ethernet(&mut self, number: usize) {
+        for _ in 0..FRAMES_PER_TURN {
+            let Some(channel) = self.ethernet.get_mut(number) else { return };
+            let scratch = &mut self.scratch;
+            let mut arrived = None;
+            let more = channel.ring.receive(|frame| {
+                // What is sent to the group belongs to the group's face, whoever sent it.
+                let peer = if frame.to.is_multicast() { frame.to } else { frame.from };
+                if let Some(place) = scratch.get_mut(..frame.payload.len()) {
+                    place.copy_from_slice(frame.payload);
+                    arrived = Some((peer, frame.from, frame.payload.len()));
+                }
+            });
+            if !more {
+                break;
+            }
+            let Some((peer, from, length)) = arrived else { continue };
+            let scratch = std::mem::take(&mut self.scratch);
+            let frame = scratch.get(..length).unwrap_or_default();
+            if let Some(face) = self.face_of_ethernet_peer(number, peer, frame)
+                && let Some(face) = self.faces.get_mut(&face)
+            {
+                touch(&mut self.touched, face);
+                let from = from.0.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+                receive_frame(
+                    face,
+                    from,
+                    frame,
+                    self.now,
+                    &self.engine,
+                    &mut self.arrivals,
+                    &mut self.delayed,
+                );
+            }
+            self.scratch = scratch;
+            if self.arrivals.len() >= Arrivals::FULL {
+                self.hand_over();
+            }
+        }
+        self.hand_over();
+    }
+
+    fn face_of_ethernet_peer(&mut self, number: usize, peer: MacAddress, frame: &[u8]) -> Option<FaceId> {
+        if let Some(face) = self.ethernet.get(number)?.face(peer) {
+            return Some(face);
+        }
+        let welcome = self.settings.accept_ethernet && Codec::is_welcome(packet::Dialect::Ndn, frame);
+        if !welcome || peer.is_multicast() {
+            self.drops.count(DropReason::Stranger);
+            return None;
+        }
+        if !self.may_add_on_demand(engine::FaceScope::NonLocal) {
+            return None;
+        }
+        self.add_ethernet_face(number, peer, FacePersistency::OnDemand, None)
     }
 
     /// The face of a peer, made if the peer is new and its frame worth it.
@@ -59,13 +124,13 @@ impl DataPlane {
     }
 
     #[inline]
-    fn receive_frames<'f>(&mut self, id: FaceId, frames: impl Iterator<Item = &'f [u8]>) {
+    fn receive_frames<'f>(&mut self, id: FaceId, from: u64, frames: impl Iterator<Item = &'f [u8]>) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         touch(&mut self.touched, face);
         for frame in frames {
             // Looked up anew after a batch has been handed over, which may do anything to faces.
             let Some(face) = self.faces.get_mut(&id) else { return };
-            receive_frame(face, frame, self.now, &self.engine, &mut self.arrivals);
+            receive_frame(face, from, frame, self.now, &self.engine, &mut self.arrivals, &mut self.delayed);
             if self.arrivals.len() >= Arrivals::FULL {
                 self.hand_over();
             }
@@ -95,8 +160,14 @@ impl DataPlane {
             ReadOutcome::Nothing => {}
             ReadOutcome::Closed => self.handle_stream_end(id, "closed by the peer"),
             ReadOutcome::Bytes(count) => {
+                let is_websocket = port.websocket.is_some();
                 touch(&mut self.touched, face);
-                self.split_stream(id, scratch.get(..count).unwrap_or_default());
+                let bytes = scratch.get_mut(..count).unwrap_or_default();
+                if is_websocket {
+                    self.split_websocket(id, bytes);
+                } else {
+                    self.split_stream(id, bytes);
+                }
                 self.hand_over();
             }
         }
@@ -111,7 +182,15 @@ impl DataPlane {
             match face.codec.framing(bytes) {
                 Framing::Complete(length) => {
                     let Some((frame, rest)) = bytes.split_at_checked(length) else { return };
-                    receive_frame(face, frame, self.now, &self.engine, &mut self.arrivals);
+                    receive_frame(
+                        face,
+                        0,
+                        frame,
+                        self.now,
+                        &self.engine,
+                        &mut self.arrivals,
+                        &mut self.delayed,
+                    );
                     bytes = rest;
                     ended_a_frame = true;
                 }
@@ -136,6 +215,83 @@ impl DataPlane {
         }
     }
 
+    /// Takes the messages out of what was read from a WebSocket, and keeps the rest.
+    fn split_websocket(&mut self, id: FaceId, mut bytes: &mut [u8]) {
+        let limit = self.send_queue_limit();
+        let mut progress = false;
+        loop {
+            let Some(face) = self.faces.get_mut(&id) else { return };
+            let Transport::Stream(port) = &mut face.transport else { return };
+            let (Some(stream), Some(websocket)) = (&mut port.stream, &mut port.websocket) else { return };
+            let (used, event) = match websocket.protocol.step(bytes) {
+                Step::Used(used, event) => (used, event),
+                Step::Incomplete => {
+                    stream.keep(bytes);
+                    let since = port.incomplete_since.filter(|_| !progress).unwrap_or(self.now);
+                    // A request that does not come is as bad as one that does not end.
+                    let waits = stream.is_inside_frame() || !websocket.protocol.is_open();
+                    port.incomplete_since = waits.then_some(since);
+                    return;
+                }
+                Step::Broken(answer) => {
+                    stream.queue().push_raw(&answer);
+                    face.drops.count(DropReason::BrokenStream);
+                    return self.part_with(id, "what came is no WebSocket");
+                }
+            };
+            progress = true;
+            websocket.last_heard = self.now;
+            let Some((piece, rest)) = bytes.split_at_mut_checked(used) else { return };
+            bytes = rest;
+            match event {
+                Event::Nothing => {}
+                // Who asks whether we are there, again and again, and does not read what we say.
+                Event::Reply(_) if stream.queue_cost() >= limit => {
+                    face.drops.count(DropReason::SendQueueFull);
+                }
+                Event::Reply(reply) => stream.queue().push_raw(&reply),
+                Event::Close(answer) => {
+                    stream.queue().push_raw(&answer);
+                    return self.part_with(id, "closed by the peer");
+                }
+                Event::Message(range) => {
+                    let frame = piece.get(range).unwrap_or_default();
+                    receive_frame(
+                        face,
+                        0,
+                        frame,
+                        self.now,
+                        &self.engine,
+                        &mut self.arrivals,
+                        &mut self.delayed,
+                    );
+                }
+                Event::Assembled => {
+                    let frame = websocket.protocol.take_message();
+                    receive_frame(
+                        face,
+                        0,
+                        &frame,
+                        self.now,
+                        &self.engine,
+                        &mut self.arrivals,
+                        &mut self.delayed,
+                    );
+                }
+            }
+            if self.arrivals.len() >= Arrivals::FULL {
+                self.hand_over();
+            }
+        }
+    }
+
+    /// Sends what still waits, as far as it goes at once, and ends the connection.
+    fn part_with(&mut self, id: FaceId, why: &str) {
+        self.hand_over();
+        self.handle_writable(id);
+        self.handle_stream_end(id, why);
+    }
+
     /// Data that the node itself sends.
     pub(crate) fn receive_internal(&mut self, data: &packet::Data) {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
@@ -145,16 +301,35 @@ impl DataPlane {
     }
 }
 
+/// Tells senders on one multicast socket apart.
+fn endpoint_of(address: std::net::SocketAddr) -> u64 {
+    let ip = match address.ip() {
+        std::net::IpAddr::V4(ip) => u128::from(ip.to_bits()),
+        std::net::IpAddr::V6(ip) => ip.to_bits(),
+    };
+    // Two senders that fall together could only spoil each other's packets, which they can anyway.
+    (ip as u64 ^ (ip >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(address.port())
+}
+
 #[inline]
 fn receive_frame(
     face: &mut Face,
+    from: u64,
     frame: &[u8],
     now: packet::time::Instant,
     engine: &engine::Engine,
     arrivals: &mut Arrivals,
+    delayed: &mut Delayed,
 ) {
     face.traffic.in_frames += 1;
     face.traffic.in_bytes += frame.len() as u64;
     arrivals.face = face.id;
-    face.codec.receive(now, 0, frame, engine.hasher(), arrivals);
+    if !face.taps.is_empty() {
+        let (taps, drops) = (&mut face.taps, &mut face.drops);
+        if let Some(frame) = pass(taps, face.id, now, Direction::In, frame, delayed, drops) {
+            face.codec.receive(now, from, &frame, engine.hasher(), arrivals);
+        }
+        return;
+    }
+    face.codec.receive(now, from, frame, engine.hasher(), arrivals);
 }

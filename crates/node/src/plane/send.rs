@@ -4,11 +4,12 @@ use engine::{FaceId, Outgoing, Transmit};
 use packet::Interest;
 use rustix::event::epoll;
 
+use super::limits::note_queue;
 use super::{DataPlane, Message, Token};
 use crate::codec::Codec;
 use crate::control::{FaceState, INTERNAL_FACE};
 use crate::drop_reason::DropReason;
-use crate::face::{Face, Transport};
+use crate::face::{Face, Transport, Way};
 use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
 use crate::transport::train::Outbox;
 
@@ -35,26 +36,36 @@ impl DataPlane {
     #[inline]
     fn send(&mut self, transmit: Transmit) {
         let id = transmit.face;
+        let limit = self.send_queue_limit();
         let Some(face) = self.faces.get_mut(&id) else {
             if id == INTERNAL_FACE {
                 self.send_to_control(transmit);
             }
             return;
         };
+        if !face.taps.is_empty() && face.state == FaceState::Up {
+            return self.send_tapped(id, transmit);
+        }
         let full = match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
-                face.codec.send(self.now, transmit, &mut **outbox);
+                face.codec.send(self.now, transmit, outbox);
                 outbox.frames() >= FULL_FRAMES || outbox.len_bytes() >= FULL_BYTES
             }
             Transport::Stream(port) => match &mut port.stream {
                 Some(stream) if face.state == FaceState::Up => {
-                    if stream.queued_bytes() >= self.settings.send_queue_bytes {
-                        face.drops.count(DropReason::SendQueueFull);
+                    let waits = stream.queue_cost();
+                    if waits >= limit {
+                        // What came together in one turn may well find a reader.
+                        if waits > 0 && !stream.waits_for_room && self.flush_now(id) {
+                            return self.send(transmit);
+                        }
+                        self.count_full_queue(id);
                         return;
                     }
                     let queue = stream.queue();
                     face.codec.send(self.now, transmit, queue);
+                    note_queue(&mut self.queued_bytes, port);
                     false
                 }
                 _ => {
@@ -66,6 +77,21 @@ impl DataPlane {
         touch(&mut self.touched, face);
         if full {
             self.flush(id);
+        }
+    }
+
+    /// Writes what waits for a connection; whether any of it went.
+    #[cold]
+    fn flush_now(&mut self, id: FaceId) -> bool {
+        let before = self.queued_bytes;
+        self.flush(id);
+        self.queued_bytes < before
+    }
+
+    #[cold]
+    fn count_full_queue(&mut self, id: FaceId) {
+        if let Some(face) = self.faces.get_mut(&id) {
+            face.drops.count(DropReason::SendQueueFull);
         }
     }
 
@@ -100,6 +126,9 @@ impl DataPlane {
 
     fn with_sink(&mut self, id: FaceId, act: impl FnOnce(&mut Codec, Sink<'_>)) {
         let Some(face) = self.faces.get_mut(&id) else { return };
+        if !face.taps.is_empty() {
+            return self.emit_tapped(id, |codec, outbox| act(codec, Sink::Outbox(outbox)));
+        }
         match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
@@ -123,10 +152,11 @@ impl DataPlane {
                 self.poll_link(id);
             }
             self.flush(id);
+            self.note_partial_packets(id);
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
             face.last_used = self.now;
-            let deadline = face.next_deadline();
+            let deadline = face.next_deadline(self.settings.stall_timeout);
             if deadline < face.alarm {
                 self.set_alarm(id, deadline.max(self.now));
             }
@@ -142,35 +172,42 @@ impl DataPlane {
         let ended = match &mut face.transport {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };
-                let Some(channel) = self.channels.get_mut(port.channel) else { return };
                 if !face.codec.settings().reliability {
                     outbox.group_by_length(&mut self.spare);
                 }
                 face.traffic.out_frames += outbox.frames() as u64;
                 face.traffic.out_bytes += outbox.len_bytes() as u64;
-                let waited = channel.is_waiting();
-                channel.send(port.peer, &outbox, &mut port.largest_in_train, &mut face.drops);
-                face.codec.handle_send_queue(channel.queued_bytes());
+                match &mut port.way {
+                    Way::Udp { channel, peer, largest_in_train } => {
+                        let number = *channel;
+                        let Some(channel) = self.channels.get_mut(number) else { return };
+                        let waited = channel.is_waiting();
+                        channel.send(*peer, &outbox, largest_in_train, &mut face.drops);
+                        face.codec.handle_send_queue(channel.queued_bytes());
+                        if !waited && channel.is_waiting() {
+                            let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+                            let token = Token::Datagrams(number).to_data();
+                            let _ = epoll::modify(&self.epoll, &channel.socket, token, flags);
+                        }
+                    }
+                    Way::Ethernet { channel, peer } => {
+                        if let Some(channel) = self.ethernet.get_mut(*channel) {
+                            channel.send(*peer, &outbox, &mut face.drops);
+                        }
+                    }
+                }
                 outbox.clear();
                 if self.outboxes.len() < MAX_SPARE_OUTBOXES {
                     self.outboxes.push(outbox);
-                }
-                if !waited && channel.is_waiting() {
-                    let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-                    let _ = epoll::modify(
-                        &self.epoll,
-                        &channel.socket,
-                        Token::Datagrams(port.channel).to_data(),
-                        flags,
-                    );
                 }
                 return;
             }
             Transport::Stream(_) => write_stream(face, &self.epoll),
         };
         if ended {
-            self.handle_stream_end(id, "writing failed");
+            return self.handle_stream_end(id, "writing failed");
         }
+        self.note_queue(id);
     }
 
     /// Writes more to a connection that has room again.

@@ -1,4 +1,6 @@
 //! What the kernel offers and safe crates do not: datagrams by the train, and a few socket options.
 
 pub(crate) mod datagrams;
+pub(crate) mod interfaces;
 pub(crate) mod options;
+pub(crate) mod packet_ring;

@@ -3,6 +3,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use socket2::{SockRef, TcpKeepalive};
 
 /// Lets the kernel hand over trains of datagrams of one sender together (generic receive offload).
 pub(crate) fn receive_trains(socket: &impl AsFd) -> io::Result<()> {
@@ -16,6 +19,15 @@ pub(crate) fn allow_ip_fragments(socket: &impl AsFd, v6: bool) -> io::Result<()>
     } else {
         set(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT)
     }
+}
+
+/// Has the system ask a silent peer now and then whether it is still there, so that a connection to one that vanished ends.
+pub(crate) fn notice_dead_peers(socket: &impl AsFd) -> io::Result<()> {
+    let keepalive = TcpKeepalive::new()
+        .with_time(Duration::from_secs(60))
+        .with_interval(Duration::from_secs(15))
+        .with_retries(4);
+    SockRef::from(socket).set_tcp_keepalive(&keepalive)
 }
 
 /// Asks for a receive buffer beyond the system's limit, which only a privileged process gets.

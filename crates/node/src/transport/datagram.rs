@@ -2,15 +2,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use engine::FaceId;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
 use super::train::{Outbox, RunLimits};
 use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::sys::datagrams::{self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, SEND_TRAINS, Train};
+use crate::sys::interfaces::Interface;
 use crate::sys::options;
 
 /// A bound UDP socket and whom it knows.
@@ -21,6 +22,8 @@ pub(crate) struct DatagramChannel {
     peers: HashMap<SocketAddr, FaceId>,
     /// Whom the last datagram came from: trains and bursts come from one.
     last: Option<(SocketAddr, FaceId)>,
+    /// On a multicast socket, the one face for everybody.
+    group: Option<FaceId>,
     /// Trains that the socket has not taken yet.
     backlog: VecDeque<Waiting>,
     backlog_bytes: usize,
@@ -63,6 +66,40 @@ impl DatagramChannel {
         Ok((DatagramChannel::over(socket.into(), local)?, granted))
     }
 
+    /// Binds a socket to a group on one interface: what is sent to the group there arrives, and what is sent leaves there.
+    pub(crate) fn bind_group(
+        group: SocketAddr,
+        interface: &Interface,
+        receive_bytes: usize,
+    ) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(group), Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_reuse_address(true)?;
+        let index = InterfaceIndexOrAddress::Index(interface.index);
+        match group.ip() {
+            IpAddr::V4(ip) => {
+                socket.bind(&group.into())?;
+                socket.set_multicast_all_v4(false)?;
+                socket.join_multicast_v4_n(&ip, &index)?;
+                socket.set_multicast_if_v4(interface.v4.first().ok_or(io::ErrorKind::AddrNotAvailable)?)?;
+                socket.set_multicast_ttl_v4(1)?;
+                socket.set_multicast_loop_v4(false)?;
+            }
+            IpAddr::V6(ip) => {
+                socket.set_only_v6(true)?;
+                let scoped = SocketAddrV6::new(ip, group.port(), 0, interface.index);
+                socket.bind(&SocketAddr::V6(scoped).into())?;
+                socket.join_multicast_v6(&ip, interface.index)?;
+                socket.set_multicast_if_v6(interface.index)?;
+                socket.set_multicast_hops_v6(1)?;
+                socket.set_multicast_loop_v6(false)?;
+            }
+        }
+        let _ = enlarge_buffers(&socket, receive_bytes, receive_bytes);
+        let _ = options::receive_trains(&socket);
+        DatagramChannel::over(socket.into(), group)
+    }
+
     fn over(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
         let local = socket.local_addr().unwrap_or(local);
         let send_buffer_bytes = socket2::SockRef::from(&socket).send_buffer_size()?;
@@ -71,6 +108,7 @@ impl DatagramChannel {
             local,
             peers: HashMap::new(),
             last: None,
+            group: None,
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             send_buffer_bytes,
@@ -84,14 +122,17 @@ impl DatagramChannel {
     /// Whether faces to this address can be made from here.
     pub(crate) fn reaches(&self, remote: SocketAddr) -> bool {
         let local_only = |ip: IpAddr| ip.is_loopback();
-        self.local.is_ipv4() == remote.is_ipv4() && (!local_only(self.local.ip()) || local_only(remote.ip()))
+        !self.is_multicast()
+            && self.local.is_ipv4() == remote.is_ipv4()
+            && (!local_only(self.local.ip()) || local_only(remote.ip()))
     }
 
     /// The face of a peer.
     #[inline]
     pub(crate) fn face(&mut self, peer: SocketAddr) -> Option<FaceId> {
-        match self.last {
-            Some((last, face)) if last == peer => Some(face),
+        match (self.last, self.group) {
+            (Some((last, face)), _) if last == peer => Some(face),
+            (_, Some(face)) => Some(face),
             _ => {
                 let face = *self.peers.get(&peer)?;
                 self.last = Some((peer, face));
@@ -102,6 +143,16 @@ impl DatagramChannel {
 
     pub(crate) fn add_peer(&mut self, peer: SocketAddr, face: FaceId) {
         self.peers.insert(peer, face);
+    }
+
+    /// Has whatever arrives belong to one face.
+    pub(crate) fn set_group(&mut self, face: FaceId) {
+        self.group = Some(face);
+    }
+
+    /// Whether the socket is for a group.
+    pub(crate) fn is_multicast(&self) -> bool {
+        self.local.ip().is_multicast()
     }
 
     pub(crate) fn remove_peer(&mut self, peer: SocketAddr) {
@@ -135,7 +186,7 @@ impl DatagramChannel {
             let (mut count, mut at) = (0, (first, start));
             for (train, end) in trains.iter_mut().zip(&mut ends) {
                 let Some((run, frames)) = outbox.run(at.0, at.1, limits) else { break };
-                *train = Train { to, bytes: outbox.bytes(run), segment: run.segment };
+                *train = Train { to, bytes: outbox.run_bytes(run), segment: run.segment };
                 at = (at.0 + frames, run.end);
                 *end = at;
                 count += 1;
@@ -200,7 +251,7 @@ impl DatagramChannel {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    drops.add(reason(&error), waiting.bytes.len().div_ceil(waiting.segment.max(1)) as u64)
+                    drops.add(reason(&error), waiting.bytes.len().div_ceil(waiting.segment.max(1)) as u64);
                 }
                 Ok(_) => {}
             }

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use packet::Buffer;
 
+use super::websocket;
 use crate::codec::FrameSink;
 use crate::sys::options;
 
@@ -75,6 +76,8 @@ pub(crate) enum ReadOutcome {
     Closed,
 }
 
+/// What a frame takes beside its bytes.
+const FRAME_COST_BYTES: usize = 128;
 /// Slices written with one call.
 const SLICES: usize = 128;
 /// Bytes written in one turn, so that a fast reader does not keep the others waiting.
@@ -130,6 +133,12 @@ impl Stream {
         &mut self.queue
     }
 
+    /// What waits takes so much memory, or a little less.
+    #[inline]
+    pub(crate) fn queue_cost(&self) -> usize {
+        self.queue.bytes + self.queue.frames.len() * FRAME_COST_BYTES
+    }
+
     /// Bytes that wait in the process.
     pub(crate) fn queued_bytes(&self) -> usize {
         self.queue.bytes
@@ -181,6 +190,8 @@ pub(crate) struct Queue {
     written: usize,
     /// Bytes to be written.
     bytes: usize,
+    /// Whether each frame is a message of a WebSocket, with a header before it.
+    pub(crate) as_messages: bool,
 }
 
 #[derive(Debug)]
@@ -203,8 +214,16 @@ impl Queue {
     /// Drops everything; gives how many frames.
     pub(crate) fn clear(&mut self) -> usize {
         let frames = self.frames.len();
-        *self = Queue::default();
+        *self = Queue { as_messages: self.as_messages, ..Queue::default() };
         frames
+    }
+
+    /// Adds bytes as they are.
+    pub(crate) fn push_raw(&mut self, bytes: &[u8]) {
+        let as_messages = std::mem::replace(&mut self.as_messages, false);
+        self.heads.extend_from_slice(bytes);
+        self.end_frame(None);
+        self.as_messages = as_messages;
     }
 
     fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
@@ -263,6 +282,12 @@ impl FrameSink for Queue {
 
     #[inline]
     fn end_frame(&mut self, packet: Option<&Buffer>) {
+        if self.as_messages {
+            let length = self.heads.len() - self.heads_complete + packet.map_or(0, |packet| packet.len());
+            let (header, used) = websocket::message_header(length);
+            let at = self.heads_complete;
+            self.heads.splice(at..at, header.into_iter().take(used));
+        }
         let frame =
             Frame { head_len: (self.heads.len() - self.heads_complete) as u32, packet: packet.cloned() };
         if frame.len() > 0 {

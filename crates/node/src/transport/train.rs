@@ -44,13 +44,12 @@ impl Outbox {
     }
 
     /// The bytes of a run.
-    pub(crate) fn bytes(&self, run: Run) -> &[u8] {
+    pub(crate) fn run_bytes(&self, run: Run) -> &[u8] {
         self.bytes.get(run.start..run.end).unwrap_or_default()
     }
 
     /// Each frame by itself.
-    #[cfg(test)]
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.lengths.iter().map(move |&length| {
             let end = start + length as usize;
@@ -148,7 +147,7 @@ mod tests {
     fn runs(outbox: &Outbox, limits: RunLimits) -> Vec<Vec<usize>> {
         let (mut first, mut start, mut runs) = (0, 0, Vec::new());
         while let Some((run, frames)) = outbox.run(first, start, limits) {
-            runs.push(outbox.bytes(run).chunks(run.segment).map(<[u8]>::len).collect());
+            runs.push(outbox.run_bytes(run).chunks(run.segment).map(<[u8]>::len).collect());
             (first, start) = (first + frames, run.end);
         }
         runs

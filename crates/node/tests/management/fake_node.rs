@@ -30,6 +30,8 @@ pub(crate) struct FakeNode {
     /// Answer to the next request for a face, if it is to fail.
     pub(crate) create_error: Option<CreateFaceError>,
     pub(crate) created: Vec<CreateFace>,
+    /// Faces that commands have destroyed, and of which nobody was told yet.
+    pub(crate) destroyed: Vec<FaceStatus>,
     pub(crate) table_is_full: bool,
     next_face: u32,
 }
@@ -87,6 +89,7 @@ impl FakeNode {
             new_faces_are: FaceState::Up,
             create_error: None,
             created: Vec::new(),
+            destroyed: Vec::new(),
             table_is_full: false,
             next_face: 400,
         }
@@ -144,7 +147,10 @@ impl NodeControl for FakeNode {
     }
 
     fn destroy_face(&mut self, face: FaceId) -> bool {
-        face != INTERNAL_FACE && self.faces.remove(&face).is_some()
+        let destroyed = if face == INTERNAL_FACE { None } else { self.faces.remove(&face) };
+        let is_destroyed = destroyed.is_some();
+        self.destroyed.extend(destroyed);
+        is_destroyed
     }
 
     fn face(&mut self, face: FaceId) -> Option<FaceStatus> {

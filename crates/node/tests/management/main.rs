@@ -6,5 +6,7 @@ mod datasets;
 mod faces;
 mod fake_node;
 mod forwarder;
+mod hostile;
+mod keys;
 mod manager;
 mod routes;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+use aws_lc_rs::encoding::{AsDer, EcPrivateKeyRfc5915Der, Pkcs8V1Der};
 use aws_lc_rs::hmac;
 use aws_lc_rs::rand::{self, SystemRandom};
 use aws_lc_rs::rsa::KeySize;
@@ -109,6 +109,28 @@ impl PrivateKey {
                 AsDer::<Pkcs8V1Der<'_>>::as_der(pair).map(|key| key.as_ref().to_vec()).map_err(|_| AT)
             }
             Secret::Hmac { bytes, .. } => Ok(bytes.clone()),
+        }
+    }
+
+    /// The key in the older form of its algorithm, in DER: SEC1 for elliptic curves, PKCS#1 for RSA. For Ed25519, which has no
+    /// other, PKCS#8; for HMAC the bare secret.
+    ///
+    /// # Errors
+    /// The library is out of memory.
+    pub fn to_older_der(&self) -> Result<Vec<u8>, KeyError> {
+        match &*self.0 {
+            Secret::Ecdsa(pair) => AsDer::<EcPrivateKeyRfc5915Der<'_>>::as_der(&pair.private_key())
+                .map(|key| key.as_ref().to_vec())
+                .map_err(|_| KeyError::Library("writing a key")),
+            Secret::Rsa(_) => {
+                // PKCS#8 is a version, an algorithm, and the older form.
+                let pkcs8 = self.to_pkcs8()?;
+                let mut info = Reader::new(&pkcs8, WHAT).inside(der::SEQUENCE)?;
+                info.number()?;
+                info.inside(der::SEQUENCE)?;
+                Ok(info.value(der::OCTET_STRING)?.to_vec())
+            }
+            Secret::Ed25519(_) | Secret::Hmac { .. } => self.to_pkcs8(),
         }
     }
 

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &RunArguments) -> ExitCode {
 
 fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
     let config = read(arguments.config.as_deref())?;
-    start_log(&config)?;
+    let log = start_log(&config)?;
     // Signals are caught before anything is started, so that none is lost and none ends the process half-way.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(RunError::Signals)?;
     let management = NfdManagement::new(ManagementConfig::read(&config).map_err(node::StartError::from)?);
@@ -49,6 +49,13 @@ fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
         if signal != SIGHUP {
             tracing::info!("stopping");
             break;
+        }
+        match reload(arguments, &mut node, &log) {
+            Ok(fixed) if fixed.is_empty() => tracing::info!("configuration read again"),
+            Ok(fixed) => {
+                tracing::warn!("configuration read again; a restart is needed for {}", fixed.join(", "));
+            }
+            Err(error) => tracing::error!("configuration not taken over: {error}"),
         }
     }
     node.shut_down();
@@ -64,11 +71,24 @@ pub(super) fn read(path: Option<&Path>) -> Result<Config, RunError> {
     Config::read(&text).map_err(|source| RunError::Config { path: shown, source })
 }
 
-fn start_log(config: &Config) -> Result<(), RunError> {
-    let filter = std::env::var("CAIRN_LOG").unwrap_or_else(|_| config.log.filter.clone());
-    let targets: Targets =
-        filter.parse().map_err(|source| RunError::Filter { filter: filter.clone(), source })?;
+fn reload(arguments: &RunArguments, node: &mut Node, log: &LogFilter) -> Result<Vec<&'static str>, RunError> {
+    let config = read(arguments.config.as_deref())?;
+    let filter = log_filter(&config)?;
+    // Fails only when there is no log any more.
+    let _ = log.reload(filter);
+    Ok(node.reload(&config)?)
+}
+
+type LogFilter = tracing_subscriber::reload::Handle<Targets, tracing_subscriber::Registry>;
+
+fn start_log(config: &Config) -> Result<LogFilter, RunError> {
+    let (filter, handle) = tracing_subscriber::reload::Layer::new(log_filter(config)?);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
-    tracing_subscriber::registry().with(lines).with(targets).init();
-    Ok(())
+    tracing_subscriber::registry().with(filter).with(lines).init();
+    Ok(handle)
+}
+
+fn log_filter(config: &Config) -> Result<Targets, RunError> {
+    let filter = std::env::var("CAIRN_LOG").unwrap_or_else(|_| config.log.filter.clone());
+    filter.parse().map_err(|source| RunError::Filter { filter: filter.clone(), source })
 }

@@ -5,6 +5,7 @@ mod output;
 mod quantity;
 mod run;
 mod scenario;
+mod study;
 mod summary;
 mod swarm;
 mod sweep;

@@ -10,7 +10,7 @@ use super::output::{self, Format, Group};
 use super::scenario::Scenario;
 use super::summary::{Outcome, outcome};
 use super::sweep::{self, Point};
-use super::{Failure, build, workers};
+use super::{Failure, build, study, workers};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -48,31 +48,16 @@ impl Run {
         let text = std::fs::read_to_string(&self.file)
             .map_err(|error| format!("{}: {error}", self.file.display()))?;
         let table = self.parse(&text)?;
-        // Studies are experiments of their own kind, with tables and figures beside those of a paper.
-        if table.contains_key("study") {
-            return self.run_study(&text);
-        }
         match table.get("kind").and_then(toml::Value::as_str) {
             None | Some("network") => self.run_network(&text, table),
+            Some(kind) if lab::study::KINDS.contains(&kind) => {
+                study::run(&self.file, &text, self.out.as_deref(), self.workers, self.json)
+            }
             Some(other) => {
-                let file = self.file.display();
-                let problem = "is not known; there is \"network\", and studies begin with `study = …`";
-                Err(format!("{file}: kind {other:?} {problem}").into())
+                let (file, kinds) = (self.file.display(), lab::study::KINDS.join(", "));
+                Err(format!("{file}: kind {other:?} is not known; there are network, {kinds}").into())
             }
         }
-    }
-
-    fn run_study(&self, text: &str) -> Result<ExitCode, Failure> {
-        use std::io::Write as _;
-        let progress = workers::Progress::default();
-        let report = lab::experiment::run(text, &|done, all| progress.show(done, all))
-            .map_err(|error| format!("{}: {error}", self.file.display()))?;
-        progress.clear();
-        write!(std::io::stdout().lock(), "{}", report.to_text())?;
-        if let Some(out) = &self.out {
-            report.write_to(out)?;
-        }
-        Ok(ExitCode::SUCCESS)
     }
 
     fn parse(&self, text: &str) -> Result<Table, Failure> {

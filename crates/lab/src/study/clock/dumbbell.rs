@@ -4,14 +4,14 @@ use super::experiment::{Experiment, Point, tick_text};
 use super::orderings;
 use super::scenario::Outcome;
 use super::summary::{Results, paper_cell};
-use crate::experiment::{ExperimentError, parse};
 use crate::figure::{Axis, BarChart, BarGroup};
-use crate::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::{ExperimentError, Runner, parse};
 
 /// How far a throughput may be from the paper's, as a part of it.
 const MBPS_BOUND: f64 = 0.10;
 
-pub(crate) fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Report, ExperimentError> {
+pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
     let experiment: Experiment = parse(text)?;
     let mut points = Vec::new();
     for reading in 0..experiment.readings.len() {
@@ -26,7 +26,7 @@ pub(crate) fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Resul
             }
         }
     }
-    let results = Results::of(&experiment, &points, |_| false, progress)?;
+    let results = Results::of(&experiment, &points, |_| false, runner)?;
     let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
     report.remarks.push(
         "Throughput is Data received; where the paper names a number, Interests sent are shown beside it."
@@ -148,7 +148,7 @@ impl Sweep<'_> {
     fn figures(&self, results: &Results) -> Vec<Figure> {
         let mut figures = Vec::new();
         let mbps = || Axis::new("Data throughput", "Mbps").showing(0.0, 100.0);
-        let nacks = || Axis::new("Nacks", "").from_zero();
+        let nacks = || Axis::new("Nacks", "").with_zero();
         for (number, what, smoothened, axis, value) in [
             (
                 8,
@@ -210,7 +210,7 @@ impl Sweep<'_> {
         let chart = BarChart {
             title: "Figure 10: Data throughput of each flow, tick 1 ms, bucket depth 50".into(),
             x: "consumer–producer pairs".into(),
-            y: Axis::new("Data throughput", "Mbps").from_zero(),
+            y: Axis::new("Data throughput", "Mbps").with_zero(),
             labels: (1..=most).map(|flow| format!("flow {flow}")).collect(),
             groups: groups.collect(),
         };

@@ -5,15 +5,15 @@ use packet::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::scenario::{RouterLimit, Scenario, Shape};
-use crate::experiment::ExperimentError;
+use crate::study::ExperimentError;
 
 /// An experiment file of the clock study.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct Experiment {
     /// Read before, to find this study.
-    #[serde(rename = "study")]
-    _study: String,
+    #[serde(rename = "kind")]
+    _kind: String,
     pub(super) title: String,
     #[serde(default = "ten_seconds")]
     length_s: f64,

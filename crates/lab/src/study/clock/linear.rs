@@ -3,16 +3,16 @@
 use super::experiment::{Experiment, Point, tick_text};
 use super::scenario::{Outcome, Recorded};
 use super::summary::{Results, paper_cell, range};
-use crate::experiment::{ExperimentError, parse};
 use crate::figure::{Axis, LineChart, Series};
-use crate::report::{Cell, Figure, Report, Table};
+use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::{ExperimentError, Runner, parse};
 
 /// How far a throughput may be from the paper's, as a part of it.
 const MBPS_BOUND: f64 = 0.06;
 /// How far a number of Nacks may be from the paper's.
 const NACKS_BOUND: u64 = 4;
 
-pub(crate) fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Report, ExperimentError> {
+pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
     let experiment: Experiment = parse(text)?;
     let mut points = Vec::new();
     for reading in 0..experiment.readings.len() {
@@ -24,7 +24,7 @@ pub(crate) fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Resul
             }
         }
     }
-    let results = Results::of(&experiment, &points, |point| point.start == 0, progress)?;
+    let results = Results::of(&experiment, &points, |point| point.start == 0, runner)?;
     let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
     report.remarks.push(
         "Throughput counts Interests sent in the run, as the paper must have done: with a round trip of 0.3 s no Data could come for \
@@ -141,8 +141,8 @@ fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<Fi
     };
     let time = || Axis::new("time", "s").showing(0.0, 10.0);
     let chart = |title: String, y: Axis, series: Vec<Series>| LineChart { title, x: time(), y, series };
-    let sequence = Axis::new("sequence number", "").from_zero();
-    let rate = || Axis::new("Interest rate", "Interests/s").from_zero();
+    let sequence = Axis::new("sequence number", "").with_zero();
+    let rate = || Axis::new("Interest rate", "Interests/s").with_zero();
     let mut figures = vec![
         Figure::lines(
             &format!("figure-3-{word}"),

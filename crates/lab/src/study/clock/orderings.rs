@@ -4,7 +4,7 @@ use super::dumbbell::Sweep;
 use super::experiment::tick_text;
 use super::scenario::Outcome;
 use super::summary::Results;
-use crate::report::{Cell, Table};
+use crate::study::report::{Cell, Table};
 
 /// A statement, whether it holds, and the numbers that say so.
 struct Finding {

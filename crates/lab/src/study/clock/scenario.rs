@@ -83,7 +83,6 @@ pub(super) struct Flow {
     pub(super) interests: u64,
     pub(super) data: u64,
     pub(super) nacks: u64,
-    pub(super) timeouts: u64,
 }
 
 /// Series of the first consumer, over seconds.
@@ -112,10 +111,6 @@ impl Outcome {
 
     pub(super) fn nacks(&self) -> u64 {
         self.flows.iter().map(|flow| flow.nacks).sum()
-    }
-
-    pub(super) fn timeouts(&self) -> u64 {
-        self.flows.iter().map(|flow| flow.timeouts).sum()
     }
 
     pub(super) fn flow_mbps(&self) -> Vec<f64> {
@@ -191,9 +186,11 @@ impl Scenario {
             .queue(queue)
     }
 
-    /// Name of a flow, long enough for Interests of the wanted size: 33 bytes go to type, length, nonce, lifetime and number.
+    /// Name of a flow, long enough for Interests of the wanted size.
     fn prefix(&self, pair: usize) -> String {
-        let filler = (self.interest_bytes as usize).saturating_sub(29 + pair.to_string().len());
+        // All but filler and digits: types and lengths, nonce, lifetime, "flow", and a number of two bytes.
+        const REST: usize = 28;
+        let filler = (self.interest_bytes as usize).saturating_sub(REST + pair.to_string().len());
         format!("/flow/{pair}/{}", "x".repeat(filler.clamp(1, 200)))
     }
 
@@ -249,7 +246,6 @@ impl Scenario {
                 interests: counters.sent,
                 data: counters.data,
                 nacks: counters.nacks_congestion + counters.nacks_no_route,
-                timeouts: counters.timeouts,
             });
             if let Some(recording) = consumer.recording() {
                 outcome.recorded = Some(Recorded {

@@ -2,8 +2,8 @@
 
 use super::experiment::{Experiment, PaperCell, Point};
 use super::scenario::Outcome;
-use crate::experiment::ExperimentError;
 use crate::parallel;
+use crate::study::{ExperimentError, Runner};
 
 /// Results of a sweep.
 pub(super) struct Results {
@@ -16,9 +16,9 @@ impl Results {
         experiment: &Experiment,
         points: &[Point],
         record: impl Fn(&Point) -> bool + Sync,
-        progress: &(dyn Fn(usize, usize) + Sync),
+        runner: &Runner<'_>,
     ) -> Result<Self, ExperimentError> {
-        let outcomes = parallel::for_each(points, progress, |point| {
+        let outcomes = parallel::for_each(points, runner, |point| {
             let mut scenario = experiment.scenario(point)?;
             scenario.record = record(point);
             Ok::<_, ExperimentError>(scenario.run()?)

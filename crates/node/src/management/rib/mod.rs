@@ -61,11 +61,24 @@ pub enum FibUpdate {
 
 /// The RIB has no room for another route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the RIB holds {limit} routes, as many as it may")]
-pub struct RibFull {
-    /// The limit.
-    pub limit: usize,
+pub enum RibFull {
+    /// There are as many as there may be.
+    #[error("the RIB holds {limit} routes, as many as it may")]
+    Routes {
+        /// The limit.
+        limit: usize,
+    },
+    /// Their names and announcements take as much memory as they may.
+    #[error("the names and announcements of the routes in the RIB take {limit} bytes, as much as they may")]
+    Bytes {
+        /// The limit.
+        limit: usize,
+    },
 }
+
+/// Next hops of one prefix at most: as many as the forwarding table takes. The cheapest count, and own ones before inherited
+/// ones. Without a limit routes at the root would multiply with the prefixes below.
+pub const MAX_NEXT_HOPS: usize = 64;
 
 /// A next hop that follows from routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +130,11 @@ pub struct Rib {
     updates: VecDeque<FibUpdate>,
     route_count: usize,
     max_routes: usize,
+    /// Bytes of names and announcements of all routes.
+    bytes: usize,
+    max_bytes: usize,
     refused: u64,
+    hops_left_out: u64,
 }
 
 impl Rib {
@@ -130,8 +147,17 @@ impl Rib {
             updates: VecDeque::new(),
             route_count: 0,
             max_routes,
+            bytes: 0,
+            max_bytes: usize::MAX,
             refused: 0,
+            hops_left_out: 0,
         }
+    }
+
+    /// The same, with a limit for the bytes of the routes' names and announcements.
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
+        self
     }
 
     // Getters.
@@ -164,6 +190,11 @@ impl Rib {
         self.refused
     }
 
+    /// How often a next hop was left out because its prefix had [`MAX_NEXT_HOPS`] better ones.
+    pub fn hops_left_out(&self) -> u64 {
+        self.hops_left_out
+    }
+
     /// When [`Rib::expire`] should be called next; [`Instant::NEVER`] if no route ends.
     pub fn next_deadline(&self) -> Instant {
         self.expirations.first().map_or(Instant::NEVER, |(at, ..)| *at)
@@ -174,14 +205,21 @@ impl Rib {
     /// Adds a route, or replaces the one of the same face and origin.
     ///
     /// # Errors
-    /// The RIB is full. Replacing always works.
+    /// The RIB is full. Replacing always works, but for an announcement that is larger than the one before.
     pub fn register(&mut self, prefix: &Name, route: Route) -> Result<(), RibFull> {
         let key = (route.face, route.origin);
-        let is_new = self.route(prefix, route.face, route.origin).is_none();
+        let old = self.route(prefix, route.face, route.origin);
+        let is_new = old.is_none();
         if is_new && self.route_count >= self.max_routes {
             self.refused += 1;
-            return Err(RibFull { limit: self.max_routes });
+            return Err(RibFull::Routes { limit: self.max_routes });
         }
+        let (cost, old_cost) = (cost_bytes(prefix, &route), old.map_or(0, |old| cost_bytes(prefix, old)));
+        if cost > old_cost && self.bytes - old_cost + cost > self.max_bytes {
+            self.refused += 1;
+            return Err(RibFull::Bytes { limit: self.max_bytes });
+        }
+        self.bytes = self.bytes - old_cost + cost;
         if route.expires < Instant::NEVER {
             self.expirations.insert((route.expires, prefix.clone(), route.face, route.origin));
         }
@@ -216,6 +254,7 @@ impl Rib {
             }
         }
         self.route_count -= 1;
+        self.bytes -= cost_bytes(prefix, &route);
         self.expirations.remove(&(route.expires, prefix.clone(), face, origin));
         self.settle(prefix, reaches_heirs);
         true
@@ -289,4 +328,9 @@ impl Rib {
             self.entries.remove(prefix);
         }
     }
+}
+
+/// What a route is charged with.
+fn cost_bytes(prefix: &Name, route: &Route) -> usize {
+    prefix.canonical().len() + route.announcement.as_ref().map_or(0, |announcement| announcement.len())
 }

@@ -188,7 +188,7 @@ fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
     let prefix: Name = "/a".parse().unwrap();
     rib.register(&prefix, route(256, 1)).unwrap();
     rib.register(&prefix, route(257, 1)).unwrap();
-    assert_eq!(rib.register(&prefix, route(258, 1)), Err(RibFull { limit: 2 }));
+    assert_eq!(rib.register(&prefix, route(258, 1)), Err(RibFull::Routes { limit: 2 }));
     assert_eq!(rib.refused(), 1);
     rib.register(&prefix, route(257, 9)).unwrap();
     assert_eq!(rib.route(&prefix, FaceId(257), RouteOrigin::App).map(|route| route.cost), Some(9));

@@ -4,8 +4,8 @@ use flow::ControllerError;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::report::Report;
 use crate::study::clock;
+use crate::study::report::Report;
 
 /// Why an experiment could not be run.
 #[derive(Debug, Error)]
@@ -27,24 +27,37 @@ impl ExperimentError {
     }
 }
 
+/// How to run: the results are the same however.
+#[derive(Clone, Copy)]
+pub struct Runner<'a> {
+    /// Runs at a time; as many as there are cores if nothing is said.
+    pub workers: Option<usize>,
+    /// Hears how many runs are done, of how many.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+}
+
 /// What every experiment file begins with.
 #[derive(Debug, Deserialize)]
 struct Header {
-    study: String,
+    kind: String,
 }
 
-/// Runs the experiment in `text` on all cores. `progress` hears how many runs are done, of how many.
+/// The kinds of experiments that [`run`] knows.
+pub const KINDS: [&str; 3] = ["clock-linear", "clock-dumbbell", "clock-beyond"];
+
+/// Runs the experiment in `text`.
 ///
 /// # Errors
 /// A file with a mistake, which the error names with its line; a network that cannot be built.
-pub fn run(text: &str, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<Report, ExperimentError> {
+pub fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
     let header: Header = parse(text)?;
-    match header.study.as_str() {
-        "clock-linear" => clock::linear(text, progress),
-        "clock-dumbbell" => clock::dumbbell(text, progress),
-        "clock-beyond" => clock::beyond(text, progress),
+    match header.kind.as_str() {
+        "clock-linear" => clock::linear(text, runner),
+        "clock-dumbbell" => clock::dumbbell(text, runner),
+        "clock-beyond" => clock::beyond(text, runner),
         other => Err(ExperimentError::Format(format!(
-            "study = {other:?}: there is no such study; there are clock-linear, clock-dumbbell and clock-beyond"
+            "kind = {other:?}: there is no such experiment; there are {}",
+            KINDS.join(", ")
         ))),
     }
 }
@@ -60,10 +73,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_file_is_said_with_its_line() {
-        let error = |text| run(text, &|_, _| {}).unwrap_err().to_string();
-        assert!(error("study = \"weather\"").contains("there is no such study"));
-        assert!(error("title = 1").contains("study"));
-        let unknown = error("study = \"clock-linear\"\ntitle = \"x\"\nlenght-s = 3");
+        let error =
+            |text| run(text, &Runner { workers: None, progress: &|_, _| {} }).unwrap_err().to_string();
+        assert!(error("kind = \"weather\"").contains("there is no such experiment"));
+        assert!(error("title = 1").contains("kind"));
+        let unknown = error("kind = \"clock-linear\"\ntitle = \"x\"\nlenght-s = 3");
         assert!(unknown.contains("line 3") && unknown.contains("lenght-s"), "{unknown}");
     }
 }

@@ -1,0 +1,116 @@
+//! `cairn capture`: the frames of a node's faces, for Wireshark.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read as _, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use engine::FaceId;
+use node::capture::Request;
+use packet::Name;
+use thiserror::Error;
+
+use super::node::fail;
+
+/// What to capture, and where to.
+#[derive(Debug, Args)]
+pub(crate) struct CaptureArguments {
+    /// Number of the face; all faces if not given.
+    #[arg(long)]
+    face: Option<u32>,
+    /// Only packets with names under this prefix.
+    #[arg(long)]
+    prefix: Option<Name>,
+    /// The file to write, in pcapng; `-` for standard output.
+    #[arg(long, short, value_name = "FILE")]
+    write: PathBuf,
+    /// Stop after so many seconds; otherwise at Ctrl-C.
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// The node's capture socket. Without it those in the usual places are tried.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+}
+
+/// Why nothing was captured.
+#[derive(Debug, Error)]
+enum CaptureError {
+    #[error(
+        "cannot reach a node's capture socket at {paths}: {source}. Is the node running, and by the same user?"
+    )]
+    Connect { paths: String, source: io::Error },
+    #[error("cannot write {path}: {source}")]
+    Write { path: String, source: io::Error },
+    #[error("pcapng is not for a terminal: use -w FILE, or pipe it into wireshark -k -i -")]
+    Terminal,
+    #[error(transparent)]
+    System(#[from] io::Error),
+    #[error("the node refused: {0}")]
+    Refused(String),
+}
+
+impl CaptureArguments {
+    pub(crate) fn run(self) -> ExitCode {
+        match capture(&self) {
+            Ok(bytes) => {
+                eprintln!("{bytes} bytes captured");
+                ExitCode::SUCCESS
+            }
+            Err(error) => fail(&error),
+        }
+    }
+}
+
+fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
+    let mut node = connect(arguments)?;
+    let shown = arguments.write.display().to_string();
+    let write = |source| CaptureError::Write { path: shown.clone(), source };
+    let mut output: Box<dyn Write> = if shown == "-" {
+        if io::stdout().is_terminal() {
+            return Err(CaptureError::Terminal);
+        }
+        Box::new(io::stdout())
+    } else {
+        Box::new(File::create(&arguments.write).map_err(write)?)
+    };
+    let request = Request { face: arguments.face.map(FaceId), prefix: arguments.prefix.clone() };
+    writeln!(node, "{request}")?;
+    node.set_read_timeout(Some(Duration::from_millis(100)))?;
+    let end =
+        arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
+    let (mut bytes, mut piece) = (0u64, vec![0; 1 << 16]);
+    while end.is_none_or(|end| Instant::now() < end) {
+        let read = match node.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => piece.get(..read).unwrap_or_default(),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if bytes == 0 && read.starts_with(b"not a request") {
+            return Err(CaptureError::Refused(String::from_utf8_lossy(read).trim().to_owned()));
+        }
+        // Written as it comes, so that a file that is looked at, or left at Ctrl-C, is whole but for its last frame.
+        output.write_all(read).and_then(|()| output.flush()).map_err(write)?;
+        bytes += read.len() as u64;
+    }
+    Ok(bytes)
+}
+
+fn connect(arguments: &CaptureArguments) -> Result<UnixStream, CaptureError> {
+    let usual = || node::default_unix_paths().map(|path| path.with_extension("capture")).to_vec();
+    let paths = arguments.socket.clone().map_or_else(usual, |path| vec![path]);
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for path in &paths {
+        match UnixStream::connect(path) {
+            Ok(node) => return Ok(node),
+            Err(error) => last = error,
+        }
+    }
+    let paths = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
+    Err(CaptureError::Connect { paths, source: last })
+}

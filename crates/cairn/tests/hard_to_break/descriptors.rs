@@ -1,0 +1,92 @@
+//! What ten thousand connections leave behind, and what happens when there are no descriptors for them.
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use crate::daemon::{Daemon, SOON, wait_until};
+
+const WAVE: usize = 250;
+
+enum Connection {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Connection {
+    fn write(&mut self, bytes: &[u8]) {
+        // One that was closed already is fine.
+        let _ = match self {
+            Connection::Tcp(socket) => socket.write_all(bytes),
+            Connection::Unix(socket) => socket.write_all(bytes),
+        };
+    }
+}
+
+/// Connects so often at once, says a little over each connection, and hangs up.
+fn wave(daemon: &Daemon) {
+    let mut connections: Vec<Connection> = (0..WAVE)
+        .map(|number| match number % 2 {
+            0 => Connection::Tcp(TcpStream::connect(daemon.tcp).unwrap()),
+            _ => Connection::Unix(UnixStream::connect(&daemon.unix).unwrap()),
+        })
+        .collect();
+    for (number, connection) in connections.iter_mut().enumerate() {
+        match number % 8 {
+            // An Interest, the beginning of a large frame, and nothing that means anything.
+            0 | 1 => connection.write(&[5, 9, 7, 3, 8, 1, 65, 10, 4, 0, 0]),
+            2 | 3 => connection.write(&[[5, 0xfd, 0x22, 0x00].as_slice(), &[0; 4000]].concat()),
+            4 => connection.write(b"GET / HTTP/1.1\r\n\r\n"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_connections_leave_no_descriptor_and_no_memory_behind() {
+    let daemon = Daemon::start(None);
+    daemon.assert_answers();
+    let before = daemon.descriptors();
+    let settled = |daemon: &Daemon| {
+        wait_until(
+            || format!("{} descriptors, {before} before", daemon.descriptors()),
+            || daemon.descriptors() <= before,
+        );
+    };
+    // The first waves show what the process needs at all while it has so many connections.
+    for _ in 0..4 {
+        wave(&daemon);
+    }
+    settled(&daemon);
+    let first = daemon.resident_bytes();
+    for _ in 0..36 {
+        wave(&daemon);
+    }
+    settled(&daemon);
+    daemon.assert_answers();
+    let last = daemon.resident_bytes();
+    assert!(last <= first + (4 << 20), "{first} bytes after 1000 connections, {last} after 10000");
+}
+
+#[test]
+fn without_descriptors_connections_are_turned_away_and_those_there_go_on_working() {
+    let daemon = Daemon::start(Some(64));
+    let mut there = daemon.client();
+    let crowd: Vec<TcpStream> =
+        (0..200).map_while(|_| TcpStream::connect_timeout(&daemon.tcp, SOON).ok()).collect();
+    wait_until(|| format!("{} descriptors", daemon.descriptors()), || daemon.descriptors() >= 60);
+    let status = there.dataset("/localhost/nfd/status/general".parse().unwrap());
+    assert!(status.is_ok(), "{status:?}");
+    // It waits for something to happen instead of being told again and again that somebody knocks.
+    let (began, used) = (Instant::now(), daemon.processor_time());
+    let again = there.dataset("/localhost/nfd/faces/list".parse().unwrap());
+    assert!(again.is_ok(), "{again:?}");
+    while began.elapsed() < Duration::from_secs(1) {
+        std::thread::park_timeout(Duration::from_millis(100));
+    }
+    let used = daemon.processor_time() - used;
+    assert!(used < began.elapsed() / 2, "{used:?} of {:?}", began.elapsed());
+    drop(crowd);
+    daemon.assert_answers();
+}

@@ -1,0 +1,174 @@
+//! The seam for whatever wants to watch or change the frames of a face: capture, impairment, fuzzing.
+//!
+//! A face without taps pays one comparison. With taps, its frames are copied and shown to each of them.
+
+use std::collections::BTreeMap;
+
+use engine::{FaceId, Transmit};
+use link::{Direction, Fate, FrameTap};
+use packet::time::Instant;
+
+use super::DataPlane;
+use super::send::touch;
+use crate::codec::{Codec, FrameSink};
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::face::{Face, Transport};
+use crate::transport::train::Outbox;
+
+/// Something that sees the frames of a face; made anew for each face.
+pub(crate) type TapMaker = Box<dyn Fn(&Face) -> Option<Box<dyn FrameTap + Send>> + Send>;
+
+/// The taps of one face, each with its number.
+pub(crate) type Taps = Vec<(u64, Box<dyn FrameTap + Send>)>;
+
+/// Frames that taps hold back, at most.
+const MAX_DELAYED: usize = 1 << 16;
+
+/// Frames that taps hold back.
+#[derive(Default)]
+pub(crate) struct Delayed {
+    frames: BTreeMap<(Instant, u64), (FaceId, Direction, Vec<u8>)>,
+    next: u64,
+}
+
+impl Delayed {
+    fn hold(
+        &mut self,
+        until: Instant,
+        face: FaceId,
+        direction: Direction,
+        frame: Vec<u8>,
+        drops: &mut DropCounters,
+    ) {
+        if self.frames.len() >= MAX_DELAYED {
+            return drops.count(DropReason::TooManyDelayed);
+        }
+        self.frames.insert((until, self.next), (face, direction, frame));
+        self.next += 1;
+    }
+
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.frames.first_key_value().map_or(Instant::NEVER, |((when, _), _)| *when)
+    }
+}
+
+/// Shows a frame to all taps; what is left of it goes on at once, or is held back.
+pub(super) fn pass(
+    taps: &mut Taps,
+    face: FaceId,
+    now: Instant,
+    direction: Direction,
+    frame: &[u8],
+    delayed: &mut Delayed,
+    drops: &mut DropCounters,
+) -> Option<Vec<u8>> {
+    let mut frame = frame.to_vec();
+    for (_, tap) in taps {
+        match tap.on_frame(now, direction, &mut frame) {
+            Fate::Pass => {}
+            Fate::Drop => {
+                drops.count(DropReason::Tapped);
+                return None;
+            }
+            // Taps behind this one do not see what is held back: put those that only watch first.
+            Fate::Delay(span) => {
+                delayed.hold(now + span, face, direction, frame, drops);
+                return None;
+            }
+            Fate::Duplicate(first, second) => {
+                delayed.hold(now + first, face, direction, frame.clone(), drops);
+                delayed.hold(now + second, face, direction, frame, drops);
+                return None;
+            }
+        }
+    }
+    Some(frame)
+}
+
+impl DataPlane {
+    /// Has a tap see all frames of one face; its number, or `None` if there is no such face.
+    pub(crate) fn add_tap(&mut self, face: FaceId, tap: Box<dyn FrameTap + Send>) -> Option<u64> {
+        let number = self.next_tap;
+        self.faces.get_mut(&face)?.taps.push((number, tap));
+        self.next_tap += 1;
+        Some(number)
+    }
+
+    /// Makes a tap for each face there is, and for each that will be; the number of all of them.
+    pub(crate) fn add_tap_everywhere(&mut self, maker: TapMaker) -> u64 {
+        let number = self.next_tap;
+        self.next_tap += 1;
+        for face in self.faces.values_mut() {
+            // Before all others: what watches sees frames as they are on the wire.
+            if let Some(tap) = maker(face) {
+                face.taps.insert(0, (number, tap));
+            }
+        }
+        self.tap_makers.push((number, maker));
+        number
+    }
+
+    /// Removes a tap wherever it is.
+    pub(crate) fn remove_tap(&mut self, number: u64) {
+        self.tap_makers.retain(|(other, _)| *other != number);
+        for face in self.faces.values_mut() {
+            face.taps.retain(|(other, _)| *other != number);
+        }
+    }
+
+    /// Turns a packet into frames that taps see before they leave.
+    pub(super) fn send_tapped(&mut self, id: FaceId, transmit: Transmit) {
+        let now = self.now;
+        self.emit_tapped(id, |codec, outbox| codec.send(now, transmit, outbox));
+    }
+
+    /// Lets the codec of a face make frames, and shows them to its taps.
+    pub(super) fn emit_tapped(&mut self, id: FaceId, emit: impl FnOnce(&mut Codec, &mut Outbox)) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let mut outbox = Outbox::default();
+        emit(&mut face.codec, &mut outbox);
+        let mut passed = Vec::new();
+        for frame in outbox.iter() {
+            let (taps, drops) = (&mut face.taps, &mut face.drops);
+            passed.extend(pass(taps, id, self.now, Direction::Out, frame, &mut self.delayed, drops));
+        }
+        for frame in passed {
+            self.send_frame(id, &frame);
+        }
+    }
+
+    /// Sends a frame as it is.
+    fn send_frame(&mut self, id: FaceId, frame: &[u8]) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        match &mut face.transport {
+            Transport::Datagram(port) => {
+                let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
+                outbox.bytes().extend_from_slice(frame);
+                outbox.end_frame(None);
+            }
+            Transport::Stream(port) => {
+                let Some(stream) = &mut port.stream else { return };
+                stream.queue().bytes().extend_from_slice(frame);
+                stream.queue().end_frame(None);
+            }
+        }
+        touch(&mut self.touched, face);
+    }
+
+    /// Lets go what taps have held back long enough.
+    pub(super) fn release_delayed(&mut self) {
+        while let Some(entry) = self.delayed.frames.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (id, direction, frame) = entry.remove();
+            match direction {
+                Direction::Out => self.send_frame(id, &frame),
+                Direction::In => {
+                    let Some(face) = self.faces.get_mut(&id) else { continue };
+                    touch(&mut self.touched, face);
+                    self.arrivals.face = id;
+                    face.codec.receive(self.now, 0, &frame, self.engine.hasher(), &mut self.arrivals);
+                    self.hand_over();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Ethernet without IP: one socket for all faces of an interface.
+
+use std::collections::HashMap;
+use std::io;
+
+use engine::FaceId;
+
+use super::train::Outbox;
+use crate::control::{FaceUri, MacAddress};
+use crate::drop_reason::{DropCounters, DropReason};
+use crate::sys::interfaces::Interface;
+use crate::sys::packet_ring::PacketRing;
+
+/// The type of NDN frames.
+pub(crate) const ETHERTYPE: u16 = 0x8624;
+/// The group that all NDN forwarders on a link listen to.
+pub(crate) const GROUP: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0x00, 0x17, 0xaa]);
+
+/// An interface, and whom is known on it.
+pub(crate) struct EthernetChannel {
+    pub(crate) ring: PacketRing,
+    pub(crate) name: String,
+    pub(crate) mac: MacAddress,
+    pub(crate) mtu_bytes: usize,
+    peers: HashMap<MacAddress, FaceId>,
+    spare: Vec<u8>,
+}
+
+impl EthernetChannel {
+    pub(crate) fn open(interface: &Interface, multicast: bool) -> io::Result<Self> {
+        let mac = interface.mac.ok_or_else(|| io::Error::other("the interface has no Ethernet address"))?;
+        let mtu_bytes = interface.mtu_bytes()?;
+        let ring = PacketRing::open(ETHERTYPE, interface.index, mtu_bytes)?;
+        if multicast {
+            ring.join(interface.index, GROUP)?;
+        }
+        let name = interface.name.clone();
+        Ok(EthernetChannel { ring, name, mac, mtu_bytes, peers: HashMap::new(), spare: Vec::new() })
+    }
+
+    pub(crate) fn uri(&self) -> FaceUri {
+        FaceUri::Device(self.name.clone())
+    }
+
+    /// The face of a peer, or of the group.
+    pub(crate) fn face(&self, peer: MacAddress) -> Option<FaceId> {
+        self.peers.get(&peer).copied()
+    }
+
+    pub(crate) fn add_peer(&mut self, peer: MacAddress, face: FaceId) {
+        self.peers.insert(peer, face);
+    }
+
+    pub(crate) fn remove_peer(&mut self, peer: MacAddress) {
+        self.peers.remove(&peer);
+    }
+
+    /// Sends what a face has collected.
+    pub(crate) fn send(&mut self, to: MacAddress, outbox: &Outbox, drops: &mut DropCounters) {
+        for frame in outbox.iter() {
+            match self.ring.send(self.mac, to, ETHERTYPE, frame, &mut self.spare) {
+                Ok(()) => {}
+                Err(error) if error.raw_os_error() == Some(libc::EMSGSIZE) => {
+                    drops.count(DropReason::TooLargeForPath);
+                }
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock
+                        || error.raw_os_error() == Some(libc::ENOBUFS) =>
+                {
+                    drops.count(DropReason::SendQueueFull);
+                }
+                Err(_) => drops.count(DropReason::SocketError),
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Frames that are nearly right, by the ten thousand, over every kind of socket.
+
+use std::io;
+use std::time::Instant;
+
+use crate::mutate::Mutator;
+use crate::peer::{Peer, Place, message};
+use crate::victim::{SOON, Victim, connect, wait_until};
+
+const FRAMES: usize = 20_000;
+
+fn mutator(seed: u64) -> Mutator {
+    Mutator::of_vectors(&["ndn", "ndn-lp", "ndn-management"], seed)
+}
+
+/// Sends damaged frames; a stream that the node closes is begun anew.
+fn bombard(place: &Place, seed: u64) {
+    let mut mutator = mutator(seed);
+    let mut peer = connect(place, Instant::now() + SOON);
+    for _ in 0..FRAMES {
+        let frame = mutator.next();
+        match peer.send(&frame) {
+            Ok(()) => {}
+            // Larger than a datagram, or empty.
+            Err(error) if matches!(place, Place::Udp(_)) => {
+                assert!(error.kind() != io::ErrorKind::NotConnected, "{error}");
+            }
+            Err(_) => peer = connect(place, Instant::now() + SOON),
+        }
+    }
+}
+
+#[test]
+fn damaged_frames_over_udp_leave_the_node_serving_and_are_counted() {
+    let victim = Victim::start();
+    bombard(&victim.udp, 1);
+    victim.assert_serves();
+    // All came from one peer, so they have made one face; it says what it thinks of them.
+    let noisy = victim.faces().into_iter().max_by_key(|face| face.traffic.in_frames).unwrap();
+    let malformed = noisy.traffic.link_drops.iter().find(|(word, _)| *word == "malformed-frame");
+    assert!(malformed.is_some_and(|(_, count)| *count > 100), "{noisy:?}");
+}
+
+#[test]
+fn damaged_frames_over_tcp_leave_the_node_serving_and_are_counted() {
+    let victim = Victim::start();
+    bombard(&victim.tcp, 2);
+    victim.assert_serves();
+    assert!(victim.drops(node::DropReason::BrokenStream) > 100, "{}", victim.metrics());
+}
+
+#[test]
+fn damaged_frames_over_a_unix_socket_leave_the_node_serving_and_are_counted() {
+    let victim = Victim::start();
+    bombard(&victim.unix, 3);
+    victim.assert_serves();
+    assert!(victim.drops(node::DropReason::BrokenStream) > 100, "{}", victim.metrics());
+}
+
+#[test]
+fn damaged_frames_in_messages_of_a_websocket_leave_the_node_serving_and_are_counted() {
+    let victim = Victim::start();
+    bombard(&victim.websocket, 4);
+    victim.assert_serves();
+    let series = "cairn_drops_total{layer=\"link\",reason=\"malformed-frame\"}";
+    assert!(victim.counted(series) > 1000, "{}", victim.metrics());
+}
+
+#[test]
+fn damaged_messages_of_a_websocket_leave_the_node_serving_and_are_counted() {
+    let victim = Victim::start();
+    let payload = Mutator::of_vectors(&["ndn"], 5).next();
+    let seeds = [
+        message(0x82, &payload),
+        message(0x02, b"Hel"),
+        message(0x80, b"lo"),
+        message(0x89, b"are you there"),
+        message(0x8a, b"yes"),
+        message(0x88, &[3, 232]),
+    ];
+    let mut mutator = Mutator::of(seeds.to_vec(), 6);
+    for _ in 0..300 {
+        // A damaged length may swallow whatever follows, so none of them lives for long.
+        let mut peer = connect(&victim.websocket, Instant::now() + SOON);
+        let _ = (0..10).try_for_each(|_| peer.send_raw(&mutator.next()));
+    }
+    victim.assert_serves();
+    assert!(victim.drops(node::DropReason::BrokenStream) > 50, "{}", victim.metrics());
+}
+
+#[test]
+fn faces_of_streams_that_made_no_sense_are_gone_and_so_is_what_they_held() {
+    let victim = Victim::start();
+    let before = victim.faces().len();
+    for place in [&victim.tcp, &victim.unix] {
+        let mut peers: Vec<Peer> = (0..50).map(|_| connect(place, Instant::now() + SOON)).collect();
+        for peer in &mut peers {
+            // An Interest of 64 KiB is larger than any may be.
+            let _ = peer.send(&[5, 253, 0xff, 0xff, 7, 7]);
+        }
+        for peer in &mut peers {
+            assert!(peer.is_closed_by(Instant::now() + SOON), "a stream of nonsense stayed open");
+        }
+    }
+    wait_until("the faces go", || victim.faces().len() == before);
+    assert_eq!(victim.drops(node::DropReason::BrokenStream), 100);
+}

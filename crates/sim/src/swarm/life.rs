@@ -251,3 +251,87 @@ fn strategy_word(name: &str) -> String {
     let word = name.split("/strategy/").nth(1).unwrap_or(name);
     word.split('/').next().unwrap_or(word).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::application::Application;
+    use crate::swarm::Promise;
+    use packet::ndn::{DataBuilder, InterestBuilder};
+    use packet::{LinkHeader, Name};
+
+    fn world() -> World {
+        World::draw(4).unwrap_or_else(|broken| panic!("{}", broken.problem))
+    }
+
+    /// Gives the first asker a Data, as if the network had.
+    fn give(world: &mut World, uri: &str, content: &[u8], asked: bool) {
+        let name: Name = uri.parse().unwrap();
+        let data = DataBuilder::new(name.clone()).content(content.to_vec()).build_with_digest().unwrap();
+        let asker = world.askers[0];
+        if asked {
+            let wish = Wish {
+                name,
+                can_be_prefix: false,
+                must_be_fresh: false,
+                lifetime: Duration::from_secs(1),
+                attempts: 1,
+                hop_limit: None,
+                nack_delay: Duration::ZERO,
+            };
+            let now = world.network.now();
+            world.network.application_mut::<Asker>(asker).unwrap().window = 1000;
+            world.network.application_mut::<Asker>(asker).unwrap().wish(now, wish);
+            world.network.with_application(asker, |asker, context| asker.handle_timer(context)).unwrap();
+        }
+        let deliver = |asker: &mut dyn Application, context: &mut crate::Context<'_>| {
+            asker.handle_data(context, &data, &LinkHeader::default());
+        };
+        world.network.with_application(asker, deliver).unwrap();
+    }
+
+    #[test]
+    fn data_that_nobody_asked_for_is_noticed() {
+        let mut world = world();
+        assert!(world.check_deliveries().is_ok());
+        give(&mut world, "/p0/1", b"", false);
+        let broken = world.check_deliveries().unwrap_err();
+        assert!(
+            broken.promise == Promise::Safety && broken.problem.contains("unasked"),
+            "{}",
+            broken.problem
+        );
+    }
+
+    #[test]
+    fn data_that_its_producer_did_not_make_is_noticed() {
+        let mut world = world();
+        give(&mut world, "/p0/1", b"forged", true);
+        let broken = world.check_deliveries().unwrap_err();
+        assert!(broken.problem.contains("changed on the way"), "{}", broken.problem);
+    }
+
+    #[test]
+    fn an_interest_that_never_ends_is_noticed() {
+        let mut world = world();
+        let interest = InterestBuilder::new("/p0/1".parse().unwrap())
+            .nonce(1)
+            .lifetime(Duration::from_secs(3))
+            .build()
+            .unwrap();
+        let face = world.network.application_face(world.askers[0]).unwrap();
+        let home = world.network.home(world.askers[0]).unwrap();
+        let hasher = world.network.core.hasher.clone();
+        world.network.change_engine(home, |engine| {
+            let hashes = hasher.hash(packet::Dialect::Ndn, interest.name().components());
+            engine.receive_interest(
+                packet::time::Instant::ZERO,
+                face,
+                interest.clone(),
+                &hashes,
+                &LinkHeader::default(),
+            );
+        });
+        assert!(world.network.check_rest(home).is_err());
+    }
+}

@@ -88,20 +88,20 @@ fn mistakes_are_told_with_the_line_or_the_key() {
 }
 
 #[test]
-fn every_experiment_of_the_repository_can_be_read() -> Result<(), Failure> {
+fn every_network_among_the_experiments_of_the_repository_can_be_built() -> Result<(), Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let mut count = 0;
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let text = std::fs::read_to_string(&path)?;
         let table: Table = text.parse().map_err(|error| format!("{}: {error}", path.display()))?;
-        if matches!(table.get("kind").and_then(toml::Value::as_str), None | Some("network")) {
+        if table.get("kind").and_then(toml::Value::as_str) == Some("network") {
             let scenario: Scenario =
                 toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
             super::super::build::build(&scenario, path.parent().unwrap_or(Path::new("")), 1)?;
             count += 1;
         }
     }
-    assert!(count >= 4);
+    assert!(count >= 6);
     Ok(())
 }

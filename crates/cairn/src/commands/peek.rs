@@ -102,7 +102,7 @@ impl PeekArguments {
                         eprintln!("DATA, RTT: {}", show_duration(round_trip));
                     }
                     return match self.validate(&mut client, &data)? {
-                        Ok(signer) => self.print(&data, signer),
+                        Ok(signer) => self.print(&data, signer.as_deref()),
                         Err(refusal) => {
                             eprintln!("cairn: refused: {refusal}");
                             Ok(ExitCode::from(5))
@@ -162,7 +162,7 @@ impl PeekArguments {
         }
     }
 
-    fn print(&self, data: &Data, signer: Option<String>) -> Result<ExitCode, ToolError> {
+    fn print(&self, data: &Data, signer: Option<&str>) -> Result<ExitCode, ToolError> {
         if self.json {
             let view = data.ndn();
             let info = view.and_then(|view| view.signature_info());

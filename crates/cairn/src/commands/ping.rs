@@ -103,7 +103,7 @@ impl PingArguments {
             }
             let until = if may_send { next_send } else { Instant::NEVER };
             if let Some(happening) = client.next(Some(until))? {
-                self.note(happening, &mut waiting, &mut tally, &mut trips)?;
+                self.note(&happening, &mut waiting, &mut tally, &mut trips)?;
             }
         }
         let elapsed = client.now().saturating_since(begin);
@@ -120,29 +120,29 @@ impl PingArguments {
 
     fn note(
         &self,
-        happening: Happening,
+        happening: &Happening,
         waiting: &mut BTreeMap<RequestId, u64>,
         tally: &mut Tally,
         trips: &mut Histogram,
     ) -> Result<(), ToolError> {
         let text = match happening {
             Happening::Data { id, round_trip, .. } => {
-                let Some(number) = waiting.remove(&id) else { return Ok(()) };
+                let Some(number) = waiting.remove(id) else { return Ok(()) };
                 tally.answered += 1;
-                trips.add(round_trip);
-                format!("content from {}: seq={number} time={}", self.prefix, show_duration(round_trip))
+                trips.add(*round_trip);
+                format!("content from {}: seq={number} time={}", self.prefix, show_duration(*round_trip))
             }
             Happening::Nack { id, reason, round_trip, .. } => {
-                let Some(number) = waiting.remove(&id) else { return Ok(()) };
+                let Some(number) = waiting.remove(id) else { return Ok(()) };
                 tally.nacks += 1;
                 format!(
                     "nack from {}: seq={number} time={} reason={reason}",
                     self.prefix,
-                    show_duration(round_trip)
+                    show_duration(*round_trip)
                 )
             }
             Happening::Timeout { id } => {
-                let Some(number) = waiting.remove(&id) else { return Ok(()) };
+                let Some(number) = waiting.remove(id) else { return Ok(()) };
                 tally.timeouts += 1;
                 format!("timeout from {}: seq={number}", self.prefix)
             }

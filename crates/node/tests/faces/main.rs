@@ -8,4 +8,5 @@
 mod lifecycle;
 mod links;
 mod support;
+mod taps;
 mod transports;

@@ -186,8 +186,15 @@ impl LinkService {
         self.count_drop(outcome)?;
         fields::strip(&mut header, &self.config);
         self.mark(now, &mut header);
+        let mtu_bytes = self.config.effective_mtu_bytes().unwrap_or(usize::MAX);
+        if nack.is_none() && header.is_empty() && packet.len() <= mtu_bytes {
+            // There is nothing to say about the packet: it goes as it is.
+            self.counters.packets_out += 1;
+            self.counters.frames_out += 1;
+            return Ok(Framed::Whole);
+        }
         let fields = LpPacketView { nack, fragment: Some(packet), ..LpPacketView::with_header(&header) };
-        if self.config.effective_mtu_bytes().is_some_and(|mtu| fields.encoded_len() > mtu) {
+        if fields.encoded_len() > mtu_bytes {
             let outcome = self.enqueue(header, nack, packet.clone());
             return self.count_drop(outcome).map(|()| Framed::Taken);
         }

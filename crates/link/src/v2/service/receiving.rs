@@ -1,6 +1,6 @@
 //! The way of a frame from the wire to its owner.
 
-use packet::ndn::lp::LpPacketView;
+use packet::ndn::lp::{LpPacketView, types};
 use packet::time::Instant;
 use packet::{Buffer, LinkHeader, NackReason};
 
@@ -17,6 +17,9 @@ impl LinkService {
         from: EndpointId,
         frame: &'f [u8],
     ) -> Result<Received<'f>, DropReason> {
+        if let Some(outcome) = self.receive_bare(frame) {
+            return outcome;
+        }
         let decoded = if self.config.padded_frames {
             LpPacketView::decode_first(frame).map(|(view, _)| view)
         } else {
@@ -43,6 +46,21 @@ impl LinkService {
         }
         self.receive_fragment(now, Position { from, sequence: 0, index, count }, &view, fragment)
             .map(|()| Received::Taken)
+    }
+
+    /// A network packet without an LpPacket around it has no fields to look after; `None` if the frame is something else.
+    #[inline]
+    fn receive_bare<'f>(&self, frame: &'f [u8]) -> Option<Result<Received<'f>, DropReason>> {
+        let is_bare = matches!(u32::from(*frame.first()?), types::INTEREST | types::DATA);
+        if !is_bare || self.config.padded_frames {
+            return None;
+        }
+        let kind = PacketKind::of(frame, None).map_err(|_| DropReason::MalformedFrame);
+        Some(match kind {
+            Ok(_) if frame.len() > self.config.max_packet_bytes => Err(DropReason::PacketTooLarge),
+            Ok(_) => Ok(Received::Packet { packet: frame, header: LinkHeader::default(), nack: None }),
+            Err(reason) => Err(reason),
+        })
     }
 
     fn receive_fragment(

@@ -169,3 +169,55 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
     lists.finish().map_err(failed)?;
     Ok(table)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::pcapng::Writer;
+    use packet::ndn::{DataBuilder, InterestBuilder};
+
+    /// A UDP datagram in an Ethernet frame.
+    fn frame(payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0, 0x45, 0]);
+        frame.extend(u16::try_from(28 + payload.len()).unwrap().to_be_bytes());
+        frame
+            .extend([0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x18, 0xdb, 0x18, 0xdb, 0, 0, 0, 0]);
+        frame.extend(payload);
+        frame
+    }
+
+    #[test]
+    fn goodput_throughput_and_retransmissions_are_told_apart_by_direction_and_second() {
+        let folder = std::env::temp_dir().join(format!("cairn-capture-test-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("capture.pcapng");
+        let ask = |nonce| {
+            let interest = InterestBuilder::new("/a/1".parse().unwrap()).nonce(nonce).build().unwrap();
+            frame(interest.wire())
+        };
+        let content = vec![7; 300];
+        let data = DataBuilder::new("/a/1".parse().unwrap()).content(content).build_with_digest().unwrap();
+        let answer = frame(data.wire());
+        let second = 1_000_000_000;
+        let mut writer = Writer::new(File::create(&file).unwrap(), &["to-b"], 500).unwrap();
+        let mut add = |at_ns: u64, direction, bytes: &[u8]| {
+            let length = u32::try_from(bytes.len()).unwrap();
+            writer.frame(0, 5 * second + at_ns, direction, length, bytes).unwrap();
+        };
+        add(0, Direction::Out, &ask(1));
+        add(second / 2, Direction::Out, &ask(2));
+        add(second + 1, Direction::In, &answer);
+        writer.flush().unwrap();
+        let view = View { interface: 0, data_direction: Direction::In, start_ns: 5 * second, seconds: 2 };
+        let list = folder.join("packets.csv.gz");
+        let table = analyse_capture(&file, view, PacketFiles { list: &list, psml: None }).unwrap();
+        assert_eq!(table.column("retransmissions"), [1.0, 0.0], "the second Interest for the same name");
+        assert_eq!(table.column("interests"), [2.0, 0.0]);
+        assert_eq!(table.column("data"), [0.0, 1.0]);
+        assert_eq!(table.column("goodput"), [0.0, data.wire().len() as f64]);
+        assert_eq!(table.column("throughput"), [0.0, answer.len() as f64]);
+        assert_eq!(table.column("throughput_interests"), [2.0 * ask(1).len() as f64, 0.0]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,6 +1,6 @@
 //! A forwarder in a process of its own, and what the system says about it.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

@@ -1,6 +1,7 @@
 //! Whole experiments at small size: on real forwarders and in virtual time, to the report; and what is left of one that is killed.
 //!
 //! Real forwarders need root or user namespaces; where there is neither, the tests say so and check nothing.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -71,4 +71,10 @@ fn every_variant_beyond_the_paper_runs() {
     assert!(cells.len() > 100);
     assert!(!cells.iter().any(|cell| cell.contains("NaN")), "{}", report.to_text());
     assert_eq!(report.figures.len(), 1 + 3);
+    // Every table and figure has files of its own.
+    let names =
+        report.tables.iter().map(|table| &table.name).chain(report.figures.iter().map(|figure| &figure.name));
+    let names: Vec<&String> = names.collect();
+    let different: std::collections::BTreeSet<&String> = names.iter().copied().collect();
+    assert_eq!(different.len(), names.len(), "{names:?}");
 }

@@ -268,9 +268,10 @@ impl Experiment {
                 y: Axis::new("Data received", "% of the link").showing(0.0, 100.0),
                 series,
             };
-            report
-                .figures
-                .push(Figure::lines(&format!("speeds-{}", text.replace(' ', "-").to_lowercase()), &chart));
+            report.figures.push(Figure::lines(
+                &format!("which-clock-{}", text.replace(' ', "-").to_lowercase()),
+                &chart,
+            ));
         }
     }
 

@@ -98,7 +98,7 @@ fn every_network_among_the_experiments_of_the_repository_can_be_built() -> Resul
         if table.get("kind").and_then(toml::Value::as_str) == Some("network") {
             let scenario: Scenario =
                 toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
-            super::super::build::build(&scenario, path.parent().unwrap_or(Path::new("")), 1)?;
+            build::build(&scenario, path.parent().unwrap_or(Path::new("")), 1)?;
             count += 1;
         }
     }

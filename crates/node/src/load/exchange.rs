@@ -181,8 +181,8 @@ impl UdpExchange {
         };
         let mut data = 0;
         for (train, bytes) in (0..count).filter_map(|index| self.receiver.train(index)) {
-            // Nacks are smaller than what was asked for.
-            data += bytes.chunks(train.stride).filter(|frame| frame.len() >= self.data.len()).count() as u64;
+            data +=
+                bytes.chunks(train.stride).filter(|frame| is_answer(frame, self.data.len())).count() as u64;
         }
         if data > 0 {
             self.last_data = Instant::now();
@@ -233,6 +233,17 @@ impl UdpExchange {
         }
         Ok(true)
     }
+}
+
+/// Whether a frame is a Data, or the last piece of one that the forwarder has cut. Nacks are smaller than what was asked for.
+fn is_answer(frame: &[u8], data_len: usize) -> bool {
+    let is_last_piece = |view: packet::ndn::lp::LpPacketView<'_>| {
+        let (index, count) = (view.frag_index.unwrap_or(0), view.frag_count.unwrap_or(1));
+        count > 1 && index.checked_add(1) == Some(count)
+    };
+    frame.len() >= data_len
+        || frame.first() == Some(&0x64)
+            && packet::ndn::lp::LpPacketView::decode(frame).is_ok_and(is_last_piece)
 }
 
 /// Errors that say "not now", or that speak of a peer that was not there yet.

@@ -1,5 +1,6 @@
 //! `cairn bench`: what things cost on this machine.
 
+mod cable;
 mod forward;
 mod process;
 mod report;
@@ -78,6 +79,8 @@ pub(super) enum Part {
     UdpLarge,
     /// Cache hits over UDP.
     UdpCached,
+    /// Exchanges over UDP between network namespaces, by a veth pair. Needs root.
+    UdpVeth,
     /// Exchanges over TCP.
     Tcp,
     /// Exchanges over unix sockets.

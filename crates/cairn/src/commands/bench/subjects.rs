@@ -34,6 +34,23 @@ pub(super) struct Stage {
     pub(super) forwarder_cpu: usize,
     pub(super) load_cpu: usize,
     pub(super) prefix: String,
+    /// The network namespace that forwarders run in, if not in ours.
+    pub(super) namespace: Option<String>,
+}
+
+impl Stage {
+    /// The same command, run where forwarders run.
+    fn within(&self, command: Command) -> Command {
+        let Some(namespace) = &self.namespace else { return command };
+        let mut outer = Command::new("ip");
+        outer.args(["netns", "exec", namespace]).arg(command.get_program()).args(command.get_args());
+        for (key, value) in command.get_envs() {
+            if let Some(value) = value {
+                outer.env(key, value);
+            }
+        }
+        outer
+    }
 }
 
 impl Subject {
@@ -57,13 +74,13 @@ impl Subject {
 
     /// Starts it. It may take a moment until it forwards.
     pub(super) fn start(&self, wiring: &Wiring, stage: &Stage) -> io::Result<Forwarder> {
-        let mut command = match self {
+        let command = match self {
             Subject::Relay => relay(wiring)?,
             Subject::Cairn => cairn(wiring, stage)?,
             Subject::Ndnd(program) => return ndnd(program, wiring, stage),
             Subject::Command(command) => user_command(command, wiring, stage)?,
         };
-        Forwarder::start(&mut command, stage.forwarder_cpu, stage.load_cpu)
+        Forwarder::start(&mut stage.within(command), stage.forwarder_cpu, stage.load_cpu)
     }
 }
 
@@ -134,7 +151,7 @@ fn ndnd(program: &Path, wiring: &Wiring, stage: &Stage) -> io::Result<Forwarder>
     std::fs::write(&file, text)?;
     let mut command = Command::new(program);
     command.args(["fw", "run"]).arg(file);
-    let forwarder = Forwarder::start(&mut command, stage.forwarder_cpu, stage.load_cpu)?;
+    let forwarder = Forwarder::start(&mut stage.within(command), stage.forwarder_cpu, stage.load_cpu)?;
     let deadline = Instant::now() + Duration::from_secs(10);
     while UnixStream::connect(&socket).is_err() {
         if Instant::now() > deadline {

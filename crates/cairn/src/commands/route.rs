@@ -23,8 +23,10 @@ Examples:
   cairn route list /lab
   cairn route list --next-hops
   cairn route remove /lab 261
+  cairn route add /lab 0 --connect udp://router.example.net
 
-A face is named by its number or by the address of its peer; to add a route, one that does not exist is made.
+A face is named by its number or by the address of its peer; to add a route, one that does not exist is made. Number 0 is the face by
+which this command comes, the only one that a forwarder on another host lets us name.
 
 Exit codes: 0 done; 1 failure, or refused by the forwarder; 2 wrong usage.")]
 pub(crate) struct RouteArguments {
@@ -139,6 +141,7 @@ fn find(forwarder: &mut Forwarder, face: &FaceName) -> Result<u64, ToolError> {
 
 fn find_or_create(forwarder: &mut Forwarder, face: &FaceName) -> Result<u64, ToolError> {
     let uri = match face {
+        FaceName::Id(0) => return Ok(0),
         FaceName::Id(number) => {
             // The forwarder would accept a route by a face that does not exist, and drop it in silence.
             let face = face.find(forwarder)?;

@@ -53,7 +53,21 @@ impl Forwarder {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ToolError> {
+        let (module, _) = command.words();
+        if module != "rib" {
+            self.must_be_here()?;
+        }
         Ok(self.client.command(command, parameters)?)
+    }
+
+    /// Forwarders take only routes from other hosts; whatever else would be dropped without an answer.
+    fn must_be_here(&self) -> Result<(), ToolError> {
+        let remote = self.client.connection().remote();
+        if remote.is_local() {
+            return Ok(());
+        }
+        let problem = "is on another host, from where only routes to this one can be added and removed, if it allows that";
+        Err(ToolError::other(format!("the forwarder at {remote} {problem}; run this on its host")))
     }
 
     /// Gives a command that must succeed; gives the values that are in force now.
@@ -68,6 +82,7 @@ impl Forwarder {
 
     /// What a dataset holds.
     pub(crate) fn content(&mut self, name: Name) -> Result<Vec<u8>, ToolError> {
+        self.must_be_here()?;
         Ok(self.client.dataset(name)?)
     }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// What the directories of a run are called; the owner's process and its start time follow.
 const PREFIX: &str = "cairn-lab-";
-/// The period over which a share is kept, in microseconds.
-const PERIOD_US: u64 = 20_000;
+/// The period over which a share is kept, in microseconds. The kernel grants no less than 1 ms of it, so 1 % is the least share.
+const PERIOD_US: u64 = 100_000;
 
 /// Which interface the kernel offers for a controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

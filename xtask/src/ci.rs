@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::{fuzz, licences, process, swarm, table, tidy, tree};
+use crate::{fuzz, interop, licences, process, swarm, table, tidy, tree};
 
 /// One thing that must pass.
 struct Step {
@@ -39,6 +39,7 @@ const STEPS: &[Step] = &[
     Step { name: "docs", only_in_full: true, run: docs },
     Step { name: "engine without a system", only_in_full: true, run: wasm },
     Step { name: "swarm", only_in_full: true, run: |_| swarm::run(&[]).map(passed) },
+    Step { name: "interop", only_in_full: true, run: |_| interop::run(&[]).map(passed) },
     Step { name: "fuzz smoke", only_in_full: true, run: |_| fuzz::run(&["smoke"]).map(passed) },
 ];
 

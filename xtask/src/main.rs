@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod fuzz;
+mod interop;
 mod licences;
 mod manifest;
 mod process;
@@ -31,6 +32,7 @@ Usage: cargo xtask <command>
                                   one target (default 60 seconds)
   fuzz run TARGET FILE            one input again, as after a crash
   swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
+  interop [--write] [WORD...]     other people's software against ours; --write makes docs/interop.md of it
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["licences"] => licences::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["interop", rest @ ..] => interop::run(rest),
         ["swarm", rest @ ..] => swarm::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["help" | "--help" | "-h"] => {

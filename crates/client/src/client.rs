@@ -17,7 +17,11 @@ use crate::remote::Remote;
 
 /// How long the forwarder may take to answer a command, and how often it is asked.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(4);
-const COMMAND_ATTEMPTS: u32 = 2;
+const COMMAND_ATTEMPTS: u32 = 3;
+
+/// How long to wait before a command is given again that came back: a forwarder that is just starting may have no route to
+/// its own management yet.
+const COMMAND_REST: Duration = Duration::from_millis(200);
 
 /// What is kept for later while the answer to a command is waited for.
 const MAX_HAPPENED: usize = 16 << 10;
@@ -59,6 +63,13 @@ pub enum Happening {
         /// To be given back with the answer.
         header: LinkHeader,
     },
+}
+
+/// What came of a request that was waited for.
+enum Answer {
+    Data(Data),
+    Nack(NackReason),
+    Timeout,
 }
 
 /// Expresses Interests, registers prefixes, and tells what happens.
@@ -223,17 +234,25 @@ impl Client {
         let unsendable = |error: packet::DecodeError| ClientError::Unsendable(error.to_string());
         let reach = if self.connection.remote().is_local() { Reach::Localhost } else { Reach::Localhop };
         let interest = command.interest(reach, parameters).map_err(unsendable)?.lifetime(COMMAND_TIMEOUT);
+        let mut failure = "no answer in time".to_owned();
         for _ in 0..COMMAND_ATTEMPTS {
             let signed = interest.clone().nonce(self.random.next_u32());
             let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &signed)?;
             let id = self.express_as_is(signed, COMMAND_TIMEOUT)?;
-            if let Some(data) = self.answer(id, &what)? {
-                return ControlResponse::decode(data.content()).map_err(|error| {
-                    ClientError::Refused(what, format!("its answer is malformed: {error}"))
-                });
+            match self.answer(id, &what)? {
+                Answer::Data(data) => {
+                    let malformed =
+                        |error| ClientError::Refused(what, format!("its answer is malformed: {error}"));
+                    return ControlResponse::decode(data.content()).map_err(malformed);
+                }
+                Answer::Nack(reason) => {
+                    failure = format!("the command came back ({reason})");
+                    self.rest(COMMAND_REST)?;
+                }
+                Answer::Timeout => {}
             }
         }
-        Err(ClientError::NoAnswer(what, "no answer in time".into()))
+        Err(ClientError::NoAnswer(what, failure))
     }
 
     /// Fetches what the forwarder knows, such as the list of its faces.
@@ -248,13 +267,20 @@ impl Client {
             let interest = fetch.interest().map_err(|error| ClientError::Unsendable(error.to_string()))?;
             let id = self.express(&interest, COMMAND_TIMEOUT)?;
             match self.answer(id, &what)? {
-                Some(data) => match fetch.receive(&data) {
+                Answer::Data(data) => match fetch.receive(&data) {
                     Ok(Some(content)) => return Ok(content),
                     Ok(None) => attempts = COMMAND_ATTEMPTS,
                     Err(error) => return Err(ClientError::Refused(what, error.to_string())),
                 },
-                None if attempts > 1 => attempts -= 1,
-                None => return Err(ClientError::NoAnswer(what, "no answer in time".into())),
+                Answer::Nack(_) if attempts > 1 => {
+                    attempts -= 1;
+                    self.rest(COMMAND_REST)?;
+                }
+                Answer::Timeout if attempts > 1 => attempts -= 1,
+                Answer::Nack(reason) => {
+                    return Err(ClientError::NoAnswer(what, format!("the question came back ({reason})")));
+                }
+                Answer::Timeout => return Err(ClientError::NoAnswer(what, "no answer in time".into())),
             }
         }
     }
@@ -272,23 +298,27 @@ impl Client {
         Err(ClientError::Refused(what.to_owned(), format!("{} {}", response.code.number(), response.text)))
     }
 
-    /// Waits for the answer to one request and keeps what else happens for later. `None` when it was given up.
-    fn answer(&mut self, wanted: RequestId, what: &str) -> Result<Option<Data>, ClientError> {
+    /// Waits for the answer to one request and keeps what else happens for later.
+    fn answer(&mut self, wanted: RequestId, what: &str) -> Result<Answer, ClientError> {
         loop {
             match self.wait(Instant::NEVER)? {
-                Some(Happening::Data { id, data, .. }) if id == wanted => return Ok(Some(data)),
-                Some(Happening::Timeout { id }) if id == wanted => return Ok(None),
-                Some(Happening::Nack { id, reason, .. }) if id == wanted => {
-                    return Err(ClientError::NoAnswer(
-                        what.to_owned(),
-                        format!("the command came back ({reason})"),
-                    ));
-                }
+                Some(Happening::Data { id, data, .. }) if id == wanted => return Ok(Answer::Data(data)),
+                Some(Happening::Timeout { id }) if id == wanted => return Ok(Answer::Timeout),
+                Some(Happening::Nack { id, reason, .. }) if id == wanted => return Ok(Answer::Nack(reason)),
                 Some(_) if self.happened.len() >= MAX_HAPPENED => self.overlooked += 1,
                 Some(other) => self.happened.push_back(other),
                 None => return Err(ClientError::NoAnswer(what.to_owned(), "interrupted".into())),
             }
         }
+    }
+
+    /// Waits, keeping what happens meanwhile for later.
+    fn rest(&mut self, time: Duration) -> Result<(), ClientError> {
+        let until = self.connection.now() + time;
+        while let Some(happening) = self.wait(until)? {
+            self.happened.push_back(happening);
+        }
+        Ok(())
     }
 
     /// Waits for the next thing to happen, past what happened already.

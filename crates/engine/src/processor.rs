@@ -68,3 +68,18 @@ pub(crate) fn equal_words(words: [u32; 8], wanted: u32) -> u32 {
     #[cfg(not(target_arch = "x86_64"))]
     words.iter().enumerate().fold(0, |bits, (at, &word)| bits | u32::from(word == wanted) << at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_equal_word_has_its_bit_and_no_other_has() {
+        for pattern in 0..256u32 {
+            // Words that differ in one bit only, the highest or the lowest.
+            let other = if pattern % 2 == 0 { 0x8000_0007 } else { 6 };
+            let words = std::array::from_fn(|at| if pattern >> at & 1 == 1 { 7 } else { other });
+            assert_eq!(equal_words(words, 7), pattern);
+        }
+    }
+}

@@ -12,6 +12,9 @@ pub struct RoundTripConfig {
     /// How many variations the timeout lies above the smoothed time. RFC 6298 says 4, the chunk tools of NDN 8, because
     /// answers out of caches on the way make round trips vary more than those of TCP.
     pub variations: f64,
+    /// How far the timeout lies above the smoothed time at least. Where nothing varies for a while the variation dies away, and
+    /// the first queue on the way would then make everything count as lost at once.
+    pub min_margin: Duration,
     /// The timeout before there is a sample.
     pub initial_timeout: Duration,
     /// The shortest timeout.
@@ -26,6 +29,7 @@ impl Default for RoundTripConfig {
             alpha: 0.125,
             beta: 0.25,
             variations: 8.0,
+            min_margin: Duration::from_millis(50),
             initial_timeout: Duration::from_secs(1),
             min_timeout: Duration::from_millis(200),
             max_timeout: Duration::from_secs(60),
@@ -102,7 +106,8 @@ impl RoundTrip {
         let base = match self.estimate {
             None => self.config.initial_timeout,
             Some(estimate) => {
-                Duration::from_secs_f64(estimate.smoothed + self.config.variations * estimate.variation)
+                let margin = Duration::from_secs_f64(self.config.variations * estimate.variation);
+                Duration::from_secs_f64(estimate.smoothed) + margin.max(self.config.min_margin)
             }
         };
         let base = base.max(self.config.min_timeout);
@@ -163,7 +168,7 @@ mod tests {
             estimator.handle_sample(Instant::ZERO, Duration::from_millis(300));
         }
         assert!(estimator.variation().unwrap() < Duration::from_micros(1));
-        assert!(estimator.timeout() < Duration::from_millis(301));
+        assert_eq!(estimator.timeout(), Duration::from_millis(350));
         assert_eq!(estimator.min(), estimator.latest());
         assert_eq!(estimator.samples(), 100);
     }

@@ -137,7 +137,11 @@ impl DatasetFetch {
     /// A refusal, a Data that is no segment, too many bytes. The fetch is at an end then.
     pub fn receive(&mut self, data: &Data) -> Result<Option<Vec<u8>>, DatasetError> {
         let view = data.ndn().ok_or_else(|| DatasetError::NotASegment(data.name().to_name()))?;
-        if view.content_type() == ContentType::NACK {
+        // ndnd refuses under the name that was asked for, without marking it as a refusal.
+        let is_unversioned = data.name() == self.name.as_ref();
+        if view.content_type() == ContentType::NACK
+            || is_unversioned && ControlResponse::decode(view.content()).is_ok()
+        {
             return Err(DatasetError::Refused(ControlResponse::decode(view.content())?));
         }
         let (versioned, segment) = self.place(data.name())?;

@@ -312,3 +312,16 @@ proptest! {
         let _ = decode_list::<RibEntry>(&bytes);
     }
 }
+
+#[test]
+fn a_refusal_is_one_whether_it_is_marked_as_such_or_only_stands_where_a_segment_should() {
+    let name: Name = "/localhost/nfd/faces/channels".parse().unwrap();
+    let refusal = ControlResponse::error(StatusCode::NotImplemented, "unknown");
+    for data in
+        [management::refusal_data(name.clone(), &refusal), management::response_data(name.clone(), &refusal)]
+    {
+        let mut fetch = DatasetFetch::new(name.clone());
+        let outcome = fetch.receive(&data.build_with_digest().unwrap());
+        assert_eq!(outcome, Err(management::DatasetError::Refused(refusal.clone())));
+    }
+}

@@ -62,7 +62,7 @@ pub(crate) enum Transport {
 /// One peer, or one group, that a shared socket reaches.
 pub(crate) struct DatagramPort {
     /// Frames of this turn, lent for as long as there are any.
-    pub(crate) outbox: Option<Box<Outbox>>,
+    pub(crate) outbox: Option<Outbox>,
     pub(crate) way: Way,
 }
 

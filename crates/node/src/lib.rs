@@ -1,4 +1,50 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
+//!
+//! A [`Node`] is two threads. The *data plane* owns the forwarding engine, the faces and their sockets: it reads what has arrived in
+//! batches, hands the packets to the engine, and writes what comes out, collected by face, so that the kernel moves whole
+//! trains of packets at a time. *Control* runs beside it: management protocols ask for what they want by messages
+//! ([`control`]), and never touch what the data plane owns.
+//!
+//! ```
+//! use node::Node;
+//! use node::config::Config;
+//! use node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl};
+//! use node::management::{ManagementConfig, NfdManagement};
+//! use packet::Dialect;
+//!
+//! // A node on ports that the system picks, without unix sockets.
+//! let mut config = Config::default();
+//! config.udp.listen = vec!["127.0.0.1:0".parse()?];
+//! config.tcp.listen = vec!["127.0.0.1:0".parse()?];
+//! config.websocket.listen = Vec::new();
+//! config.unix.listen = Some(Vec::new());
+//! let management = NfdManagement::new(ManagementConfig::default());
+//! let mut node = Node::start(&config, Box::new(management))?;
+//!
+//! // What management protocols do can be done directly, too.
+//! let mut control = node.control();
+//! let face = control.create_face(CreateFace {
+//!     remote: "udp4://127.0.0.1:6363".parse()?,
+//!     local: None,
+//!     persistency: FacePersistency::Permanent,
+//!     changes: FaceChanges::default(),
+//!     dialect: Dialect::Ndn,
+//! })?;
+//! let hop = engine::NextHop { face: face.id, cost: 10 };
+//! control.add_next_hop(Dialect::Ndn, &"/lab".parse()?, hop, None)?;
+//! assert!(control.routes(Dialect::Ndn).iter().any(|route| route.prefix.to_string() == "/lab"));
+//! node.shut_down();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//! - [`config`]: the configuration; `start` makes a node of it.
+//! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face.
+//! - `codec/`: frames into packets and back, the one place that knows the languages faces speak.
+//! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
+//! - [`control`]: the seam to management protocols; [`management`] is NFD's.
+//! - [`capture`], `metrics`: what a node shows of itself. [`DropReason`]: why a frame went no further.
+//! - [`load`]: what `cairn bench forward` measures with.
 
 pub mod capture;
 mod clock;

@@ -291,7 +291,7 @@ impl RemoteControl {
 
 impl NodeControl for RemoteControl {
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        self.call(|plane| plane.create_face(request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
+        self.call(move |plane| plane.create_face(&request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
     }
 
     fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {

@@ -48,6 +48,14 @@ impl Buffer {
         }
     }
 
+    /// A copy of this buffer with other bytes from `start` on; `None` if they reach beyond its end.
+    pub(crate) fn with(&self, start: usize, bytes: &[u8]) -> Option<Buffer> {
+        let mut copy: Arc<[u8]> = Arc::from(&**self);
+        let place = Arc::get_mut(&mut copy)?.get_mut(start..start.checked_add(bytes.len())?)?;
+        place.copy_from_slice(bytes);
+        Some(Buffer::from(copy))
+    }
+
     /// Bytes of memory behind this buffer, counts included, shared or not.
     pub fn footprint_bytes(&self) -> usize {
         self.bytes.len() + 2 * size_of::<usize>()

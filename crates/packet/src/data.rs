@@ -182,6 +182,20 @@ impl Data {
         }
     }
 
+    /// The same Data of NDN under another name, which must have as many bytes and components as this one's; `None` if it has
+    /// not. Nothing is decoded again, and the signature is not renewed: for whoever makes many Data that nobody verifies, as load
+    /// generators do.
+    pub fn renamed(&self, name: NameRef<'_>) -> Option<Data> {
+        let Parts::Ndn(layout) = self.parts else { return None };
+        let old = self.name().canonical();
+        let start = (old.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
+        if name.canonical().len() != old.len() || name.component_count() != self.component_count() {
+            return None;
+        }
+        let wire = self.wire.with(start, name.canonical())?;
+        Some(Data { wire, parts: Parts::Ndn(layout) })
+    }
+
     /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.
     pub fn implicit_digest(&self) -> [u8; 32] {
         use sha2::{Digest as _, Sha256};

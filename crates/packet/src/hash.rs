@@ -36,6 +36,19 @@ impl NameHasher {
         hashes
     }
 
+    /// Hashes of the name made of `components`, to which one more component can be added again and again: for whoever makes many
+    /// names under one prefix.
+    pub fn hash_prefix(&self, dialect: Dialect, components: Components<'_>) -> HashedPrefix {
+        let mut hashes = PrefixHashes::default();
+        let mut pass = self.begin(dialect, &mut hashes);
+        for component in components {
+            pass.component(component);
+        }
+        let (state, count) = (pass.state, pass.count);
+        pass.finish();
+        HashedPrefix { state, count, hashes }
+    }
+
     /// Starts a pass that a decoder feeds with the components as it finds them.
     #[inline]
     pub fn begin<'h>(&self, dialect: Dialect, hashes: &'h mut PrefixHashes) -> HashPass<'h> {
@@ -78,6 +91,32 @@ impl HashPass<'_> {
             Some(hash) => *hash,
             None => self.state.finish(),
         };
+    }
+}
+
+/// A prefix that has been hashed, see [`NameHasher::hash_prefix`].
+#[derive(Clone)]
+pub struct HashedPrefix {
+    state: State,
+    count: usize,
+    hashes: PrefixHashes,
+}
+
+impl HashedPrefix {
+    /// Hashes of the prefix with one more component.
+    #[inline]
+    pub fn with(&self, component: Component<'_>) -> PrefixHashes {
+        let mut hashes = self.hashes;
+        let mut pass = HashPass { state: self.state, count: self.count, hashes: &mut hashes };
+        pass.component(component);
+        pass.finish();
+        hashes
+    }
+}
+
+impl std::fmt::Debug for HashedPrefix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HashedPrefix({} components)", self.count)
     }
 }
 

@@ -212,6 +212,23 @@ impl Interest {
         (last.value.len() == 32).then_some(last.value)
     }
 
+    /// The same Interest of NDN with another last component of its name, of the same kind and length, and another nonce; `None` if it
+    /// has no nonce, or the length is another. Nothing is decoded again: for whoever makes many Interests, as load generators do.
+    pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
+        let Parts::Ndn(layout) = self.parts else { return None };
+        let old = self.name().last()?;
+        let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
+        let (nonce_start, layout) = layout.with_nonce(&self.wire, nonce)?;
+        if last.len() != old.value.len() {
+            return None;
+        }
+        let mut wire = self.wire.with(start, last)?;
+        for (place, byte) in (nonce_start..).zip(nonce.0.to_be_bytes()) {
+            wire.set(place, byte);
+        }
+        Some(Interest { wire, parts: Parts::Ndn(layout) })
+    }
+
     /// Writes the hop limit if the Interest has one. Copies the packet only if somebody else holds it too.
     pub fn set_hop_limit(&mut self, hops: u8) {
         if let Some(offset) = self.ndn().and_then(|view| view.hop_limit_offset()) {

@@ -48,7 +48,7 @@ pub mod time;
 pub use buffer::Buffer;
 pub use data::{ContentType, Data};
 pub use error::{DecodeError, EncodeError, Rule};
-pub use hash::{NameHash, NameHasher, PrefixHashes};
+pub use hash::{HashedPrefix, NameHash, NameHasher, PrefixHashes};
 pub use interest::{Interest, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 pub use name::{Component, ComponentKind, Name, NameRef};

@@ -25,6 +25,28 @@ pub struct LinkHeader {
     pub prefix_announcement: Option<Buffer>,
 }
 
+impl LinkHeader {
+    /// Whether no field is there.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        let LinkHeader {
+            pit_token,
+            congestion_mark,
+            incoming_face,
+            next_hop_face,
+            cache_policy,
+            non_discovery,
+            prefix_announcement,
+        } = self;
+        let says_nothing = !non_discovery && *congestion_mark == 0 && pit_token.is_none();
+        says_nothing
+            && incoming_face.is_none()
+            && next_hop_face.is_none()
+            && cache_policy.is_none()
+            && prefix_announcement.is_none()
+    }
+}
+
 /// CachePolicyType of NDNLPv2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePolicy {

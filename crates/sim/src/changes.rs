@@ -1,5 +1,6 @@
 //! Changing a network while time passes: plans, links that fail, nodes that restart, recording.
 
+use engine::Engine;
 use packet::random::Random;
 use packet::time::Instant;
 
@@ -120,6 +121,9 @@ impl Network {
             let peer = Peer::Channel { channel, end: end as u32 };
             slot.ends[end].port = self.core.nodes[node as usize].reopen(now, port, peer);
         }
+        for End { node, .. } in self.core.links[link.0 as usize].ends.clone() {
+            self.settle(node);
+        }
         Ok(())
     }
 
@@ -136,7 +140,13 @@ impl Network {
             }
         }
         let now = self.core.now;
-        self.core.nodes[node.0 as usize].restart(now)
+        let slot = &mut self.core.nodes[node.0 as usize];
+        if let Some(processor) = &mut slot.processor {
+            for (_, parcel, _) in processor.waiting.drain(..) {
+                self.core.parcels.release(parcel);
+            }
+        }
+        slot.restart(now)
     }
 
     fn empty_link(&mut self, link: u32) {
@@ -154,6 +164,13 @@ impl Network {
         }
     }
 
+    /// Changes the engine of a node; `None` if it has none. Do not give it packets.
+    pub fn change_engine<R>(&mut self, node: NodeId, change: impl FnOnce(&mut Engine) -> R) -> Option<R> {
+        let result = change(self.core.nodes.get_mut(node.0 as usize)?.engine.as_deref_mut()?);
+        self.settle(node.0);
+        Some(result)
+    }
+
     /// Records what happens from now on, besides the hash.
     pub fn record(&mut self, config: TraceConfig) {
         let first = config.sample_every;
@@ -161,6 +178,11 @@ impl Network {
         if let Some(span) = first {
             self.plan(self.core.now + span, Plan::Sample);
         }
+    }
+
+    /// What was recorded so far, to take records out.
+    pub fn trace_mut(&mut self) -> &mut crate::Trace {
+        &mut self.core.trace
     }
 
     /// Keeps the frames of a link, up to so many, for a capture file.

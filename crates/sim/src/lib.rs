@@ -34,10 +34,13 @@
 //! - [`LinkConfig`], [`Queue`], [`Impairment`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
 //! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`];
 //!   [`TransferConsumer`], [`FileFetcher`] and [`Publisher`] drive the machines of the crate `flow`.
+//! - [`study_cache`]: caches without packets.
 //! - [`trace`]: what happened, as records, tables and capture files.
+//! - [`swarm`]: random networks that must heal.
 //! - [`topology`]: networks of many nodes, drawn or read from other people's files.
 
 mod application;
+mod cache_study;
 mod changes;
 mod clock;
 mod core;
@@ -52,6 +55,7 @@ mod parcel;
 mod routes;
 mod run;
 mod sampling;
+pub mod swarm;
 pub mod topology;
 pub mod trace;
 pub mod units;
@@ -62,6 +66,7 @@ pub use application::{
     Application, Consumer, ConsumerReport, Context, FileFetcher, Flooder, Gap, NumberedNames, Producer,
     ProducerReport, Publisher, TransferConsumer, Zipf, number_of,
 };
+pub use cache_study::{CacheReport, study_cache, study_eviction};
 pub use clock::Clock;
 pub use error::SimError;
 pub use link::{ChannelCounters, CoDel, CoDelAction, Impairment, LinkConfig, LinkDropReason, Queue};

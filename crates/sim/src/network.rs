@@ -248,7 +248,9 @@ impl Network {
     ) -> Result<(), SimError> {
         let (port, dialect) = self.port_towards(node, towards)?;
         let (prefix, now) = (prefix.into_name()?, self.core.now);
-        self.core.nodes[node.0 as usize].add_route(now, dialect, &prefix, port, cost)
+        self.core.nodes[node.0 as usize].add_route(now, dialect, &prefix, port, cost)?;
+        self.settle(node.0);
+        Ok(())
     }
 
     /// Takes such a route back.

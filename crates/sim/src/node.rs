@@ -185,7 +185,8 @@ impl Node {
         Ok(())
     }
 
-    /// Starts the engine anew with its configuration, faces, routes and strategies, and nothing else.
+    /// Starts the engine anew with its configuration, faces, routes and strategies, and nothing else. What waits for the processor
+    /// is the caller's to take away.
     pub(crate) fn restart(&mut self, now: Instant) -> Result<(), SimError> {
         if self.engine.is_none() {
             return Ok(());
@@ -194,9 +195,6 @@ impl Node {
         let seed = Random::derive(self.seed, self.restarts).next_u64();
         self.engine = Some(Box::new(Engine::new(EngineConfig { seed, ..(*self.config).clone() })?));
         self.gone.clear();
-        if let Some(processor) = &mut self.processor {
-            processor.waiting.clear();
-        }
         for port in 0..self.ports.len() as u32 {
             if self.ports.get(port as usize).is_some_and(|port| port.peer != Peer::Gone) {
                 self.add_face(now, port);

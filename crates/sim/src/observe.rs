@@ -92,11 +92,6 @@ impl Network {
         self.core.nodes.get(node.0 as usize)?.engine.as_deref()
     }
 
-    /// The engine of a node, to be changed. Do not give it packets.
-    pub fn engine_mut(&mut self, node: NodeId) -> Option<&mut Engine> {
-        self.core.nodes.get_mut(node.0 as usize)?.engine.as_deref_mut()
-    }
-
     /// Takes the events of a node's engine.
     pub fn take_events(&mut self, node: NodeId) -> Vec<engine::Event> {
         self.core

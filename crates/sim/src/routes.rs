@@ -80,6 +80,9 @@ impl Network {
                 }
             }
         }
+        for node in 0..self.core.nodes.len() as u32 {
+            self.settle(node);
+        }
         Ok(())
     }
 

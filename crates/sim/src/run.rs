@@ -15,7 +15,7 @@ use crate::node::{MAX_EVENTS, Peer, Port, face_of, port_of};
 use crate::parcel::{PacketKind, Parcel, name};
 
 /// More than any sensible network does without time passing.
-const MAX_EVENTS_AT_ONE_INSTANT: u64 = 100_000_000;
+const MAX_EVENTS_AT_ONE_INSTANT: u64 = 10_000_000;
 
 impl Network {
     /// Lets so much time pass.
@@ -121,7 +121,7 @@ impl Network {
             Source::Engine(node) => {
                 let slot = &mut core.nodes[node as usize];
                 if slot.alarm.goes_off(&mut core.queue, turn, source) {
-                    let now = slot.engine_clock.reading(turn.at);
+                    let now = slot.engine_clock.reading(core.now);
                     if let Some(engine) = &mut slot.engine {
                         engine.advance(now);
                     }
@@ -319,6 +319,12 @@ impl Network {
         self.look_after_engine(number);
     }
 
+    /// Carries away what an engine sends because its owner has changed something.
+    pub(crate) fn settle(&mut self, number: u32) {
+        self.settle_engine(number);
+        self.deliver_outbox();
+    }
+
     /// Takes events away and sets the alarm.
     #[inline]
     fn look_after_engine(&mut self, number: u32) {
@@ -329,7 +335,7 @@ impl Network {
                 node.events.push(event);
             }
         }
-        let deadline = node.engine_clock.when(engine.next_deadline());
+        let deadline = node.engine_clock.when(engine.next_deadline()).max(self.core.now);
         node.alarm.set(&mut self.core.queue, deadline, Source::Engine(number));
     }
 
@@ -403,6 +409,12 @@ impl Network {
     fn deliver_outbox(&mut self) {
         while let Some((application, parcel)) = self.core.outbox.pop_front() {
             let Residence { node, port, .. } = self.core.residences[application as usize];
+            self.core.events_at_this_instant += 1;
+            if self.core.events_at_this_instant > MAX_EVENTS_AT_ONE_INSTANT {
+                // The step that comes next says so.
+                self.core.parcels.release(parcel);
+                continue;
+            }
             self.enter(node, port, parcel);
         }
     }

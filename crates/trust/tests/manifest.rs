@@ -1,5 +1,7 @@
 //! A manifest vouches for the segments of one object and for nothing else, in whatever order packets arrive.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::{Data, Name};

@@ -1,5 +1,7 @@
 //! What this crate makes, it reads; what was changed on the way, it refuses.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 use packet::ndn::{DataBuilder, InterestBuilder, SignatureType};
 use packet::random::Random;
 use packet::{Buffer, Data, Interest, Name};

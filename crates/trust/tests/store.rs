@@ -1,5 +1,6 @@
 //! What is put into the key store comes out again, and nobody but its owner can read it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt as _;

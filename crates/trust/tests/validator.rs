@@ -1,5 +1,7 @@
 //! A packet is trusted exactly if a chain of certificates that count now leads from it to an anchor under the rules.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Component, Data, NackReason, Name};

@@ -75,6 +75,7 @@ impl PokeArguments {
             }
             other => other?,
         }
+        eprintln!("waiting for somebody to ask for {}", self.name);
         let until = self.timeout.map(|timeout| client.now() + timeout);
         loop {
             match client.next(until)? {

@@ -14,8 +14,8 @@ use flow::{
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
-use trust::Signer;
 use trust::manifest::{ManifestWriter, manifest_name};
+use trust::{Certificate, Signer};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -31,7 +31,8 @@ const CACHE_BYTES: usize = 64 << 20;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata, as ndnserve (ndnputchunks) and `ndnd put` write them;
-`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is.
+`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the
+key that signs is published beside it; those above it in the chain with `cairn cert serve`.
 
 Examples:
   cairn put /lab/file < file
@@ -131,6 +132,8 @@ struct Served {
     /// Signs what tells about the object, when segments are only digested.
     metadata: Publication,
     source: Source,
+    /// Of the key that signs: published beside the object.
+    certificate: Option<Certificate>,
     manifest: BTreeMap<Name, Data>,
     manifest_prefix: Option<Name>,
     cache: BTreeMap<u64, Data>,
@@ -151,6 +154,12 @@ impl PutArguments {
         let version = client.connection().clock().unix().as_millis();
         let mut served = self.prepare(source, size_bytes, version)?;
         client.register(served.publication.prefix())?;
+        if let Some(certificate) = &served.certificate {
+            // Others may publish it too; without it here consumers may still find it elsewhere.
+            if let Err(error) = client.register(&certificate.to_key_name()) {
+                eprintln!("cairn: the certificate is not published: {error}");
+            }
+        }
         self.announce(&served, size_bytes)?;
         let mut until = self.idle.map(|idle| client.now() + idle);
         let (mut segments, mut bytes) = (0u64, 0u64);
@@ -197,7 +206,8 @@ impl PutArguments {
     }
 
     fn prepare(&self, source: Source, size_bytes: u64, version: u64) -> Result<Served, ToolError> {
-        let signer = self.signing.signer()?;
+        let key = self.signing.key()?;
+        let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
         let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer.clone());
         config.segment_size = self.size;
         config.freshness = self.freshness;
@@ -220,6 +230,7 @@ impl PutArguments {
             publication,
             metadata,
             source,
+            certificate: key.and_then(|key| key.default_certificate),
             manifest: BTreeMap::new(),
             manifest_prefix: None,
             cache: BTreeMap::new(),
@@ -283,6 +294,11 @@ impl Served {
         interest: &Interest,
         header: &LinkHeader,
     ) -> Result<Option<Data>, ToolError> {
+        if let Some(certificate) =
+            self.certificate.as_ref().filter(|certificate| interest.matches(certificate.data()))
+        {
+            return Ok(Some(certificate.data().clone()));
+        }
         if self.manifest_prefix.as_ref().is_some_and(|prefix| prefix.as_ref().is_prefix_of(interest.name())) {
             let found = self.manifest.values().find(|packet| {
                 // Most are asked for by their exact name, which the first line of a match compares.

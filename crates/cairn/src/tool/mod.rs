@@ -1,9 +1,12 @@
 //! What the tools share: units, connections, keys, trust, output.
 
 pub(crate) mod connect;
+pub(crate) mod face_address;
+pub(crate) mod forwarder;
 pub(crate) mod histogram;
 pub(crate) mod interrupt;
 pub(crate) mod output;
+pub(crate) mod passphrase;
 pub(crate) mod progress;
 pub(crate) mod signing;
 pub(crate) mod trusting;
@@ -84,4 +87,22 @@ pub(crate) fn input(path: Option<&std::path::Path>) -> Result<Vec<u8>, ToolError
             Ok(bytes)
         }
     }
+}
+
+/// Writes all of a file, which only its owner can read if it holds a `secret`; standard output if there is none.
+pub(crate) fn write_output(
+    path: Option<&std::path::Path>,
+    bytes: &[u8],
+    secret: bool,
+) -> Result<(), ToolError> {
+    let Some(path) = path.filter(|path| *path != std::path::Path::new("-")) else {
+        return Ok(output::bytes(bytes)?);
+    };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    if secret {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    let mut file = options.open(path).map_err(ToolError::file(path))?;
+    io::Write::write_all(&mut file, bytes).map_err(ToolError::file(path))
 }

@@ -34,7 +34,7 @@ impl StoreArguments {
 pub(crate) struct SigningArguments {
     /// What to sign with: an identity, key or certificate in the key store, by its name; `default` for the store's default key;
     /// `digest` for a digest that proves integrity only; `null` for nothing.
-    #[arg(long, short = 'S', value_name = "KEY", default_value = "digest")]
+    #[arg(long, short = 'S', value_name = "KEY", default_value = "digest", global = true)]
     pub(crate) sign: String,
     #[command(flatten)]
     pub(crate) store: StoreArguments,

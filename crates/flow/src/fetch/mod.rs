@@ -11,8 +11,8 @@ use packet::random::Random;
 use packet::time::Instant;
 use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
-use crate::naming::{Metadata, NamingConvention, segment_number, version_number};
-use crate::transfer::{Arrival, Transfer, Verdict};
+use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
+use crate::transfer::{Arrival, Failure, Transfer, Verdict};
 use buffer::Reorder;
 use discovery::Finder;
 
@@ -100,6 +100,11 @@ pub struct Fetcher {
     progress: Progress,
     /// Number of segments in all.
     end: Option<u64>,
+    /// The same in the words of a packet that nobody has verified yet: it keeps us from asking for what is not there, and
+    /// nothing else.
+    hinted_end: Option<u64>,
+    /// The first segment that will not come. It matters only if the object turns out to reach that far.
+    failed: Option<Failure>,
 }
 
 #[derive(Debug)]
@@ -115,6 +120,17 @@ struct Object {
     /// The name that segment numbers are appended to.
     name: Name,
     convention: NamingConvention,
+}
+
+/// What a packet is that was found by prefix.
+#[derive(Debug, PartialEq)]
+enum Part {
+    /// A segment, or a packet that nobody cut.
+    Segment,
+    /// What tells of the object.
+    Metadata,
+    /// Something that is published beside the segments of a version, such as its manifest.
+    Beside { object: Name },
 }
 
 impl Fetcher {
@@ -151,6 +167,8 @@ impl Fetcher {
             nonces,
             progress: Progress::default(),
             end: None,
+            hinted_end: None,
+            failed: None,
         }
     }
 
@@ -238,6 +256,8 @@ impl Fetcher {
                 if let Some(last) = end {
                     self.learn_last(segment, last);
                 }
+                self.move_limit();
+                self.check_failures();
             }
         }
     }
@@ -255,6 +275,9 @@ impl Fetcher {
             }
             (Subject::Segment(segment), _) => {
                 let Some(data) = self.buffer.remove(segment) else { return };
+                // Whatever it said of the end counts no more either.
+                self.hinted_end = None;
+                self.move_limit();
                 self.transfer.ask_again(now, segment);
                 if self.transfer.poll_failure().is_some() {
                     let name = data.name().to_name();
@@ -274,7 +297,7 @@ impl Fetcher {
     pub fn poll_content(&mut self) -> Option<Piece> {
         let segment = self.buffer.next();
         let data = self.buffer.pop()?;
-        self.transfer.set_limit(self.buffer.limit());
+        self.move_limit();
         self.progress.segments += 1;
         self.progress.content_bytes += data.content().len() as u64;
         Some(Piece { segment, data })
@@ -362,7 +385,8 @@ impl Fetcher {
             self.transfer.ask_again(now, segment);
             return;
         }
-        self.transfer.set_limit(self.buffer.limit());
+        self.hinted_end = final_segment(&data).map(|last| last.saturating_add(1)).or(self.hinted_end);
+        self.move_limit();
         match self.config.verification {
             Verification::None => self.accept(now, Subject::Segment(segment)),
             Verification::Owner => {
@@ -374,12 +398,13 @@ impl Fetcher {
 
     /// Takes up what discovery found.
     fn begin(&mut self, now: Instant, data: Data) {
+        let is_metadata = self.part_of(data.name()) == Part::Metadata;
         let Phase::Finding(finder) = &mut self.phase else { return };
         if is_refusal(&data) {
             self.phase = Phase::Failed(FetchError::Refused { name: data.name().to_name() });
             return;
         }
-        if finder.is_by_prefix() {
+        if finder.is_by_prefix() && !is_metadata {
             return self.begin_with_segment(data);
         }
         let checked =
@@ -394,6 +419,8 @@ impl Fetcher {
         match checked {
             Ok(metadata) => {
                 self.progress.total_bytes = metadata.size_bytes;
+                self.hinted_end = metadata.last_segment.map(|last| last.saturating_add(1));
+                self.move_limit();
                 let convention = convention_of(&metadata.name, self.config.convention);
                 self.phase = Phase::Fetching(Object { name: metadata.name, convention });
             }
@@ -406,9 +433,29 @@ impl Fetcher {
         }
     }
 
+    /// What a packet that was found by prefix is, by its name. A cache may answer with any packet under the prefix.
+    fn part_of(&self, name: NameRef<'_>) -> Part {
+        let prefix = self.name.as_ref().component_count();
+        let mut rest = name.components().skip(prefix);
+        match (rest.next(), rest.next()) {
+            (Some(first), _) if first == METADATA => Part::Metadata,
+            (Some(version), Some(next))
+                if version_number(version).is_some() && next.kind == packet::ComponentKind::KEYWORD =>
+            {
+                Part::Beside { object: name.prefix(prefix + 1).to_name() }
+            }
+            _ => Part::Segment,
+        }
+    }
+
     /// Takes up any packet of the object: it has the version in its name and is, most often, segment 0.
     fn begin_with_segment(&mut self, data: Data) {
         let name = data.name();
+        if let Part::Beside { object: name } = self.part_of(name) {
+            let convention = convention_of(&name, self.config.convention);
+            self.phase = Phase::Fetching(Object { name, convention });
+            return;
+        }
         let count = name.component_count();
         let Some(segment) = name.last().and_then(segment_number).filter(|_| count > 0) else {
             // An object of one packet that nobody cut.
@@ -449,18 +496,30 @@ impl Fetcher {
         }
     }
 
+    /// A segment that will not come ends the fetch, but only when it is sure that the object reaches that far: Interests
+    /// for segments behind the end come back too, maybe before anybody has told where the end is.
     fn check_failures(&mut self) {
         while let Some(failure) = self.transfer.poll_failure() {
-            let Phase::Fetching(object) = &self.phase else { return };
-            if self.end.is_none_or(|end| failure.item < end) {
-                let name = object.name.clone();
-                self.phase = Phase::Failed(FetchError::Segment {
-                    name,
-                    segment: failure.item,
-                    reason: failure.reason,
-                });
+            if self.failed.is_none_or(|first| failure.item < first.item) {
+                self.failed = Some(failure);
             }
         }
+        let (Some(failure), Phase::Fetching(object)) = (self.failed, &self.phase) else { return };
+        let is_sure = match self.end {
+            Some(end) => failure.item < end,
+            None => failure.item <= self.transfer.first_missing(),
+        };
+        if is_sure {
+            let (name, segment, reason) = (object.name.clone(), failure.item, failure.reason);
+            self.phase = Phase::Failed(FetchError::Segment { name, segment, reason });
+        }
+    }
+
+    /// Keeps Interests from going out for what there is no room for, or what does not seem to exist.
+    fn move_limit(&mut self) {
+        // A hint that has come to its end without the real one coming was wrong.
+        let hint = self.hinted_end.filter(|hint| self.end.is_none() && *hint > self.transfer.first_missing());
+        self.transfer.set_limit(self.buffer.limit().min(hint.unwrap_or(u64::MAX)));
     }
 
     fn fail_for_length(&mut self) -> Option<Interest> {

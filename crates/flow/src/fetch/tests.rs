@@ -238,3 +238,84 @@ fn a_missing_route_ends_the_fetch_after_some_attempts() {
     let error = fetcher.error().unwrap().to_string();
     assert!(error.ends_with("of /a/v=1 did not come: it came back: no-route"), "{error}");
 }
+
+#[test]
+fn what_a_cache_answers_a_prefix_with_beside_segments_still_leads_to_the_object() {
+    let bytes = vec![7; 20_000];
+    let publication = publication(&bytes);
+    let manifest = DataBuilder::new(name("/lab/file/v=7/32=manifest/seg=0")).build_with_digest().unwrap();
+    for found in [publication.metadata().unwrap(), manifest] {
+        let config = FetchConfig { discovery: Discovery::Prefix, ..FetchConfig::default() };
+        let mut fetcher = Fetcher::new(name("/lab/file"), config, Instant::ZERO, 1);
+        fetcher.poll_transmit(Instant::ZERO).unwrap();
+        fetcher.receive_data(Instant::ZERO, found, &LinkHeader::default());
+        let mut got = Vec::new();
+        while let Some(interest) = fetcher.poll_transmit(Instant::ZERO) {
+            let data = answer(&publication, &bytes, &interest).unwrap();
+            fetcher.receive_data(Instant::ZERO, data, &LinkHeader::default());
+            got.extend(read(&mut fetcher));
+        }
+        assert!(fetcher.is_complete() && got == bytes, "{:?}", fetcher.error());
+    }
+}
+
+#[test]
+fn what_comes_back_from_behind_the_end_before_the_end_is_known_is_no_failure() {
+    let mut fetcher = versioned(|config| config.verification = Verification::Owner);
+    assert_eq!(asked(&mut fetcher, Instant::ZERO).len(), 3);
+    // The object has two segments: the third Interest comes back at once, as often as it is sent.
+    let mut now = Instant::ZERO;
+    for _ in 0..40 {
+        fetcher.receive_nack(now, name("/a/v=1/seg=2").as_ref(), NackReason::Unspecified);
+        now += Duration::from_secs(1);
+        fetcher.handle_timeout(now);
+        asked(&mut fetcher, now);
+    }
+    assert_eq!(fetcher.error(), None);
+    data(&mut fetcher, now, "/a/v=1/seg=0", Some(1), b"a");
+    data(&mut fetcher, now, "/a/v=1/seg=1", Some(1), b"b");
+    // What the owner has not accepted yet only keeps us from asking for more.
+    assert!(asked(&mut fetcher, now).is_empty());
+    while let Some(packet) = fetcher.poll_unverified() {
+        fetcher.accept(now, packet.subject);
+    }
+    assert_eq!(read(&mut fetcher), b"ab");
+    assert!(fetcher.is_complete() && fetcher.error().is_none());
+}
+
+#[test]
+fn a_segment_that_does_not_come_is_a_failure_once_all_before_it_are_here() {
+    let mut fetcher = versioned(|config| config.transfer.max_attempts = 1);
+    asked(&mut fetcher, Instant::ZERO);
+    fetcher.receive_nack(Instant::ZERO, name("/a/v=1/seg=1").as_ref(), NackReason::NoRoute);
+    assert_eq!(fetcher.error(), None);
+    data(&mut fetcher, Instant::ZERO, "/a/v=1/seg=0", None, b"a");
+    let expected =
+        FetchError::Segment { name: name("/a/v=1"), segment: 1, reason: Some(NackReason::NoRoute) };
+    assert_eq!(fetcher.error(), Some(&expected));
+}
+
+#[test]
+fn a_hint_that_is_too_small_does_not_end_the_fetch() {
+    let mut fetcher = versioned(|config| config.verification = Verification::Owner);
+    asked(&mut fetcher, Instant::ZERO);
+    // Forged: it says that the object ends here. The owner refuses it, and the true one comes.
+    data(&mut fetcher, Instant::ZERO, "/a/v=1/seg=0", Some(0), b"x");
+    let forged = fetcher.poll_unverified().unwrap();
+    fetcher.refuse(Instant::ZERO, forged.subject, "forged");
+    let mut now = Instant::ZERO;
+    while !fetcher.is_complete() {
+        now += Duration::from_millis(100);
+        fetcher.handle_timeout(now);
+        for uri in asked(&mut fetcher, now).into_iter().chain(["/a/v=1/seg=1".into(), "/a/v=1/seg=2".into()])
+        {
+            data(&mut fetcher, now, &uri, Some(4), b"t");
+        }
+        while let Some(packet) = fetcher.poll_unverified() {
+            fetcher.accept(now, packet.subject);
+        }
+        read(&mut fetcher);
+        assert!(now < Instant::from_secs(60) && fetcher.error().is_none(), "{:?}", fetcher.error());
+    }
+    assert_eq!(fetcher.progress().segments, 5);
+}

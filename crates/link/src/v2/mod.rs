@@ -38,6 +38,7 @@ mod outgoing;
 mod reassembler;
 mod reliability;
 mod report;
+mod results;
 mod rto;
 mod service;
 
@@ -47,5 +48,6 @@ pub use config::{
 pub use congestion::CongestionConfig;
 pub use fields::PacketKind;
 pub use report::{Counters, Usage};
+pub use results::{Delivery, EndpointId, Event, Framed, Received};
 pub use rto::RtoConfig;
-pub use service::{Delivery, EndpointId, Event, Framed, LinkService, Received};
+pub use service::LinkService;

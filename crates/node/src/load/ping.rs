@@ -72,9 +72,7 @@ impl UdpPing {
         let mut report = PingReport::default();
         for _ in 0..count {
             match self.ping() {
-                Some(time) => {
-                    report.round_trip_nanos.push(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-                }
+                Some(time) => report.round_trip_nanos.push(time.as_nanos() as u64),
                 None => report.lost += 1,
             }
             std::thread::sleep(pause);

@@ -20,11 +20,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// Faces that may be connecting at once while somebody waits; further commands are answered at once.
 const MAX_CONNECTING: usize = 256;
 
+/// Commands that may wait for one face.
+const MAX_WAITING: usize = 8;
+
 /// A face that is being connected.
 #[derive(Debug)]
 pub(super) struct PendingFace {
-    /// Name of the command that asked for it.
-    request: Name,
+    /// Names of the commands that asked for it: a client may ask again.
+    requests: Vec<Name>,
     /// When the command fails.
     pub(super) deadline: Instant,
 }
@@ -44,7 +47,7 @@ impl NfdManagement {
         match node.create_face(wanted) {
             Ok(face) if face.state == FaceState::Down && self.connecting.len() < MAX_CONNECTING => {
                 let pending = PendingFace {
-                    request: request.interest.name().to_name(),
+                    requests: vec![request.interest.name().to_name()],
                     deadline: request.now.monotonic + CONNECT_TIMEOUT,
                 };
                 if let Entry::Vacant(place) = self.connecting.entry(face.id) {
@@ -54,6 +57,13 @@ impl NfdManagement {
             }
             Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, true)).into(),
             Err(CreateFaceError::Exists(face)) => {
+                // Whoever asks again for a face that is still connecting waits with the first.
+                if let Some(pending) = self.connecting.get_mut(&face.id)
+                    && pending.requests.len() < MAX_WAITING
+                {
+                    pending.requests.push(request.interest.name().to_name());
+                    return Outcome::Later;
+                }
                 ControlResponse::error(StatusCode::Conflict, "Face with remote URI already exists")
                     .with_body(&convert::face_parameters(&face, true))
                     .into()
@@ -74,8 +84,9 @@ impl NfdManagement {
             }
             FaceEventKind::Created | FaceEventKind::Down => return,
         };
-        if let Some(pending) = self.connecting.remove(&event.face.id) {
-            self.respond(pending.request, &response);
+        for request in self.connecting.remove(&event.face.id).into_iter().flat_map(|pending| pending.requests)
+        {
+            self.respond(request, &response);
         }
     }
 
@@ -91,7 +102,10 @@ impl NfdManagement {
             if let Some(pending) = self.connecting.remove(&face) {
                 node.destroy_face(face);
                 let text = format!("no connection within {} s", CONNECT_TIMEOUT.as_millis() / 1000);
-                self.respond(pending.request, &ControlResponse::error(StatusCode::SocketError, text));
+                let response = ControlResponse::error(StatusCode::SocketError, text);
+                for request in pending.requests {
+                    self.respond(request, &response);
+                }
             }
         }
     }

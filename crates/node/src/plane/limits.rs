@@ -47,12 +47,18 @@ impl DataPlane {
         }
         self.next_search = self.now + SEARCH_INTERVAL;
         let (now, patience) = (self.now, self.settings.crowded_idle_timeout);
-        let is_idle = |face: &&Box<Face>| {
+        let is_idle = |face: &&Face| {
             let on_demand = face.persistency == FacePersistency::OnDemand;
             on_demand && matches!(face.transport, Transport::Datagram(_)) && face.last_used + patience <= now
         };
-        let going: Vec<FaceId> =
-            self.faces.values().filter(is_idle).take(MAX_GOING).map(|face| face.id).collect();
+        let going: Vec<FaceId> = self
+            .faces
+            .values()
+            .map(Box::as_ref)
+            .filter(is_idle)
+            .take(MAX_GOING)
+            .map(|face| face.id)
+            .collect();
         if !going.is_empty() {
             tracing::debug!(count = going.len(), "as many faces as there may be: idle ones are closed early");
         }

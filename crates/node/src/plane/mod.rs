@@ -44,7 +44,7 @@ pub(crate) enum Message {
     /// An Interest for the node itself, and the face it came by.
     Interest(packet::Interest, FaceId),
     /// Something happened to a face.
-    Face(FaceEvent),
+    Face(Box<FaceEvent>),
     /// Something that the engine wants known.
     Engine(engine::Event),
 }
@@ -113,7 +113,7 @@ pub(crate) struct DataPlane {
     scratch: Vec<u8>,
     /// Faces that have something to finish in this turn.
     touched: Vec<FaceId>,
-    outboxes: Vec<Box<Outbox>>,
+    outboxes: Vec<Outbox>,
     spare: Vec<u8>,
     /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
     alarms: std::collections::BTreeSet<(Instant, FaceId)>,
@@ -295,7 +295,7 @@ impl DataPlane {
                 TrySendError::Full(Message::Face(event)) | TrySendError::Disconnected(Message::Face(event)),
             ) => {
                 if self.late_events.len() < MAX_LATE_EVENTS {
-                    self.late_events.push_back(event);
+                    self.late_events.push_back(*event);
                 } else {
                     self.drops.count(DropReason::ManagementBusy);
                 }
@@ -306,7 +306,7 @@ impl DataPlane {
 
     fn tell_of_face(&mut self, event: FaceEvent) {
         if self.late_events.is_empty() || self.late_events.len() >= MAX_LATE_EVENTS {
-            self.tell(Message::Face(event));
+            self.tell(Message::Face(Box::new(event)));
         } else {
             self.late_events.push_back(event);
         }
@@ -316,9 +316,9 @@ impl DataPlane {
         while let Some(event) = self.late_events.pop_front() {
             let before = self.late_events.len();
             if let Err(TrySendError::Full(Message::Face(event))) =
-                self.messages.try_send(Message::Face(event))
+                self.messages.try_send(Message::Face(Box::new(event)))
             {
-                self.late_events.push_front(event);
+                self.late_events.push_front(*event);
                 debug_assert_eq!(self.late_events.len(), before + 1);
                 break;
             }

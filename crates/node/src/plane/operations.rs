@@ -19,7 +19,7 @@ use crate::face::{StreamTarget, Transport};
 pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
-    pub(crate) fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
+    pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
         if request.dialect != Dialect::Ndn {
             return Err(CreateFaceError::Unsupported("faces of this dialect cannot be made yet".to_owned()));
         }
@@ -37,10 +37,10 @@ impl DataPlane {
             FaceUri::Udp(peer) if peer.ip().is_multicast() => {
                 Err(CreateFaceError::Unsupported("multicast faces are made by the configuration".to_owned()))
             }
-            FaceUri::Udp(peer) => self.create_datagram_face(*peer, &request),
-            FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), &request),
-            FaceUri::Ethernet(peer) => self.create_ethernet_face(*peer, &request),
-            FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), &request),
+            FaceUri::Udp(peer) => self.create_datagram_face(*peer, request),
+            FaceUri::Tcp(peer) => self.create_stream_face(StreamTarget::Tcp(*peer), request),
+            FaceUri::Ethernet(peer) => self.create_ethernet_face(*peer, request),
+            FaceUri::Unix(path) => self.create_stream_face(StreamTarget::Unix(path.clone()), request),
             other => {
                 Err(CreateFaceError::Unsupported(format!("faces to {}:// cannot be made", other.scheme())))
             }

@@ -49,7 +49,7 @@ impl DataPlane {
         let full = match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
-                face.codec.send(self.now, transmit, &mut **outbox);
+                face.codec.send(self.now, transmit, outbox);
                 outbox.frames() >= FULL_FRAMES || outbox.len_bytes() >= FULL_BYTES
             }
             Transport::Stream(port) => match &mut port.stream {

@@ -251,7 +251,7 @@ impl DatagramChannel {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    drops.add(reason(&error), waiting.bytes.len().div_ceil(waiting.segment.max(1)) as u64)
+                    drops.add(reason(&error), waiting.bytes.len().div_ceil(waiting.segment.max(1)) as u64);
                 }
                 Ok(_) => {}
             }

@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn frames_that_break_the_rules_end_the_connection() {
         let close = |code: u16| Step::Broken(control(CLOSE, &code.to_be_bytes()));
-        assert_eq!(open().step(&mut vec![0x82, 1, b'x']), close(1002), "not masked");
+        assert_eq!(open().step(&mut [0x82, 1, b'x']), close(1002), "not masked");
         assert_eq!(open().step(&mut masked(0xc2, b"x")), close(1002), "reserved bit");
         assert_eq!(open().step(&mut masked(0x80, b"x")), close(1002), "continues nothing");
         assert_eq!(open().step(&mut masked(0x81, b"x")), close(1003), "text");

@@ -1,4 +1,9 @@
 //! What a node holds returns to where it was. These tests look at the whole process, so they have it to themselves, one after the other.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test stops where something is not as it must be"
+)]
 
 #[path = "../faces/support.rs"]
 #[allow(dead_code, reason = "shared with another test, which uses more of it")]

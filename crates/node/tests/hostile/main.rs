@@ -1,4 +1,9 @@
 //! Hostile input over real sockets: whatever peers send, the node stays up, within its limits, and answers everybody else.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test stops where something is not as it must be"
+)]
 
 mod floods;
 mod noise;

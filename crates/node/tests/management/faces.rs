@@ -98,6 +98,21 @@ fn a_face_that_connects_is_answered_for_when_it_has() {
 }
 
 #[test]
+fn who_asks_again_while_a_face_connects_is_answered_with_the_first() {
+    let mut manager = Manager::new();
+    manager.node.new_faces_are = FaceState::Down;
+    let wanted = to("tcp4://192.0.2.9:6363");
+    let first = command(Reach::Localhost, Command::FacesCreate, &wanted);
+    let again = Command::FacesCreate.interest(Reach::Localhost, &wanted).unwrap().build().unwrap();
+    assert!(manager.ask(&first).is_none() && manager.ask(&again).is_none());
+    let sent = manager.face_event(FaceEventKind::Up, FaceId(400));
+    for interest in [first, again] {
+        let answer = sent.iter().find(|data| data.name() == interest.name()).unwrap();
+        assert_eq!(ControlResponse::decode(answer.content()).unwrap().code, StatusCode::Ok);
+    }
+}
+
+#[test]
 fn a_face_that_cannot_connect_fails_the_command_at_once_or_after_eight_seconds() {
     let mut manager = Manager::new();
     manager.node.new_faces_are = FaceState::Down;

@@ -6,5 +6,6 @@ mod datasets;
 mod faces;
 mod fake_node;
 mod forwarder;
+mod keys;
 mod manager;
 mod routes;

@@ -219,6 +219,20 @@ impl<'a> InterestView<'a> {
 }
 
 impl Layout {
+    /// The layout of the same Interest with another nonce, and where in `wire` that stands; `None` if it has none.
+    pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
+        let old = self.nonce.replace(nonce)?;
+        // The Nonce follows the Name, with at most two flags and a hint between.
+        let mut reader = Reader::new(wire, "Interest");
+        let mut inside = reader.element().ok()?.map(|outer| reader.inside(outer, "Interest"))?;
+        while let Some(element) = inside.element().ok()? {
+            if element.kind == types::NONCE && element.value == &old.0.to_be_bytes()[..] {
+                return Some((element.value_start, self));
+            }
+        }
+        None
+    }
+
     pub(crate) fn ends_in_implicit_digest(&self) -> bool {
         self.ends_in_implicit_digest
     }

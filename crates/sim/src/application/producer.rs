@@ -22,6 +22,8 @@ pub struct Producer {
     tail: Vec<u8>,
     tail_content: Option<usize>,
     scratch: Vec<u8>,
+    /// The last Data that was made; the next one mostly differs only in its name.
+    last: Option<Data>,
     replies: VecDeque<(Instant, Data)>,
     report: ProducerReport,
 }
@@ -62,6 +64,7 @@ impl Producer {
             tail: Vec::new(),
             tail_content: None,
             scratch: Vec::new(),
+            last: None,
             replies: VecDeque::new(),
             report: ProducerReport::default(),
         }
@@ -74,7 +77,7 @@ impl Producer {
 
     /// With Data that is fresh for so long.
     pub fn freshness(self, freshness: Duration) -> Self {
-        Producer { freshness, ..self }
+        Producer { freshness, tail_content: None, last: None, ..self }
     }
 
     /// Answering after so long.
@@ -94,6 +97,16 @@ impl Producer {
 
     /// The Data for a name; `None` if it would exceed the size of a packet.
     pub fn data(&mut self, name: NameRef<'_>) -> Option<Data> {
+        if let Some(data) = self.last.as_ref().and_then(|last| last.renamed(name)) {
+            return Some(data);
+        }
+        let data = self.encode(name)?;
+        self.last = Some(data.clone());
+        Some(data)
+    }
+
+    #[cold]
+    fn encode(&mut self, name: NameRef<'_>) -> Option<Data> {
         let name = name.canonical();
         let name_len = tlv::element_len(NAME, name.len());
         let content = match self.size {

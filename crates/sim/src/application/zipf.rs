@@ -84,6 +84,15 @@ impl Zipf {
     }
 }
 
+impl Zipf {
+    /// Draws many objects: what is fetched of the table for one need not wait for another.
+    pub(crate) fn draw_all(&self, random: &mut Random, out: &mut [u32]) {
+        for place in out {
+            *place = self.draw(random);
+        }
+    }
+}
+
 /// `libm` and not the platform's functions, which differ in the last bit from one system to another.
 fn weight(object: usize, exponent: f64, shift: f64) -> f64 {
     libm::pow(object as f64 + 1.0 + shift, -exponent)

@@ -29,6 +29,11 @@ impl<R> Table<R> {
         self.lost
     }
 
+    /// Takes the records out, so that a long run can be looked at piece by piece. What comes next finds an empty table.
+    pub fn take(&mut self) -> Vec<R> {
+        std::mem::take(&mut self.rows)
+    }
+
     pub(crate) fn limit(&mut self, max_rows: usize) {
         self.max_rows = max_rows;
     }

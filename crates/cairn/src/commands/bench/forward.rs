@@ -59,9 +59,9 @@ pub(super) fn run(arguments: &ForwardArguments) -> Result<(), BenchError> {
     let outcome = stay_on(load_cpu).map_err(BenchError::from).and_then(|()| bench.measure());
     let _ = std::fs::remove_dir_all(directory);
     if arguments.json {
-        report::print_json(&bench.rows)
+        report::print_json(&bench.rows);
     } else {
-        report::print_table(&bench.rows)
+        report::print_table(&bench.rows);
     }
     outcome
 }
@@ -106,12 +106,12 @@ impl Bench<'_> {
             self.udp(UDP_CACHED, subject, 1000, window, 512)?;
         }
         if self.wants(Part::Tcp) {
-            self.stream(TCP, subject, self.tcp_wiring()?)?;
+            self.stream(TCP, subject, &self.tcp_wiring()?)?;
         }
         if self.wants(Part::Unix) {
             let (listen, producer) =
                 (self.stage.directory.join("forwarder.sock"), self.stage.directory.join("producer.sock"));
-            self.stream(UNIX, subject, Wiring::Unix { listen, producer })?;
+            self.stream(UNIX, subject, &Wiring::Unix { listen, producer })?;
         }
         if self.wants(Part::Latency) {
             self.latency(subject)?;
@@ -185,19 +185,19 @@ impl Bench<'_> {
     }
 
     /// Exchanges over connections.
-    fn stream(&mut self, part: &'static str, subject: &Subject, wiring: Wiring) -> Result<(), BenchError> {
-        if !subject.speaks(&wiring) {
+    fn stream(&mut self, part: &'static str, subject: &Subject, wiring: &Wiring) -> Result<(), BenchError> {
+        if !subject.speaks(wiring) {
             return Ok(());
         }
-        let connections = Connections::listen(&wiring)?;
-        let mut forwarder = subject.start(&wiring, &self.stage)?;
+        let connections = Connections::listen(wiring)?;
+        let mut forwarder = subject.start(wiring, &self.stage)?;
         let deadline = Instant::now() + START_PATIENCE;
         let producer = connections
             .accept(deadline)
             .ok_or(BenchError::Silent { subject: subject.name(), seconds: START_PATIENCE.as_secs() })?;
         let consumer = loop {
             silent_if_late(subject, deadline, &mut forwarder)?;
-            match connect(&wiring) {
+            match connect(wiring) {
                 Ok(consumer) => break consumer,
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }

@@ -53,7 +53,7 @@ fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
         match reload(arguments, &mut node, &log) {
             Ok(fixed) if fixed.is_empty() => tracing::info!("configuration read again"),
             Ok(fixed) => {
-                tracing::warn!("configuration read again; a restart is needed for {}", fixed.join(", "))
+                tracing::warn!("configuration read again; a restart is needed for {}", fixed.join(", "));
             }
             Err(error) => tracing::error!("configuration not taken over: {error}"),
         }

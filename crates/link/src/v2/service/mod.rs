@@ -1,5 +1,7 @@
 //! One end of an NDNLPv2 link.
 
+mod receiving;
+
 use std::collections::VecDeque;
 
 use packet::ndn::lp::{ACK_BYTES, Acks, LpPacketView};
@@ -13,67 +15,12 @@ use super::congestion::CongestionMarker;
 use super::fields::{self, PacketKind};
 use super::fragmenter::{self, FragmentPlan, Room};
 use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
-use super::reassembler::{Position, Reassembler};
+use super::reassembler::Reassembler;
 use super::reliability::{FrameRef, Reliability};
 use super::report::{Counters, Usage};
+use super::results::{Delivery, EndpointId, Event, Framed, Received};
 use crate::DropReason;
 use crate::drop_reason::DropCounters;
-
-/// Who sent a frame, on a link with many ends: whatever number the owner gives each address. On a link with two
-/// ends it is always the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EndpointId(pub u64);
-
-/// A network packet that arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// The packet: one Interest or Data element, not looked into any further.
-    pub packet: Buffer,
-    /// The fields that came with it.
-    pub header: LinkHeader,
-    /// Present if the packet is an Interest that comes back.
-    pub nack: Option<NackReason>,
-    /// Who sent it.
-    pub from: EndpointId,
-}
-
-/// What came of a frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Received<'f> {
-    /// The network packet in the frame, still in the owner's receive buffer, so that it is copied only once, to where it stays.
-    Packet {
-        /// The packet: one Interest or Data element, not looked into any further.
-        packet: &'f [u8],
-        /// The fields that came with it.
-        header: LinkHeader,
-        /// Present if the packet is an Interest that comes back.
-        nack: Option<NackReason>,
-    },
-    /// No packet, or one that was put together from fragments: take it with [`LinkService::poll_deliver`].
-    Taken,
-}
-
-/// What came of a packet to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framed {
-    /// It goes into one frame: what was appended, and then the packet itself.
-    Whole,
-    /// The service has it: take its frames with [`LinkService::poll_transmit`].
-    Taken,
-}
-
-/// Something the owner may want to act upon.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A frame of this packet was not acknowledged after all retries. If it is an Interest, the strategy should
-    /// hear of it.
-    LostPacket {
-        /// What kind of packet it is.
-        kind: PacketKind,
-        /// The packet.
-        packet: Buffer,
-    },
-}
 
 /// One end of an NDNLPv2 link, without the socket.
 ///
@@ -239,8 +186,15 @@ impl LinkService {
         self.count_drop(outcome)?;
         fields::strip(&mut header, &self.config);
         self.mark(now, &mut header);
+        let mtu_bytes = self.config.effective_mtu_bytes().unwrap_or(usize::MAX);
+        if nack.is_none() && header.is_empty() && packet.len() <= mtu_bytes {
+            // There is nothing to say about the packet: it goes as it is.
+            self.counters.packets_out += 1;
+            self.counters.frames_out += 1;
+            return Ok(Framed::Whole);
+        }
         let fields = LpPacketView { nack, fragment: Some(packet), ..LpPacketView::with_header(&header) };
-        if self.config.effective_mtu_bytes().is_some_and(|mtu| fields.encoded_len() > mtu) {
+        if fields.encoded_len() > mtu_bytes {
             let outcome = self.enqueue(header, nack, packet.clone());
             return self.count_drop(outcome).map(|()| Framed::Taken);
         }
@@ -527,111 +481,6 @@ impl LinkService {
         fields.encode(frames);
         reliability.take_acks(count);
         self.counters.acks_out += count as u64;
-    }
-
-    #[inline]
-    fn try_receive<'f>(
-        &mut self,
-        now: Instant,
-        from: EndpointId,
-        frame: &'f [u8],
-    ) -> Result<Received<'f>, DropReason> {
-        let decoded = if self.config.padded_frames {
-            LpPacketView::decode_first(frame).map(|(view, _)| view)
-        } else {
-            LpPacketView::decode(frame)
-        };
-        let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
-        self.heed_reliability(now, &view)?;
-        let Some(fragment) = view.fragment else {
-            self.counters.idle_in += 1;
-            return Ok(Received::Taken);
-        };
-        let (index, count) = (view.frag_index.unwrap_or(0), view.frag_count.unwrap_or(1));
-        let fragmented = view.frag_index.is_some() || view.frag_count.is_some();
-        if fragmented && self.reassembler.is_none() {
-            return Err(DropReason::ReassemblyDisabled);
-        }
-        if index >= count {
-            return Err(DropReason::FragIndexOutOfRange);
-        }
-        if count == 1 {
-            let mut header = view.link_header();
-            self.admit(fragment, &mut header, view.nack)?;
-            return Ok(Received::Packet { packet: fragment, header, nack: view.nack });
-        }
-        self.receive_fragment(now, Position { from, sequence: 0, index, count }, &view, fragment)
-            .map(|()| Received::Taken)
-    }
-
-    fn receive_fragment(
-        &mut self,
-        now: Instant,
-        position: Position,
-        view: &LpPacketView<'_>,
-        fragment: &[u8],
-    ) -> Result<(), DropReason> {
-        self.counters.fragments_in += 1;
-        let sequence = view.sequence.ok_or(DropReason::MissingSequence)?;
-        let from = position.from;
-        let position = Position { sequence, ..position };
-        let Some(reassembler) = &mut self.reassembler else { return Err(DropReason::ReassemblyDisabled) };
-        match reassembler.receive(now, position, view, fragment, &mut self.drops)? {
-            None => Ok(()),
-            Some(assembled) => {
-                self.counters.reassembled += 1;
-                self.deliver(from, assembled.packet, assembled.header, assembled.nack)
-            }
-        }
-    }
-
-    fn heed_reliability(&mut self, now: Instant, view: &LpPacketView<'_>) -> Result<(), DropReason> {
-        let Some(reliability) = &mut self.reliability else { return Ok(()) };
-        if !view.acks.is_empty() {
-            for ack in view.acks.iter() {
-                if reliability.handle_ack(now, ack, &mut self.outgoing, &mut self.drops) {
-                    self.counters.acks_in += 1;
-                }
-            }
-            self.report_given_up();
-        }
-        match (&mut self.reliability, view.tx_sequence, view.fragment) {
-            (Some(reliability), Some(tx_sequence), Some(_)) => {
-                reliability.handle_frame(now, tx_sequence, view.sequence, &mut self.drops)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn deliver(
-        &mut self,
-        from: EndpointId,
-        packet: Buffer,
-        mut header: LinkHeader,
-        nack: Option<NackReason>,
-    ) -> Result<(), DropReason> {
-        self.admit(&packet, &mut header, nack)?;
-        if self.deliveries.len() >= self.config.max_deliveries {
-            return Err(DropReason::DeliveryQueueFull);
-        }
-        self.counters.packets_in += 1;
-        self.deliveries.push_back(Delivery { packet, header, nack, from });
-        Ok(())
-    }
-
-    /// Checks a packet that arrived, and takes those fields out of its header that are to be ignored.
-    #[inline]
-    fn admit(
-        &self,
-        packet: &[u8],
-        header: &mut LinkHeader,
-        nack: Option<NackReason>,
-    ) -> Result<(), DropReason> {
-        if packet.len() > self.config.max_packet_bytes {
-            return Err(DropReason::PacketTooLarge);
-        }
-        let kind = PacketKind::of(packet, nack)?;
-        fields::admit(kind, header, &self.config)
     }
 
     fn report_given_up(&mut self) {

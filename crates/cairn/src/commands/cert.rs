@@ -1,0 +1,384 @@
+//! `cairn cert`: certificates, asked for, issued, shown, published.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use client::{Client, Clock, Happening};
+use packet::random::Random;
+use packet::time::Duration;
+use packet::{Component, Name};
+use serde_json::{Value, json};
+use trust::certificate::{Issue, names, self_signed};
+use trust::store::KeyStore;
+use trust::text;
+use trust::validator::{FetchFailure, Subject};
+use trust::{Certificate, Policy, Validator, ValidatorLimits};
+
+use super::key::valid_for;
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::signing::StoreArguments;
+use crate::tool::trusting::certificates;
+use crate::tool::units::duration;
+use crate::tool::{ToolError, finish, output, write_output};
+
+/// Ask for certificates, issue, show, check and publish them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cairn cert export /lab -o root.cert                      the trust anchor, for everybody
+  cairn cert request /lab/alice -o alice.req               Alice asks
+  cairn cert sign alice.req --by /lab --issuer lab -o alice.cert   the lab certifies her
+  cairn cert import alice.cert                             Alice uses it from now on
+  cairn cert check alice.cert --anchor root.cert
+  cairn cert serve /lab /lab/alice                         publish them, so that they can be fetched
+
+Exit codes: 0 done; 1 failure; 2 wrong usage; 5 not trusted (check).")]
+pub(crate) struct CertArguments {
+    #[command(subcommand)]
+    action: Action,
+    #[command(flatten)]
+    store: StoreArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show what is in certificates: in a file, or in the key store by name.
+    Show {
+        /// A file, or the name of a certificate, key or identity.
+        what: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the certificates in the key store.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Have a key sign a new certificate for itself, and make it the default.
+    SelfSign {
+        /// A key or identity.
+        key: Name,
+        /// How long it is valid.
+        #[arg(long, value_parser = duration, default_value = "20y")]
+        valid: Duration,
+    },
+    /// Write a request for a certificate, to be signed by somebody else.
+    Request {
+        /// A key or identity.
+        key: Name,
+        /// Where to; standard output if it is left out.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+    },
+    /// Issue a certificate for a request, or for a certificate that its own key signed.
+    Sign(SignArguments),
+    /// Take in certificates of keys in the store. The first that somebody else issued becomes the key's default.
+    Import {
+        /// The file; - for standard input.
+        file: PathBuf,
+    },
+    /// Write a certificate to a file.
+    Export {
+        /// A certificate, or a key or identity, whose default certificate is meant.
+        name: Name,
+        /// Where to; standard output if it is left out.
+        #[arg(long, short)]
+        output: Option<PathBuf>,
+        /// The form.
+        #[arg(long, short, value_enum, default_value = "base64")]
+        format: CertFormat,
+    },
+    /// Delete a certificate.
+    Delete {
+        /// Its name.
+        name: Name,
+    },
+    /// Check whether certificates lead up to a trust anchor, without asking the network.
+    Check {
+        /// The file with the certificate.
+        file: PathBuf,
+        /// A file with trust anchors.
+        #[arg(long, required = true)]
+        anchor: Vec<PathBuf>,
+        /// Files with certificates that may lie between.
+        #[arg(long)]
+        with: Vec<PathBuf>,
+    },
+    /// Publish certificates from the key store until Ctrl-C, so that others can fetch them.
+    Serve {
+        /// Identities, keys or certificates; all that are in the store if none is named.
+        name: Vec<Name>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct SignArguments {
+    /// The file with the request.
+    request: PathBuf,
+    /// Who signs: a key or identity in the store.
+    #[arg(long)]
+    by: Name,
+    /// The issuer id in the certificate's name.
+    #[arg(long, default_value = "NA")]
+    issuer: String,
+    /// How long it is valid.
+    #[arg(long, value_parser = duration, default_value = "365d")]
+    valid: Duration,
+    /// Where to; standard output if it is left out.
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// The form.
+    #[arg(long, short, value_enum, default_value = "base64")]
+    format: CertFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CertFormat {
+    /// As ndnsec writes and reads it.
+    Base64,
+    /// As ndnd writes and reads it.
+    Pem,
+    /// The bare packet.
+    Raw,
+}
+
+impl CertFormat {
+    fn encode(self, certificate: &Certificate) -> Vec<u8> {
+        let wire = certificate.data().wire();
+        match self {
+            CertFormat::Base64 => text::to_base64(wire).into_bytes(),
+            CertFormat::Pem => {
+                let signer = certificate.signer().map(|name| name.to_string()).unwrap_or_default();
+                let headers = [
+                    ("Name", certificate.name().to_string()),
+                    ("SignerKey", signer),
+                    ("Validity", certificate.validity().to_string()),
+                ];
+                text::to_pem(text::CERTIFICATE_LABEL, &headers, wire).into_bytes()
+            }
+            CertFormat::Raw => wire.to_vec(),
+        }
+    }
+}
+
+impl CertArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.act())
+    }
+
+    fn act(&self) -> Result<ExitCode, ToolError> {
+        if let Action::Check { file, anchor, with } = &self.action {
+            return check(file, anchor, with);
+        }
+        let store = self.store.open();
+        if let Action::Show { what, json } = &self.action {
+            return show(what, store, *json);
+        }
+        let store = store?;
+        match &self.action {
+            Action::List { json } => list(&store, *json)?,
+            Action::SelfSign { key, valid } => {
+                let found = store.find(key)?;
+                let now = Clock::start().unix();
+                let made = self_signed(&found.key, &found.name, names::SELF, now, valid_for(now, *valid))?;
+                store.add_certificate(&made)?;
+                store.set_default(&made.name().to_name())?;
+                output::line(made.name())?;
+            }
+            Action::Request { key, output } => {
+                let found = store.find(key)?;
+                let now = Clock::start().unix();
+                let validity = valid_for(now, Duration::from_secs(10 * 86_400));
+                let request = self_signed(&found.key, &found.name, names::REQUEST, now, validity)?;
+                write_output(output.as_deref(), &CertFormat::Base64.encode(&request), false)?;
+            }
+            Action::Sign(arguments) => arguments.sign(&store)?,
+            Action::Import { file } => {
+                for certificate in certificates(file)? {
+                    store.add_certificate(&certificate)?;
+                    output::line(certificate.name())?;
+                }
+            }
+            Action::Export { name, output, format } => {
+                let found = store.find(name)?;
+                let certificate = found
+                    .default_certificate
+                    .ok_or_else(|| ToolError::other(format!("{} has no certificate", found.name)))?;
+                write_output(output.as_deref(), &format.encode(&certificate), false)?;
+            }
+            Action::Delete { name } if names::is_certificate_name(name.as_ref()) => store.delete(name)?,
+            Action::Delete { name } => {
+                return Err(ToolError::other(format!("{name} is no certificate: see `cairn key delete`")));
+            }
+            Action::Serve { name } => serve(&store, name, &mut self.connect.client()?)?,
+            Action::Show { .. } | Action::Check { .. } => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl SignArguments {
+    fn sign(&self, store: &KeyStore) -> Result<(), ToolError> {
+        let issuer = store.find(&self.by)?;
+        let now = Clock::start().unix();
+        let issue = Issue {
+            issuer_id: Component::generic(self.issuer.as_bytes()),
+            version: now.as_millis(),
+            validity: valid_for(now, self.valid),
+        };
+        let mut bytes = Vec::new();
+        for request in certificates(&self.request)? {
+            let issued = issue.certify_request(&request, &issuer.signer())?;
+            eprintln!("issued {}", issued.name());
+            bytes.extend(self.format.encode(&issued));
+        }
+        write_output(self.output.as_deref(), &bytes, false)
+    }
+}
+
+fn describe(certificate: &Certificate) -> Value {
+    json!({
+        "name": certificate.name().to_string(),
+        "identity": certificate.identity().to_string(),
+        "key": certificate.key_name().to_string(),
+        "issuer_id": String::from_utf8_lossy(certificate.issuer_id().value),
+        "kind": certificate.public_key().kind().to_string(),
+        "not_before": certificate.validity().not_before.to_string(),
+        "not_after": certificate.validity().not_after.to_string(),
+        "valid_now": certificate.validity().contains(Clock::start().unix()),
+        "signer": certificate.signer().map(|name| name.to_string()),
+        "self_signed": certificate.is_self_signed(),
+        "key_digest": certificate.public_key().digest().iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
+    })
+}
+
+fn show(what: &str, store: Result<KeyStore, ToolError>, as_json: bool) -> Result<ExitCode, ToolError> {
+    let found = if Path::new(what).exists() || what == "-" {
+        certificates(Path::new(what))?
+    } else {
+        let name: Name = what
+            .parse()
+            .map_err(|error| ToolError::other(format!("{what} is neither a file nor a name: {error}")))?;
+        store?.find(&name)?.default_certificate.into_iter().collect()
+    };
+    let described: Vec<Value> = found.iter().map(describe).collect();
+    if as_json {
+        output::json(&json!(described))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for value in &described {
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            output::line(format_args!("{:<12} {text}", key.replace('_', " ")))?;
+        }
+        output::line("")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(store: &KeyStore, as_json: bool) -> Result<(), ToolError> {
+    let all = all_certificates(store, &[])?;
+    if as_json {
+        return Ok(output::json(&json!(all.iter().map(describe).collect::<Vec<_>>()))?);
+    }
+    let row = |certificate: &Certificate| {
+        let validity = certificate.validity();
+        vec![
+            certificate.name().to_string(),
+            certificate.public_key().kind().to_string(),
+            validity.not_after.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = all.iter().map(row).collect();
+    Ok(output::table(&["CERTIFICATE", "KIND", "VALID UNTIL"], &rows)?)
+}
+
+/// The certificates of the named identities, keys and certificates; all if there are none.
+fn all_certificates(store: &KeyStore, named: &[Name]) -> Result<Vec<Certificate>, ToolError> {
+    let mut found = Vec::new();
+    for identity in store.identities()? {
+        for key in store.keys(&identity)? {
+            for certificate in store.certificates(&key)? {
+                let is_named =
+                    |name: &Name| *name == identity || *name == key || name.as_ref() == certificate.name();
+                if named.is_empty() || named.iter().any(is_named) {
+                    found.push(certificate);
+                }
+            }
+        }
+    }
+    if found.is_empty() && !named.is_empty() {
+        return Err(ToolError::other("none of these has a certificate in the key store"));
+    }
+    Ok(found)
+}
+
+fn check(file: &Path, anchors: &[PathBuf], with: &[PathBuf]) -> Result<ExitCode, ToolError> {
+    let mut trusted = Vec::new();
+    for path in anchors {
+        trusted.extend(certificates(path)?);
+    }
+    let mut known = Vec::new();
+    for path in with {
+        known.extend(certificates(path)?);
+    }
+    let now = Clock::start().unix();
+    let random = Random::from_seed(Clock::seed());
+    let mut validator = Validator::new(Policy::Hierarchical, trusted, ValidatorLimits::default(), random);
+    let mut all_trusted = true;
+    for certificate in certificates(file)? {
+        let name = certificate.name().to_string();
+        if !certificate.validity().contains(now) {
+            eprintln!("{name}: refused: it is valid from {}", certificate.validity());
+            all_trusted = false;
+            continue;
+        }
+        validator.validate(now, Subject::Data(certificate.data().clone()));
+        while let Some(asked) = validator.poll_interest() {
+            match known.iter().find(|known| asked.name().is_prefix_of(known.name())) {
+                Some(known) => {
+                    validator.handle_data(now, known.data());
+                }
+                None => validator.handle_failure(asked.name(), FetchFailure::Unsendable),
+            }
+        }
+        match validator.poll_outcome().map(|outcome| outcome.verdict) {
+            Some(Ok(signer)) => output::line(format_args!("{name}: trusted, signed by {}", signer.name()))?,
+            Some(Err(refusal)) => {
+                eprintln!("{name}: refused: {refusal}");
+                all_trusted = false;
+            }
+            None => all_trusted = false,
+        }
+    }
+    Ok(if all_trusted { ExitCode::SUCCESS } else { ExitCode::from(5) })
+}
+
+fn serve(store: &KeyStore, named: &[Name], client: &mut Client) -> Result<(), ToolError> {
+    let interrupt = Interrupt::catch()?;
+    let found = all_certificates(store, named)?;
+    let mut keys: Vec<Name> = found.iter().map(Certificate::to_key_name).collect();
+    keys.sort();
+    keys.dedup();
+    for key in &keys {
+        client.register(key)?;
+    }
+    for certificate in &found {
+        output::line(format_args!("serving {}", certificate.name()))?;
+    }
+    while !interrupt.came() {
+        let Some(Happening::Interest { interest, header }) = client.next(None)? else { continue };
+        // The latest that fits: versions grow.
+        if let Some(certificate) = found.iter().rev().find(|certificate| interest.matches(certificate.data()))
+        {
+            client.reply(certificate.data(), &header)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,374 @@
+//! `cairn chat`: a room to talk in, without a server.
+
+mod sync;
+mod vector;
+
+use std::collections::BTreeMap;
+use std::io::BufRead as _;
+use std::process::ExitCode;
+use std::sync::mpsc;
+
+use clap::Args;
+use client::judge::{AnchoredJudge, IntegrityJudge, Judge, Now};
+use client::{Client, Clock, Happening, RequestId};
+use flow::Unverified;
+use management::{Command, ControlParameters};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Component, ComponentKind, Data, Interest, Name, NameRef};
+use trust::{InterestSigner, Signer};
+
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::signing::SigningArguments;
+use crate::tool::trusting::TrustArguments;
+use crate::tool::{ToolError, finish, output};
+use sync::{News, Sync};
+use vector::StateVector;
+
+/// Own messages that are kept for others to fetch.
+const MAX_KEPT: usize = 1000;
+
+/// Bytes of a message.
+const MAX_MESSAGE_BYTES: usize = 4000;
+
+/// How often standard input is looked at.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// How long to wait for a message of somebody else, and how often to ask for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+const ATTEMPTS: u32 = 3;
+
+/// How long we listen before we speak, to hear which number our last message had.
+const LISTEN: Duration = Duration::from_millis(600);
+
+/// Talk in a room: lines from standard input go to everybody, what others say is printed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+There is no server: members tell each other by State Vector Sync (version 2, under /<room>/v=2) who has said how much, and fetch each message
+from who said it, at /<member>/<room>/seq=<number>. The last messages before one came are fetched too, from those who are still there.
+Names under the room must reach all members, so the strategy for them on this host is set to multicast.
+
+Examples:
+  cairn chat /room/lab --nick ann
+  cairn chat /room/lab -S /lab/ann --anchor root.cert    messages of strangers are marked
+
+Ends at the end of input, or at Ctrl-C.
+
+Exit codes: 0 done; 1 failure; 2 wrong usage.")]
+pub(crate) struct ChatArguments {
+    /// The room.
+    room: Name,
+    /// Who we are, if we sign with no key; somebody without a name if it is left out.
+    #[arg(long)]
+    nick: Option<String>,
+    /// Stay when standard input ends.
+    #[arg(long)]
+    stay: bool,
+    /// Leave the strategy as it is.
+    #[arg(long)]
+    keep_strategy: bool,
+    #[command(flatten)]
+    signing: SigningArguments,
+    #[command(flatten)]
+    trust: TrustArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+struct Room<'a> {
+    arguments: &'a ChatArguments,
+    client: Client,
+    sync: Sync,
+    sync_prefix: Name,
+    own_prefix: Name,
+    signer: Signer,
+    sync_signer: InterestSigner,
+    said: BTreeMap<u64, Data>,
+    asked: BTreeMap<RequestId, Asked>,
+    judge: Box<dyn Judge>,
+    /// Messages that wait for a verdict, by the number under which the judge has them.
+    judged: BTreeMap<u64, Data>,
+    next_judged: u64,
+    waiting_lines: Vec<String>,
+    listen_until: Instant,
+}
+
+struct Asked {
+    name: Name,
+    attempts_left: u32,
+    /// Whether it is a certificate for the judge.
+    for_judge: bool,
+}
+
+impl ChatArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.chat())
+    }
+
+    fn chat(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut room = self.enter()?;
+        eprintln!("you are {} in {}", room.own_prefix, self.room);
+        let (send, lines) = mpsc::sync_channel(16);
+        // Standard input cannot be waited for together with the socket everywhere, so a thread of its own reads it.
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut ended_at: Option<Instant> = None;
+        while !interrupt.came() {
+            let now = room.client.now();
+            loop {
+                match lines.try_recv() {
+                    Ok(line) => room.waiting_lines.push(line),
+                    Err(mpsc::TryRecvError::Empty) => break,
+                    Err(mpsc::TryRecvError::Disconnected) => {
+                        ended_at.get_or_insert(now);
+                        break;
+                    }
+                }
+            }
+            room.turn(now)?;
+            // Those who hear of the last line need a moment to fetch it.
+            let enough = |ended: Instant| now > ended.max(room.listen_until) + Duration::from_secs(2);
+            if !self.stay && room.waiting_lines.is_empty() && ended_at.is_some_and(enough) {
+                break;
+            }
+            let until = room.sync.next_deadline().min(now + GLANCE);
+            if let Some(happening) = room.client.next(Some(until))? {
+                room.take(happening)?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn enter(&self) -> Result<Room<'_>, ToolError> {
+        let mut random = Random::from_seed(Clock::seed());
+        let key = self.signing.key()?;
+        let signer = self.signing.signer()?;
+        let member = match &key {
+            Some(key) => trust::certificate::names::identity_of(key.name.as_ref()).map(|name| name.to_name()),
+            None => None,
+        };
+        let member = match member {
+            Some(member) => member,
+            None => {
+                let nobody = format!("somebody-{:04x}", random.next_u32() & 0xffff);
+                let nick = self.nick.clone().unwrap_or(nobody);
+                Name::root().with(Component::generic(nick.as_bytes()))?
+            }
+        };
+        let mut own_prefix = member;
+        for component in self.room.components() {
+            own_prefix = own_prefix.with(component)?;
+        }
+        let sync_prefix = self.room.with(Component::new(ComponentKind::VERSION, &[2]))?;
+        let mut client = self.connect.client()?;
+        if !self.keep_strategy {
+            set_multicast(&mut client, &sync_prefix)?;
+        }
+        client.register(&sync_prefix)?;
+        client.register(&own_prefix)?;
+        let now = client.now();
+        let judge: Box<dyn Judge> = match self.trust.validator()? {
+            Some(validator) => Box::new(AnchoredJudge::new(validator)),
+            None => Box::new(IntegrityJudge::new()),
+        };
+        Ok(Room {
+            arguments: self,
+            sync: Sync::new(own_prefix.clone(), now, Random::from_seed(random.next_u64())),
+            sync_signer: InterestSigner::new(signer.clone(), Random::from_seed(random.next_u64())),
+            client,
+            sync_prefix,
+            own_prefix,
+            signer,
+            said: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            judge,
+            judged: BTreeMap::new(),
+            next_judged: 0,
+            waiting_lines: Vec::new(),
+            listen_until: now + LISTEN,
+        })
+    }
+}
+
+/// Has the forwarder send what goes to the room to everybody in it.
+fn set_multicast(client: &mut Client, prefix: &Name) -> Result<(), ToolError> {
+    let strategy = "/localhost/nfd/strategy/multicast".parse().map_err(ToolError::other)?;
+    let wanted =
+        ControlParameters { name: Some(prefix.clone()), strategy: Some(strategy), ..Default::default() };
+    match client.command(Command::StrategySet, &wanted) {
+        Ok(response) if response.is_ok() => {}
+        Ok(response) => eprintln!("cairn: the strategy stays as it is: {}", response.text),
+        Err(error) => eprintln!("cairn: the strategy stays as it is: {error}"),
+    }
+    Ok(())
+}
+
+impl Room<'_> {
+    /// Says what is to be said, and asks for what is to be asked for.
+    fn turn(&mut self, now: Instant) -> Result<(), ToolError> {
+        if now >= self.listen_until {
+            for line in std::mem::take(&mut self.waiting_lines) {
+                self.say(now, &line)?;
+            }
+        }
+        while let Some(vector) = self.sync.poll_vector(now) {
+            let interest = InterestBuilder::new(self.sync_prefix.clone())
+                .application_parameters(vector.encode())
+                .lifetime(Duration::from_secs(1))
+                .nonce(now.as_nanos() as u32);
+            let signed =
+                self.sync_signer.sign(self.client.connection().clock().unix().as_millis(), &interest)?;
+            // Nobody answers these, so nobody waits for them.
+            self.client.connection_mut().send_interest(&signed)?;
+        }
+        while let Some(News { member, first, last }) = self.sync.poll_news() {
+            for number in first..=last {
+                let name = with_number(&member, number)?;
+                self.ask(Asked { name, attempts_left: ATTEMPTS, for_judge: false })?;
+            }
+        }
+        let clocks = self.clocks();
+        self.judge.handle_timeout(clocks);
+        while let Some(interest) = self.judge.poll_interest(clocks) {
+            let name = interest.name().to_name();
+            let id = self.client.express_as_is(interest, PATIENCE)?;
+            self.asked.insert(id, Asked { name, attempts_left: 0, for_judge: true });
+        }
+        self.print_judged()
+    }
+
+    fn say(&mut self, now: Instant, line: &str) -> Result<(), ToolError> {
+        if line.is_empty() {
+            return Ok(());
+        }
+        let mut end = line.len().min(MAX_MESSAGE_BYTES);
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        let number = self.sync.publish(now);
+        let text = line.get(..end).unwrap_or(line);
+        let data = DataBuilder::new(with_number(&self.own_prefix, number)?)
+            .freshness(Duration::from_secs(3600))
+            .content(text.as_bytes().to_vec());
+        self.said.insert(number, self.signer.sign_data(&data)?);
+        while self.said.len() > MAX_KEPT {
+            self.said.pop_first();
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, happening: Happening) -> Result<(), ToolError> {
+        match happening {
+            Happening::Interest { interest, header }
+                if self.sync_prefix.as_ref().is_prefix_of(interest.name()) =>
+            {
+                let _ = header;
+                let now = self.client.now();
+                if let Some(theirs) = vector_in(&interest) {
+                    self.sync.handle_vector(now, &theirs);
+                }
+            }
+            Happening::Interest { interest, header } => {
+                if let Some(data) = self.said.values().find(|data| interest.matches(data)) {
+                    self.client.reply(data, &header)?;
+                }
+            }
+            Happening::Data { id, data, .. } => match self.asked.remove(&id) {
+                Some(asked) if asked.for_judge => {
+                    self.judge.handle_data(self.clocks(), &data);
+                }
+                Some(_) => {
+                    let number = self.next_judged;
+                    self.next_judged += 1;
+                    self.judged.insert(number, data.clone());
+                    self.judge.handle_packet(
+                        self.clocks(),
+                        Unverified { subject: flow::Subject::Segment(number), data },
+                    );
+                }
+                None => {}
+            },
+            Happening::Nack { id, reason, .. } => {
+                if let Some(asked) = self.asked.remove(&id) {
+                    self.failed(asked, Some(reason))?;
+                }
+            }
+            Happening::Timeout { id } => {
+                if let Some(asked) = self.asked.remove(&id) {
+                    self.failed(asked, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, asked: Asked, reason: Option<packet::NackReason>) -> Result<(), ToolError> {
+        if asked.for_judge {
+            if let Some(reason) = reason {
+                self.judge.handle_nack(self.clocks(), asked.name.as_ref(), reason);
+            }
+            return Ok(());
+        }
+        // Who said it may have left: then it is lost.
+        if asked.attempts_left > 0 && reason.is_none() { self.ask(asked) } else { Ok(()) }
+    }
+
+    fn ask(&mut self, asked: Asked) -> Result<(), ToolError> {
+        let interest = InterestBuilder::new(asked.name.clone());
+        let id = self.client.express(&interest, PATIENCE)?;
+        let attempts_left = asked.attempts_left.saturating_sub(1);
+        self.asked.insert(id, Asked { attempts_left, ..asked });
+        Ok(())
+    }
+
+    fn print_judged(&mut self) -> Result<(), ToolError> {
+        while let Some(verdict) = self.judge.poll_verdict() {
+            let flow::Subject::Segment(number) = verdict.subject else { continue };
+            let Some(data) = self.judged.remove(&number) else { continue };
+            let who = self.who(data.name());
+            let text = printable(data.content());
+            match verdict.refused {
+                None => output::line(format_args!("{who}: {text}"))?,
+                Some(problem) if self.arguments.trust.is_given() => {
+                    output::line(format_args!("{who} (not trusted): {text}"))?;
+                    eprintln!("cairn: {problem}");
+                }
+                Some(problem) => eprintln!("cairn: a message of {who} is damaged: {problem}"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whose message it is: its name without room and number.
+    fn who(&self, message: NameRef<'_>) -> String {
+        let room = self.arguments.room.as_ref().component_count();
+        message.prefix(message.component_count().saturating_sub(room + 1)).to_string()
+    }
+
+    fn clocks(&self) -> Now {
+        Now { instant: self.client.now(), unix: self.client.connection().clock().unix() }
+    }
+}
+
+fn vector_in(interest: &Interest) -> Option<StateVector> {
+    StateVector::decode(interest.ndn()?.application_parameters()?).ok()
+}
+
+fn with_number(member: &Name, number: u64) -> Result<Name, ToolError> {
+    let mut digits = Vec::new();
+    packet::ndn::tlv::write_nni(&mut digits, number);
+    Ok(member.with(Component::new(ComponentKind::SEQUENCE_NUMBER, &digits))?)
+}
+
+/// What strangers say must not command our terminal.
+fn printable(content: &[u8]) -> String {
+    String::from_utf8_lossy(content).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,196 @@
+//! Keeps all members of a room at the same state: State Vector Sync, without sockets.
+
+use std::collections::VecDeque;
+
+use packet::Name;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use super::vector::StateVector;
+
+/// Time between two vectors when nothing happens, within a tenth.
+const PERIOD: Duration = Duration::from_secs(30);
+
+/// How long a member that knows more waits at most, so that not all who know more speak at once.
+const SUPPRESSION: Duration = Duration::from_millis(200);
+
+/// Messages of a member that one vector may announce at once; of more only the last are fetched.
+const MAX_NEW: u64 = 20;
+
+/// New messages of a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct News {
+    pub(super) member: Name,
+    /// The first new one.
+    pub(super) first: u64,
+    /// The last new one.
+    pub(super) last: u64,
+}
+
+/// One member's view of the room.
+///
+/// Hand in what comes with [`Sync::handle_vector`] and what oneself says with [`Sync::publish`]; after each, and at
+/// [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_news`].
+#[derive(Debug)]
+pub(super) struct Sync {
+    me: Name,
+    vector: StateVector,
+    next_send: Instant,
+    /// What others were heard to know while we wait to speak.
+    heard: Option<StateVector>,
+    news: VecDeque<News>,
+    random: Random,
+}
+
+impl Sync {
+    /// A member that has said nothing yet. It speaks at once, to hear what the others know.
+    pub(super) fn new(me: Name, now: Instant, random: Random) -> Self {
+        Sync {
+            me,
+            vector: StateVector::default(),
+            next_send: now,
+            heard: None,
+            news: VecDeque::new(),
+            random,
+        }
+    }
+
+    /// The number of our last message.
+    pub(super) fn last_own(&self) -> u64 {
+        self.vector.get(&self.me)
+    }
+
+    /// We say something; gives its number.
+    pub(super) fn publish(&mut self, now: Instant) -> u64 {
+        let number = self.last_own() + 1;
+        self.vector.raise(&self.me, number);
+        (self.next_send, self.heard) = (now, None);
+        number
+    }
+
+    /// Somebody says what they know.
+    pub(super) fn handle_vector(&mut self, now: Instant, theirs: &StateVector) {
+        for (member, number) in theirs.iter() {
+            if let Some(before) = self.vector.raise(member, number)
+                && *member != self.me
+            {
+                let first = (before + 1).max((number + 1).saturating_sub(MAX_NEW));
+                self.news.push_back(News { member: member.clone(), first, last: number });
+            }
+        }
+        if let Some(heard) = &mut self.heard {
+            for (member, number) in theirs.iter() {
+                heard.raise(member, number);
+            }
+        } else if self.vector.is_ahead_of(theirs) {
+            self.heard = Some(theirs.clone());
+            self.next_send = now + Duration::from_nanos(self.random.below(SUPPRESSION.as_nanos()));
+        } else {
+            self.next_send = now + self.period();
+        }
+    }
+
+    /// What to tell the others now.
+    pub(super) fn poll_vector(&mut self, now: Instant) -> Option<StateVector> {
+        if self.next_send > now {
+            return None;
+        }
+        self.next_send = now + self.period();
+        match self.heard.take() {
+            // Somebody said it already.
+            Some(heard) if !self.vector.is_ahead_of(&heard) => None,
+            _ => Some(self.vector.clone()),
+        }
+    }
+
+    /// Messages to be fetched.
+    pub(super) fn poll_news(&mut self) -> Option<News> {
+        self.news.pop_front()
+    }
+
+    /// When to call [`Sync::poll_vector`].
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.next_send
+    }
+
+    fn period(&mut self) -> Duration {
+        let tenth = PERIOD.as_nanos() / 10;
+        Duration::from_nanos(PERIOD.as_nanos() - tenth + self.random.below(2 * tenth))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs members on a network that takes 10 ms, and gives how many vectors were sent.
+    fn run(members: &mut [Sync], from: Instant, until: Instant) -> usize {
+        let (mut now, mut sent) = (from, 0);
+        let mut under_way: VecDeque<(Instant, usize, StateVector)> = VecDeque::new();
+        loop {
+            for (index, member) in members.iter_mut().enumerate() {
+                if let Some(vector) = member.poll_vector(now) {
+                    sent += 1;
+                    under_way.push_back((now + Duration::from_millis(10), index, vector));
+                }
+            }
+            let next = members
+                .iter()
+                .map(Sync::next_deadline)
+                .chain(under_way.front().map(|(at, ..)| *at))
+                .min()
+                .unwrap();
+            if next > until {
+                return sent;
+            }
+            now = now.max(next);
+            while under_way.front().is_some_and(|(at, ..)| *at <= now) {
+                let (_, from, vector) = under_way.pop_front().unwrap();
+                for (_, member) in members.iter_mut().enumerate().filter(|(index, _)| *index != from) {
+                    member.handle_vector(now, &vector);
+                }
+            }
+        }
+    }
+
+    fn member(number: u64) -> Sync {
+        Sync::new(format!("/{number}").parse().unwrap(), Instant::from_secs(1), Random::from_seed(number))
+    }
+
+    #[test]
+    fn everybody_hears_of_every_message_once() {
+        let mut members: Vec<Sync> = (0..6).map(member).collect();
+        run(&mut members, Instant::from_secs(1), Instant::from_secs(2));
+        for round in 0..5 {
+            let now = Instant::from_secs(2 + round);
+            assert_eq!(members[3].publish(now), round + 1);
+            run(&mut members, now, now + Duration::from_millis(900));
+        }
+        for (index, member) in members.iter_mut().enumerate().filter(|(index, _)| *index != 3) {
+            let news: Vec<News> = std::iter::from_fn(|| member.poll_news()).collect();
+            let expected = |number| News { member: "/3".parse().unwrap(), first: number, last: number };
+            assert_eq!(news, (1..=5).map(expected).collect::<Vec<_>>(), "member {index}");
+        }
+    }
+
+    #[test]
+    fn whoever_comes_later_is_told_by_few_and_goes_on_from_its_old_number() {
+        let mut members: Vec<Sync> = (0..20).map(member).collect();
+        members[7].publish(Instant::from_secs(1));
+        run(&mut members, Instant::from_secs(1), Instant::from_secs(3));
+        members[7] = Sync::new("/7".parse().unwrap(), Instant::from_secs(4), Random::from_seed(70));
+        let sent = run(&mut members, Instant::from_secs(4), Instant::from_secs(5));
+        assert_eq!(members[7].last_own(), 1);
+        assert_eq!(members[7].poll_news(), None);
+        assert!(sent < 10, "{sent} vectors for one newcomer among twenty");
+    }
+
+    #[test]
+    fn of_a_long_absence_only_the_last_messages_are_news() {
+        let mut sync = member(1);
+        let mut theirs = StateVector::default();
+        theirs.raise(&"/2".parse().unwrap(), 1000);
+        sync.handle_vector(Instant::from_secs(1), &theirs);
+        assert_eq!(sync.poll_news(), Some(News { member: "/2".parse().unwrap(), first: 981, last: 1000 }));
+    }
+}

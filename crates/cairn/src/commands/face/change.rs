@@ -1,0 +1,188 @@
+//! `cairn face create`, `update` and `destroy`.
+
+use clap::{Args, ValueEnum};
+use management::{Command, ControlParameters, FaceFlags, FacePersistency, StatusCode};
+use packet::time::Duration;
+
+use super::show::{parameters_json, persistency};
+use crate::tool::ToolError;
+use crate::tool::face_address::{FaceName, canonical};
+use crate::tool::forwarder::{Forwarder, accepted};
+use crate::tool::output;
+use crate::tool::units::{duration, size};
+
+/// Make a face to a peer. One that exists already is as good.
+#[derive(Debug, Args)]
+pub(super) struct CreateArguments {
+    /// Where to: udp://host[:port], tcp://host[:port], ether://[address] …
+    remote: String,
+    /// Where from, which ether:// needs: dev://eth0.
+    #[arg(long, value_name = "URI")]
+    local: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// Change a face.
+#[derive(Debug, Args)]
+pub(super) struct UpdateArguments {
+    /// Its number, or the address of its peer.
+    face: FaceName,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// Remove a face.
+#[derive(Debug, Args)]
+pub(super) struct DestroyArguments {
+    /// Its number, or the address of its peer.
+    face: FaceName,
+}
+
+/// What a face can be made to do.
+#[derive(Debug, Args)]
+struct Settings {
+    /// When it goes away by itself: persistent, when its socket fails; permanent, never.
+    #[arg(long, value_parser = persistency)]
+    persistency: Option<FacePersistency>,
+    /// Largest frame in bytes.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    mtu: Option<u64>,
+    /// Whether losses are repaired (NDNLPv2 reliability); both ends should.
+    #[arg(long, value_name = "ON|OFF")]
+    reliability: Option<Switch>,
+    /// Whether packets are marked when the send queue is long.
+    #[arg(long, value_name = "ON|OFF")]
+    congestion_marking: Option<Switch>,
+    /// Time between the first two marks.
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    marking_interval: Option<Duration>,
+    /// Queue length from which on packets are marked.
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    marking_threshold: Option<u64>,
+    /// Whether the application at the other end is told where packets come from.
+    #[arg(long, value_name = "ON|OFF")]
+    local_fields: Option<Switch>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+impl Settings {
+    fn parameters(&self) -> ControlParameters {
+        let switches = [
+            (self.local_fields, FaceFlags::LOCAL_FIELDS),
+            (self.reliability, FaceFlags::LP_RELIABILITY),
+            (self.congestion_marking, FaceFlags::CONGESTION_MARKING),
+        ];
+        let (mut flags, mut mask) = (FaceFlags::NONE, FaceFlags::NONE);
+        for (switch, flag) in switches {
+            let Some(switch) = switch else { continue };
+            mask = mask.with(flag);
+            if switch == Switch::On {
+                flags = flags.with(flag);
+            }
+        }
+        let is_given = mask != FaceFlags::NONE;
+        ControlParameters {
+            face_persistency: self.persistency,
+            mtu_bytes: self.mtu,
+            base_congestion_marking_interval_ns: self.marking_interval.map(Duration::as_nanos),
+            default_congestion_threshold_bytes: self.marking_threshold,
+            flags: is_given.then_some(flags.0),
+            mask: is_given.then_some(mask.0),
+            ..Default::default()
+        }
+    }
+}
+
+impl CreateArguments {
+    pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        let parameters = ControlParameters {
+            uri: Some(canonical(&self.remote)?),
+            local_uri: self.local.clone(),
+            ..self.settings.parameters()
+        };
+        let (face, what) = create(forwarder, &parameters)?;
+        report(forwarder, what, &face)
+    }
+}
+
+/// Makes a face, or finds that it exists; gives what it is, and which of the two it was.
+pub(in crate::commands) fn create(
+    forwarder: &mut Forwarder,
+    parameters: &ControlParameters,
+) -> Result<(ControlParameters, &'static str), ToolError> {
+    let response = forwarder.try_command(Command::FacesCreate, parameters)?;
+    if response.code == StatusCode::Conflict
+        && let Some(existing) = response.parameters()?.filter(|body| body.face_id.is_some())
+    {
+        return Ok((existing, "exists"));
+    }
+    Ok((accepted(Command::FacesCreate, &response)?, "created"))
+}
+
+impl UpdateArguments {
+    pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        let face = self.face.must_find(forwarder)?;
+        let parameters = ControlParameters { face_id: Some(face.face_id), ..self.settings.parameters() };
+        let response = forwarder.try_command(Command::FacesUpdate, &parameters)?;
+        if response.code == StatusCode::Conflict
+            && let Some(conflicts) = response.parameters()?
+        {
+            let conflicts = parameters_json(&conflicts);
+            return Err(ToolError::other(format!(
+                "face {} cannot be {conflicts}; nothing was changed",
+                face.face_id
+            )));
+        }
+        let updated = accepted(Command::FacesUpdate, &response)?;
+        report(forwarder, "updated", &updated)
+    }
+}
+
+impl DestroyArguments {
+    pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        let face = self.face.must_find(forwarder)?;
+        let parameters = ControlParameters { face_id: Some(face.face_id), ..Default::default() };
+        forwarder.command(Command::FacesDestroy, &parameters)?;
+        let gone = ControlParameters { uri: Some(face.uri), ..parameters };
+        report(forwarder, "destroyed", &gone)
+    }
+}
+
+fn report(forwarder: &Forwarder, what: &str, face: &ControlParameters) -> Result<(), ToolError> {
+    if forwarder.json {
+        let mut value = parameters_json(face);
+        value["result"] = what.into();
+        return Ok(output::json(&value)?);
+    }
+    let number = face.face_id.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let to = face.uri.as_ref().map_or_else(String::new, |uri| format!(" to {uri}"));
+    Ok(output::line(format_args!("face {number}{to} {what}"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_switches_that_are_given_are_in_the_mask() {
+        let settings = Settings {
+            persistency: None,
+            mtu: Some(1400),
+            reliability: Some(Switch::On),
+            congestion_marking: Some(Switch::Off),
+            marking_interval: None,
+            marking_threshold: None,
+            local_fields: None,
+        };
+        let parameters = settings.parameters();
+        assert_eq!((parameters.flags, parameters.mask), (Some(2), Some(6)));
+        let nothing = Settings { reliability: None, congestion_marking: None, ..settings };
+        assert_eq!((nothing.parameters().flags, nothing.parameters().mask), (None, None));
+    }
+}

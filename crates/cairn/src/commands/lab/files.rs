@@ -1,0 +1,59 @@
+//! Experiment files: check one, write one, print the reference.
+
+use std::error::Error;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use lab::experiment::{Experiment, reference, template};
+
+type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+/// Says of each file whether it is sound.
+pub(super) fn check(files: &[PathBuf]) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    let mut code = ExitCode::SUCCESS;
+    for path in files {
+        match Experiment::read(path) {
+            Ok(experiment) => {
+                let cases = experiment.plans("netns").map_or(0, |plans| plans.len());
+                let file = &experiment.file;
+                let repeats = file.repeats.unwrap_or(1);
+                writeln!(
+                    out,
+                    "{}: sound: {} nodes, {} links, {cases} case{}, {repeats} repeat{}, {} each",
+                    path.display(),
+                    file.node.len(),
+                    file.link.len(),
+                    if cases == 1 { "" } else { "s" },
+                    if repeats == 1 { "" } else { "s" },
+                    file.duration,
+                )?;
+            }
+            Err(problems) => {
+                eprintln!("{problems}");
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// Writes a file to begin with, and never over one that is there.
+pub(super) fn new(path: &Path, title: &str) -> Outcome {
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|error| format!("{}: {error}; give a name that is not taken", path.display()))?;
+    file.write_all(template(title).as_bytes())?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}: written. Run it with: cairn lab run {}", path.display(), path.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the reference.
+pub(super) fn print_reference() -> Outcome {
+    std::io::stdout().lock().write_all(reference().as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

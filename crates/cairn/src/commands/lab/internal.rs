@@ -1,0 +1,50 @@
+//! Parts of a run that are processes of their own. People do not call them.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use lab::backend::netns::order::{ORDER_FILE, Order, read_json};
+use lab::backend::netns::{guard, load, world};
+
+/// The processes of a run.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Internal {
+    /// Watches over a world and cleans up behind it.
+    Guard {
+        /// The folder with the order.
+        folder: PathBuf,
+    },
+    /// Carries one repeat out.
+    World {
+        /// The folder with the order.
+        folder: PathBuf,
+    },
+    /// Serves and loads at one node.
+    Agent {
+        /// The file with the job.
+        job: PathBuf,
+    },
+    /// Takes processor time.
+    Burn {
+        /// With so many threads.
+        threads: usize,
+    },
+}
+
+impl Internal {
+    pub(super) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+        match self {
+            Internal::Guard { folder } => {
+                let order: Order = read_json(&folder.join(ORDER_FILE))?;
+                let code = guard::run(&order.programs.cairn, &folder, order.owner)?;
+                return Ok(ExitCode::from(u8::try_from(code.clamp(0, 255)).unwrap_or(1)));
+            }
+            Internal::World { folder } => world::run(&folder)?,
+            Internal::Agent { job } => lab::agent::run(&job)?,
+            Internal::Burn { threads } => load::burn(threads),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

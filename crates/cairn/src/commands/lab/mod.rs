@@ -1,0 +1,104 @@
+//! `cairn lab`: experiments.
+
+mod compare;
+mod files;
+mod internal;
+mod run;
+mod runs;
+mod watch;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// What can be done with experiments.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment and write its report.
+    Run(run::RunArguments),
+    /// Go on with a run that was interrupted.
+    Resume {
+        /// The run's folder.
+        folder: PathBuf,
+    },
+    /// Every run below a folder.
+    List {
+        /// The folder.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a run found; writes its report anew.
+    Show {
+        /// The run's folder; without it, the last run.
+        folder: Option<PathBuf>,
+        /// The folder that runs are in.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
+    },
+    /// Two runs side by side, such as one in virtual time and one on real forwarders.
+    Compare {
+        /// A run's folder.
+        a: PathBuf,
+        /// Another's.
+        b: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Follow a run that goes on elsewhere.
+    Watch {
+        /// The run's folder; without it, the last run.
+        folder: Option<PathBuf>,
+        /// The folder that runs are in.
+        #[arg(long, default_value = "runs")]
+        runs: PathBuf,
+    },
+    /// Look for mistakes in an experiment file, without starting anything.
+    Check {
+        /// The files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Write a small experiment to begin with.
+    New {
+        /// The file to write.
+        file: PathBuf,
+        /// Its title.
+        #[arg(long, default_value = "A first experiment")]
+        title: String,
+    },
+    /// Print the reference of the experiment file.
+    Reference,
+    /// Parts of a run that are processes of their own.
+    #[command(subcommand, hide = true)]
+    Internal(internal::Internal),
+}
+
+impl Command {
+    /// Does what was asked.
+    pub(crate) fn run(self) -> ExitCode {
+        let outcome = match self {
+            Command::Run(arguments) => run::run(arguments),
+            Command::Resume { folder } => run::go_on(&folder),
+            Command::List { runs, json } => runs::list(&runs, json),
+            Command::Show { folder, runs } => runs::show(folder, &runs),
+            Command::Compare { a, b, json } => compare::compare(&a, &b, json),
+            Command::Watch { folder, runs } => watch::watch(folder, &runs),
+            Command::Check { files } => files::check(&files),
+            Command::New { file, title } => files::new(&file, &title),
+            Command::Reference => files::print_reference(),
+            Command::Internal(part) => part.run(),
+        };
+        match outcome {
+            Ok(code) => code,
+            Err(error) => {
+                eprintln!("cairn lab: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+}

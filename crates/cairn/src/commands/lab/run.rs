@@ -1,0 +1,150 @@
+//! Run an experiment, or go on with one.
+
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use lab::driver::Programs;
+use lab::experiment::Experiment;
+use lab::report::{RunData, write_report};
+use lab::run::progress::Progress;
+use lab::run::{Options, RunFolder, execute, resume};
+
+type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+/// How a run is started.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArguments {
+    /// The experiment.
+    file: PathBuf,
+    /// Where: `netns` for real forwarders in network namespaces, `sim` for virtual time.
+    #[arg(long, default_value = "netns")]
+    on: String,
+    /// The folder that runs are put in.
+    #[arg(long, default_value = "runs")]
+    runs: PathBuf,
+    /// Other numbers of repeats than the experiment says.
+    #[arg(long)]
+    repeats: Option<u32>,
+    /// Only cases whose name holds this text.
+    #[arg(long)]
+    only: Option<String>,
+}
+
+pub(super) fn run(arguments: RunArguments) -> Outcome {
+    let experiment = Experiment::read(&arguments.file).map_err(|problems| format!("\n{problems}"))?;
+    let options = Options {
+        backend: arguments.on,
+        runs: arguments.runs,
+        programs: programs()?,
+        repeats: arguments.repeats,
+        only: arguments.only,
+    };
+    let mut screen = Screen::new();
+    let folder = execute(&experiment, &options, |progress| screen.show(progress))?;
+    finish(&folder, &mut screen)
+}
+
+pub(super) fn go_on(folder: &Path) -> Outcome {
+    let mut screen = Screen::new();
+    let folder = resume(folder, &programs()?, |progress| screen.show(progress))?;
+    finish(&folder, &mut screen)
+}
+
+/// Writes the report and says where it is.
+fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
+    screen.show(&Progress::Step("report".to_owned()));
+    let page = write_report(folder)?;
+    let run = RunData::read(folder)?;
+    screen.line("");
+    let missed = super::runs::print_verdicts(&run)?;
+    screen.line(&format!("report: {}", page.display()));
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+}
+
+/// This program, and others that are in PATH or named in the environment.
+pub(super) fn programs() -> Result<Programs, Box<dyn Error>> {
+    let named = std::env::var_os("CAIRN_NDND").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("ndnd")).find(|file| file.is_file());
+    Ok(Programs { cairn: std::env::current_exe()?, ndnd: named.or(found) })
+}
+
+/// What a person sees while a run goes on.
+struct Screen {
+    terminal: bool,
+    began: Instant,
+    step: String,
+    seconds: f64,
+    open: bool,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Screen { terminal, began: Instant::now(), step: String::new(), seconds: 0.0, open: false }
+    }
+
+    /// A line that stays.
+    fn line(&mut self, text: &str) {
+        if self.open {
+            eprint!("\r\x1b[K");
+            self.open = false;
+        }
+        eprintln!("{text}");
+    }
+
+    /// A line that the next one replaces.
+    fn status(&mut self, text: &str) {
+        if self.terminal {
+            eprint!("\r\x1b[K{text}");
+            // A screen that is gone shows nothing.
+            let _ = std::io::stderr().flush();
+            self.open = true;
+        }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        match progress {
+            Progress::Folder(path) => self.line(&format!("run folder: {}", path.display())),
+            Progress::Repeat { case, name, repeat, seconds } => {
+                self.seconds = *seconds;
+                let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+                let text = format!("case {}/{}{name}, repeat {}/{}", case.0, case.1, repeat.0, repeat.1);
+                self.line(&text);
+            }
+            Progress::Step(name) => {
+                self.step.clone_from(name);
+                self.status(&format!("  {name} …"));
+                if !self.terminal {
+                    self.line(&format!("  {:>6.1} s  {name}", self.began.elapsed().as_secs_f64()));
+                }
+            }
+            Progress::Note(text) => self.line(&format!("  note: {text}")),
+            Progress::Sample(event) => self.sample(event),
+            Progress::Done { invalid } if invalid.is_empty() => self.line("  valid"),
+            Progress::Done { invalid } => {
+                self.line(&format!("  NOT VALID, and not used in means: {}", invalid.join("; ")));
+            }
+            Progress::Skipped => self.line("  done before"),
+        }
+    }
+
+    fn sample(&mut self, event: &lab::backend::netns::order::Event) {
+        let lab::backend::netns::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event
+        else {
+            return;
+        };
+        let part = (seconds / self.seconds.max(0.1)).clamp(0.0, 1.0);
+        let marks = (0..24).map(|mark| if f64::from(mark) < part * 24.0 { '█' } else { '·' });
+        let bar: String = marks.collect();
+        let pending = pending.map_or_else(|| "no answer".to_owned(), |pending| format!("{pending} pending"));
+        let text = format!(
+            "  {} {bar} {seconds:4.0} of {:.0} s   {node}: {cpu_percent:3.0} % processor, {pending}",
+            self.step, self.seconds
+        );
+        self.status(&text);
+    }
+}

@@ -1,0 +1,171 @@
+//! A folder, and nothing outside of it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Dir, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+
+/// Bytes of a listing; what does not fit is left out.
+const MAX_LISTING_BYTES: usize = 256 << 10;
+
+/// An open folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    root: OwnedFd,
+}
+
+/// A file or folder below it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    file: File,
+    pub(super) kind: Kind,
+    pub(super) size: u64,
+    pub(super) mode: u32,
+    /// Times in nanoseconds since the Unix epoch.
+    pub(super) modified: u64,
+    pub(super) accessed: u64,
+    pub(super) changed: u64,
+    pub(super) created: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+}
+
+impl Folder {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Folder { root: openat(CWD, path, flags, Mode::empty())? })
+    }
+
+    /// What lies at this path; `None` for what is not there, may not be read, is neither file nor folder, or lies outside.
+    pub(super) fn look_up(&self, path: &[&[u8]]) -> Option<Entry> {
+        let file = self.open_beneath(path).ok()?;
+        let status = fstat(file.as_fd()).ok()?;
+        let kind = match rustix::fs::FileType::from_raw_mode(status.st_mode) {
+            rustix::fs::FileType::RegularFile => Kind::File,
+            rustix::fs::FileType::Directory => Kind::Folder,
+            _ => return None,
+        };
+        let nanos = |secs: i64, nanos: u64| {
+            u64::try_from(secs).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(nanos)
+        };
+        let modified = nanos(status.st_mtime as _, status.st_mtime_nsec as _);
+        Some(Entry {
+            kind,
+            size: u64::try_from(status.st_size).unwrap_or(0),
+            mode: status.st_mode as _,
+            modified,
+            accessed: nanos(status.st_atime as _, status.st_atime_nsec as _),
+            changed: nanos(status.st_ctime as _, status.st_ctime_nsec as _),
+            // Not every file system knows it.
+            created: file.metadata().ok().and_then(|metadata| created(&metadata)).unwrap_or(modified),
+            file,
+        })
+    }
+
+    /// Names of what is in the folder at this path, sorted, each with a zero byte behind it, those of folders with a slash
+    /// before that. Links and other things are left out.
+    pub(super) fn listing(&self, path: &[&[u8]]) -> Vec<u8> {
+        let mut names: Vec<Vec<u8>> = Vec::new();
+        let Ok(entries) = self.open_beneath(path).and_then(|file| Ok(Dir::read_from(&file)?)) else {
+            return Vec::new();
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_bytes();
+            match entry.file_type() {
+                _ if matches!(name, b"." | b"..") => {}
+                rustix::fs::FileType::RegularFile => names.push([name, b"\0"].concat()),
+                rustix::fs::FileType::Directory => names.push([name, b"/\0"].concat()),
+                _ => {}
+            }
+        }
+        names.sort();
+        let mut listing = Vec::new();
+        for name in names {
+            if listing.len() + name.len() <= MAX_LISTING_BYTES {
+                listing.extend(name);
+            }
+        }
+        listing
+    }
+
+    /// Opens without leaving the folder: the kernel refuses paths and links that lead out of it.
+    fn open_beneath(&self, path: &[&[u8]]) -> io::Result<File> {
+        let relative: PathBuf = path.iter().map(|component| OsStr::from_bytes(component)).collect();
+        let relative = if path.is_empty() { PathBuf::from(".") } else { relative };
+        // Not blocking, or a pipe in the folder would hold us up.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        match openat2(&self.root, &relative, flags, Mode::empty(), resolve) {
+            Ok(file) => Ok(File::from(file)),
+            Err(rustix::io::Errno::NOSYS) => self.open_step_by_step(path),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same on kernels before 5.6: one component after the other, following no links at all.
+    fn open_step_by_step(&self, path: &[&[u8]]) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut at = openat(&self.root, ".", flags, Mode::empty())?;
+        for component in path {
+            at = openat(&at, OsStr::from_bytes(component), flags, Mode::empty())?;
+        }
+        Ok(File::from(at))
+    }
+}
+
+impl Entry {
+    pub(super) fn read(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        // A segment is smaller than a packet.
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        self.file.read_exact_at(&mut bytes, offset)?;
+        Ok(bytes)
+    }
+}
+
+fn created(metadata: &std::fs::Metadata) -> Option<u64> {
+    let since = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_outside_the_folder_is_found_by_either_way() {
+        let outside = std::env::temp_dir().join(format!("cairn-serve-{}", std::process::id()));
+        let inside = outside.join("in");
+        std::fs::create_dir_all(inside.join("sub")).unwrap();
+        std::fs::write(outside.join("secret"), "secret").unwrap();
+        std::fs::write(inside.join("file"), "hello").unwrap();
+        std::os::unix::fs::symlink("../secret", inside.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc", inside.join("etc")).unwrap();
+        let folder = Folder::open(&inside).unwrap();
+        let found = folder.look_up(&[b"file"]).unwrap();
+        assert_eq!((found.kind, found.size), (Kind::File, 5));
+        assert_eq!(found.read(1, 3).unwrap(), b"ell");
+        assert_eq!(folder.look_up(&[]).unwrap().kind, Kind::Folder);
+        for path in [
+            &[&b"link"[..]][..],
+            &[b"etc", b"passwd"],
+            &[b"..", b"secret"],
+            &[b"sub", b"..", b"..", b"secret"],
+        ] {
+            assert!(folder.look_up(path).is_none(), "{path:?}");
+        }
+        assert!(folder.open_step_by_step(&[b"file"]).is_ok());
+        assert!(folder.open_step_by_step(&[b"link"]).is_err());
+        assert!(folder.open_step_by_step(&[b"etc", b"passwd"]).is_err());
+        assert_eq!(folder.listing(&[]), b"file\0sub/\0");
+        std::fs::remove_dir_all(outside).unwrap();
+    }
+}

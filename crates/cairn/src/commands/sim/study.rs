@@ -1,0 +1,43 @@
+//! `cairn sim run FILE` for files whose kind is a study: tables and figures beside the numbers of a paper.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use lab::study::Runner;
+
+use super::Failure;
+
+/// Where files go if nothing is said: a folder of the experiment's name below this one.
+const RUNS: &str = "runs";
+
+/// Runs the study in `text`, prints its tables and writes them and its figures into `out`.
+pub(super) fn run(
+    file: &Path,
+    text: &str,
+    out: Option<&Path>,
+    workers: Option<usize>,
+    json: bool,
+) -> Result<ExitCode, Failure> {
+    let shows_progress = std::io::stderr().is_terminal();
+    let progress = |done: usize, all: usize| {
+        if shows_progress {
+            let end = if done == all { "\n" } else { "" };
+            eprint!("\r{done} of {all} runs{end}");
+        }
+    };
+    let runner = Runner { workers, progress: &progress };
+    let report = lab::study::run(text, &runner).map_err(|error| format!("{}: {error}", file.display()))?;
+    let default = || Path::new(RUNS).join(file.file_stem().unwrap_or(file.as_os_str()));
+    let folder: PathBuf = out.map_or_else(default, Path::to_owned);
+    let names = report.write_to(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut to = std::io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut to, &report)?;
+        writeln!(to)?;
+    } else {
+        write!(to, "{}", report.to_text())?;
+        writeln!(to, "{} files in {}", names.len(), folder.display())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,60 @@
+//! `cairn sim swarm`.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Args;
+use sim::swarm::{SwarmFailure, SwarmReport};
+
+use super::{Failure, workers};
+
+#[derive(Debug, Args)]
+pub(crate) struct Swarm {
+    /// The first seed.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// So many seeds, one after the other.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// Networks at a time; as many as there are cores, otherwise.
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+}
+
+impl Swarm {
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let seeds: Vec<u64> = (self.seed..self.seed.saturating_add(self.seeds)).collect();
+        let workers = self.workers.unwrap_or_else(workers::cores);
+        let outcomes = workers::do_all(&seeds, workers, |&seed| sim::swarm::run(seed));
+        let mut to = std::io::stdout().lock();
+        let (mut failures, mut fetched, mut hops) = (0, 0, 0);
+        for outcome in &outcomes {
+            match outcome {
+                Ok(report) => {
+                    fetched += report.fetched;
+                    hops += report.hops;
+                }
+                Err(SwarmFailure { seed, promise, problem }) => {
+                    failures += 1;
+                    writeln!(to, "seed {seed}: {promise:?}: {problem}")?;
+                }
+            }
+        }
+        if let [Ok(SwarmReport { nodes, links, hash, .. })] = outcomes.as_slice() {
+            writeln!(to, "{nodes} nodes, {links} links, trace hash {hash:016x}")?;
+        }
+        writeln!(
+            to,
+            "{} of {} networks healed; {fetched} names fetched, {hops} packets over links",
+            outcomes.len() - failures,
+            outcomes.len()
+        )?;
+        match outcomes.iter().find_map(|outcome| outcome.as_ref().err()) {
+            None => Ok(ExitCode::SUCCESS),
+            Some(failure) => {
+                writeln!(to, "again with: cairn sim swarm --seed {}", failure.seed)?;
+                Ok(ExitCode::FAILURE)
+            }
+        }
+    }
+}

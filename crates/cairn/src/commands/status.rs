@@ -1,0 +1,238 @@
+//! `cairn status`: how a forwarder is.
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use clap::Args;
+use client::ClientError;
+use management::{
+    ChannelStatus, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus, RibEntry,
+    StrategyChoice,
+};
+use packet::time::Duration;
+use serde_json::{Value, json};
+
+use super::{content_store, face, route, strategy};
+use crate::tool::forwarder::{Forwarder, ForwarderArguments};
+use crate::tool::units::{duration, show_duration};
+use crate::tool::{ToolError, finish, output};
+
+/// Show how a forwarder is: what it holds, what went through it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cairn status
+  cairn status --all --json
+  cairn status --watch 1s
+
+Exit codes: 0 done; 1 failure; 2 wrong usage.")]
+pub(crate) struct StatusArguments {
+    #[command(flatten)]
+    pub(crate) forwarder: ForwarderArguments,
+    /// Faces, routes, strategies and the content store too.
+    #[arg(long)]
+    all: bool,
+    /// Show it again and again, with rates.
+    #[arg(long, value_name = "EVERY", num_args = 0..=1, default_missing_value = "2s", value_parser = duration)]
+    watch: Option<Duration>,
+    /// With --watch: stop after so many times.
+    #[arg(long, value_name = "NUMBER", requires = "watch")]
+    count: Option<u64>,
+}
+
+/// All that a forwarder tells.
+struct Report {
+    general: GeneralStatus,
+    rest: Option<Rest>,
+}
+
+struct Rest {
+    /// `None` from a forwarder that does not tell, such as ndnd.
+    channels: Option<Vec<ChannelStatus>>,
+    faces: Vec<FaceStatus>,
+    fib: Vec<FibEntry>,
+    rib: Vec<RibEntry>,
+    store: Vec<CsInfo>,
+    strategies: Vec<StrategyChoice>,
+}
+
+impl StatusArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
+            self.run_on(&mut forwarder)?;
+            Ok(ExitCode::SUCCESS)
+        }))
+    }
+
+    pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        let mut before: Option<GeneralStatus> = None;
+        let mut shown = 0;
+        loop {
+            let report = Report::fetch(forwarder, self.all)?;
+            if self.watch.is_some() && !forwarder.json && std::io::stdout().is_terminal() {
+                // Home, and erase what was there.
+                output::bytes(b"\x1b[H\x1b[2J")?;
+            }
+            report.print(forwarder.json, before.as_ref())?;
+            shown += 1;
+            let Some(every) = self.watch else { return Ok(()) };
+            if self.count.is_some_and(|count| shown >= count) {
+                return Ok(());
+            }
+            before = Some(report.general);
+            let until = forwarder.client.now() + every;
+            // Nobody sends us anything; this waits, and ends early at a signal.
+            if forwarder.client.next(Some(until))?.is_none() && forwarder.client.now() < until {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Report {
+    fn fetch(forwarder: &mut Forwarder, all: bool) -> Result<Self, ToolError> {
+        let general = GeneralStatus::decode(&forwarder.content(Dataset::StatusGeneral.name()?)?)?;
+        let rest = if all {
+            Some(Rest {
+                channels: match forwarder.list(Dataset::FacesChannels) {
+                    Err(ToolError::Client(ClientError::Refused(..))) => None,
+                    channels => Some(channels?),
+                },
+                faces: forwarder.faces(&FaceQueryFilter::default())?,
+                fib: forwarder.list(Dataset::FibList)?,
+                rib: forwarder.list(Dataset::RibList)?,
+                store: forwarder.list(Dataset::CsInfo)?,
+                strategies: forwarder.list(Dataset::StrategyList)?,
+            })
+        } else {
+            None
+        };
+        Ok(Report { general, rest })
+    }
+
+    fn print(&self, as_json: bool, before: Option<&GeneralStatus>) -> Result<(), ToolError> {
+        if as_json {
+            return Ok(output::json(&self.json())?);
+        }
+        for (key, value) in lines(&self.general, before) {
+            output::line(format_args!("{key:>24}  {value}"))?;
+        }
+        let Some(rest) = &self.rest else { return Ok(()) };
+        output::line("\nListens at")?;
+        match &rest.channels {
+            Some(channels) => {
+                for channel in channels {
+                    output::line(format_args!("  {}", channel.local_uri))?;
+                }
+            }
+            None => output::line("  (the forwarder does not tell)")?,
+        }
+        output::line("\nFaces")?;
+        face::print_table(&rest.faces)?;
+        output::line("\nRoutes")?;
+        route::print_table(&rest.rib)?;
+        output::line("\nNext hops")?;
+        route::print_next_hops(&rest.fib)?;
+        output::line("\nStrategies")?;
+        strategy::print_table(&rest.strategies)?;
+        output::line("\nContent store")?;
+        for store in &rest.store {
+            content_store::print(store)?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let general = &self.general;
+        let mut value = json!({
+            "version": general.version,
+            "start_timestamp_ms": general.start_timestamp_ms,
+            "current_timestamp_ms": general.current_timestamp_ms,
+            "uptime_ms": uptime(general).as_millis(),
+            "name_tree_entries": general.name_tree_entries,
+            "fib_entries": general.fib_entries,
+            "pit_entries": general.pit_entries,
+            "measurements_entries": general.measurements_entries,
+            "cs_entries": general.cs_entries,
+            "in_interests": general.in_interests,
+            "in_data": general.in_data,
+            "in_nacks": general.in_nacks,
+            "out_interests": general.out_interests,
+            "out_data": general.out_data,
+            "out_nacks": general.out_nacks,
+            "satisfied_interests": general.satisfied_interests,
+            "unsatisfied_interests": general.unsatisfied_interests,
+        });
+        if let Some(rest) = &self.rest {
+            let uris = |channels: &Vec<ChannelStatus>| -> Value {
+                channels.iter().map(|channel| json!(channel.local_uri)).collect()
+            };
+            value["channels"] = rest.channels.as_ref().map_or(Value::Null, uris);
+            value["faces"] = rest.faces.iter().map(face::to_json).collect();
+            value["rib"] = rest.rib.iter().map(route::entry_json).collect();
+            value["fib"] = rest.fib.iter().map(route::next_hops_json).collect();
+            value["content_store"] = rest.store.first().map_or(Value::Null, content_store::info_json);
+            value["strategies"] = rest.strategies.iter().map(strategy::choice_json).collect();
+        }
+        value
+    }
+}
+
+fn uptime(status: &GeneralStatus) -> Duration {
+    Duration::from_millis(status.current_timestamp_ms.saturating_sub(status.start_timestamp_ms))
+}
+
+/// What is shown of the forwarder as a whole; with what was shown before, how fast it grows.
+fn lines(status: &GeneralStatus, before: Option<&GeneralStatus>) -> Vec<(&'static str, String)> {
+    let seconds = before.map(|before| {
+        status.current_timestamp_ms.saturating_sub(before.current_timestamp_ms) as f64 / 1000.0
+    });
+    let counter = |now: u64, field: fn(&GeneralStatus) -> u64| match (before, seconds) {
+        (Some(before), Some(seconds)) if seconds > 0.0 => {
+            let rate = now.saturating_sub(field(before)) as f64 / seconds;
+            format!("{now}  ({rate:.0}/s)")
+        }
+        _ => now.to_string(),
+    };
+    vec![
+        ("version", status.version.clone()),
+        ("running for", show_duration(uptime(status))),
+        ("prefixes in the FIB", status.fib_entries.to_string()),
+        ("pending Interests", status.pit_entries.to_string()),
+        ("Data kept", status.cs_entries.to_string()),
+        ("Interests in", counter(status.in_interests, |status| status.in_interests)),
+        ("Interests out", counter(status.out_interests, |status| status.out_interests)),
+        ("Data in", counter(status.in_data, |status| status.in_data)),
+        ("Data out", counter(status.out_data, |status| status.out_data)),
+        ("Nacks in", counter(status.in_nacks, |status| status.in_nacks)),
+        ("Nacks out", counter(status.out_nacks, |status| status.out_nacks)),
+        ("satisfied Interests", counter(status.satisfied_interests, |status| status.satisfied_interests)),
+        (
+            "unsatisfied Interests",
+            counter(status.unsatisfied_interests, |status| status.unsatisfied_interests),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_shown_from_the_second_time_on() {
+        let before = GeneralStatus {
+            start_timestamp_ms: 1000,
+            current_timestamp_ms: 2000,
+            in_interests: 100,
+            ..Default::default()
+        };
+        let now = GeneralStatus { current_timestamp_ms: 4000, in_interests: 500, ..before.clone() };
+        let line = |lines: Vec<(&str, String)>| {
+            lines.into_iter().find(|(key, _)| *key == "Interests in").map(|(_, value)| value)
+        };
+        assert_eq!(line(lines(&before, None)).as_deref(), Some("100"));
+        assert_eq!(line(lines(&now, Some(&before))).as_deref(), Some("500  (200/s)"));
+        assert_eq!(line(lines(&before, Some(&before))).as_deref(), Some("100"));
+        assert_eq!(uptime(&now), Duration::from_secs(3));
+    }
+}

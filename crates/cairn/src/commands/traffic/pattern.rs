@@ -1,0 +1,146 @@
+//! Names by recipe.
+
+use std::str::FromStr;
+
+use packet::Name;
+use packet::random::Random;
+
+/// A name with fields.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    pieces: Vec<Piece>,
+    next: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Text(String),
+    Sequence,
+    Random,
+    Uniform(u64),
+    Zipf(Zipf),
+}
+
+/// Numbers below some N, number k as likely as 1/(k+1)^exponent.
+#[derive(Clone, Debug)]
+struct Zipf {
+    /// The share of all numbers up to each one.
+    cumulative: Vec<f64>,
+}
+
+/// So many numbers at most: the table takes eight bytes for each.
+const MAX_CATALOGUE: u64 = 10_000_000;
+
+impl Zipf {
+    fn new(count: u64, exponent: f64) -> Self {
+        let mut sum = 0.0;
+        let weights = (1..=count).map(|rank| {
+            sum += (rank as f64).powf(-exponent);
+            sum
+        });
+        let cumulative: Vec<f64> = weights.collect();
+        Zipf { cumulative: cumulative.iter().map(|part| part / sum).collect() }
+    }
+
+    fn draw(&self, random: &mut Random) -> u64 {
+        let share = random.unit();
+        let index = self.cumulative.partition_point(|part| *part <= share);
+        index.min(self.cumulative.len().saturating_sub(1)) as u64
+    }
+}
+
+impl Pattern {
+    /// The next name.
+    pub(super) fn next(&mut self, random: &mut Random) -> Result<Name, packet::name::UriError> {
+        let mut uri = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => uri.push_str(text),
+                Piece::Sequence => uri.push_str(&self.next.to_string()),
+                Piece::Random => uri.push_str(&random.next_u64().to_string()),
+                Piece::Uniform(count) => uri.push_str(&random.below(*count).to_string()),
+                Piece::Zipf(zipf) => uri.push_str(&zipf.draw(random).to_string()),
+            }
+        }
+        self.next += 1;
+        uri.parse()
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, field)) = rest.split_once('{') {
+            pieces.push(Piece::Text(before.to_owned()));
+            let (field, after) = field.split_once('}').ok_or("a { without a }")?;
+            pieces.push(parse_field(field)?);
+            rest = after;
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        let mut pattern = Pattern { pieces, next: 0 };
+        // What makes no name now never will.
+        pattern.next(&mut Random::from_seed(1)).map_err(|error| error.to_string())?;
+        pattern.next = 0;
+        Ok(pattern)
+    }
+}
+
+fn parse_field(field: &str) -> Result<Piece, String> {
+    let wrong = || format!("{{{field}}} is no field: use {{seq}}, {{random}}, {{uniform:N}} or {{zipf:N:A}}");
+    let count = |text: &str| match text.parse() {
+        Ok(count @ 1..=MAX_CATALOGUE) => Ok(count),
+        _ => Err(format!("{text:?}: a catalogue has 1 to {MAX_CATALOGUE} names")),
+    };
+    match field.split(':').collect::<Vec<_>>()[..] {
+        ["seq"] => Ok(Piece::Sequence),
+        ["random"] => Ok(Piece::Random),
+        ["uniform", number] => Ok(Piece::Uniform(count(number)?)),
+        ["zipf", number, exponent] => {
+            let exponent: f64 = exponent.parse().map_err(|_| wrong())?;
+            if (0.0..=10.0).contains(&exponent) {
+                Ok(Piece::Zipf(Zipf::new(count(number)?, exponent)))
+            } else {
+                Err(wrong())
+            }
+        }
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_filled_and_mistakes_refused() {
+        let mut random = Random::from_seed(1);
+        let mut pattern: Pattern = "/a/{seq}/{uniform:3}".parse().unwrap();
+        for number in 0..50 {
+            let name = pattern.next(&mut random).unwrap().to_string();
+            assert!((0..3).any(|last| name == format!("/a/{number}/{last}")), "{name}");
+        }
+        for text in
+            ["/a/{seq", "/a/{other}", "/a/{zipf:0:1}", "/a/{zipf:5:x}", "a/{seq}", "/a/{uniform:99999999999}"]
+        {
+            assert!(text.parse::<Pattern>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn zipf_draws_ranks_as_often_as_its_law_says() {
+        let (zipf, mut random) = (Zipf::new(100, 1.0), Random::from_seed(7));
+        let mut seen = vec![0u32; 100];
+        for _ in 0..200_000 {
+            seen[usize::try_from(zipf.draw(&mut random)).unwrap()] += 1;
+        }
+        let harmonic: f64 = (1..=100).map(|rank| 1.0 / f64::from(rank)).sum();
+        for rank in [1u32, 2, 5, 20] {
+            let expected = 200_000.0 / f64::from(rank) / harmonic;
+            let found = f64::from(seen[rank as usize - 1]);
+            assert!((found / expected - 1.0).abs() < 0.08, "rank {rank}: {found} of {expected}");
+        }
+    }
+}

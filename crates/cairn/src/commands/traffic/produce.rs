@@ -1,0 +1,104 @@
+//! The side that answers.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use client::{Clock, Happening};
+use packet::ndn::DataBuilder;
+use packet::random::Random;
+use packet::time::Duration;
+use packet::{NackReason, Name};
+use serde_json::json;
+
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::signing::SigningArguments;
+use crate::tool::units::{duration, show_size, size};
+use crate::tool::{ToolError, output};
+
+/// Room for name and signature beside the payload.
+const MAX_PAYLOAD: u64 = 8000;
+
+/// Answer every Interest under prefixes.
+#[derive(Debug, Args)]
+pub(super) struct ProduceArguments {
+    /// The prefixes.
+    #[arg(required = true)]
+    prefix: Vec<Name>,
+    /// Bytes of payload: a size, or two with - between for any size from the one to the other.
+    #[arg(short, long, value_parser = size_range, default_value = "1000")]
+    size: (u64, u64),
+    /// How long Data counts as fresh.
+    #[arg(long, value_parser = duration, default_value = "0ms")]
+    freshness: Duration,
+    /// Send back this share of all Interests, for tests; 0.1 is one in ten.
+    #[arg(long, default_value = "0")]
+    nack: f64,
+    /// Leave this share of all Interests unanswered.
+    #[arg(long, default_value = "0")]
+    ignore: f64,
+    /// Results as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    signing: SigningArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+fn size_range(text: &str) -> Result<(u64, u64), String> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let (from, to) = (size(from)?, size(to)?);
+    if from <= to && to <= MAX_PAYLOAD {
+        Ok((from, to))
+    } else {
+        Err(format!("payloads are at most {MAX_PAYLOAD} bytes, the smaller one first"))
+    }
+}
+
+impl ProduceArguments {
+    pub(super) fn produce(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let signer = self.signing.signer()?;
+        let mut client = self.connect.client()?;
+        let mut random = Random::from_seed(Clock::seed());
+        for prefix in &self.prefix {
+            client.register(prefix)?;
+            eprintln!("answering under {prefix}");
+        }
+        let (mut data_sent, mut bytes, mut nacks, mut ignored) = (0u64, 0u64, 0u64, 0u64);
+        let begin = client.now();
+        let payload = vec![0x5a; usize::try_from(self.size.1).unwrap_or(0)];
+        while !interrupt.came() {
+            let Some(Happening::Interest { interest, header }) = client.next(None)? else { continue };
+            if random.chance(self.ignore) {
+                ignored += 1;
+                continue;
+            }
+            if random.chance(self.nack) {
+                client.refuse(&interest, NackReason::Congestion, &header)?;
+                nacks += 1;
+                continue;
+            }
+            let length = self.size.0 + random.below(self.size.1 - self.size.0 + 1);
+            let content = payload.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default();
+            let mut data = DataBuilder::new(interest.name().to_name()).content(content.to_vec());
+            if self.freshness > Duration::ZERO {
+                data = data.freshness(self.freshness);
+            }
+            client.reply(&signer.sign_data(&data)?, &header)?;
+            data_sent += 1;
+            bytes += length;
+        }
+        let secs = client.now().saturating_since(begin).as_secs_f64();
+        if self.json {
+            output::json(&json!({
+                "data": data_sent, "payload_bytes": bytes, "nacks": nacks, "ignored": ignored, "elapsed_s": secs,
+            }))?;
+        } else {
+            let size = show_size(bytes as f64);
+            output::line(format_args!("{data_sent} Data, {size}, {nacks} nacks, {ignored} ignored"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

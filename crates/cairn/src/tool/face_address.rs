@@ -1,0 +1,142 @@
+//! Faces as people name them: by number, by address, by host.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::str::FromStr;
+
+use management::{FaceQueryFilter, FaceStatus};
+use node::control::FaceUri;
+
+use super::ToolError;
+use super::forwarder::Forwarder;
+
+/// The port of NDN over UDP and TCP where none is given.
+const DEFAULT_PORT: u16 = 6363;
+
+/// A face: its number, or where it leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FaceName {
+    /// The number.
+    Id(u64),
+    /// The address of the peer, perhaps with the name of a host in it.
+    Uri(String),
+}
+
+impl FromStr for FaceName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) => Ok(FaceName::Id(number)),
+            Err(_) if text.contains("://") => Ok(FaceName::Uri(text.to_owned())),
+            Err(_) => Err("a face is a number, or an address such as udp4://192.0.2.1:6363".to_owned()),
+        }
+    }
+}
+
+impl FaceName {
+    /// The face that is meant, if there is one.
+    pub(crate) fn find(&self, forwarder: &mut Forwarder) -> Result<Option<FaceStatus>, ToolError> {
+        let filter = match self {
+            FaceName::Id(number) => FaceQueryFilter { face_id: Some(*number), ..Default::default() },
+            FaceName::Uri(text) => FaceQueryFilter { uri: Some(canonical(text)?), ..Default::default() },
+        };
+        let mut faces = forwarder.faces(&filter)?;
+        match faces.len() {
+            0 => Ok(None),
+            1 => Ok(faces.pop()),
+            _ => {
+                let numbers: Vec<String> = faces.iter().map(|face| face.face_id.to_string()).collect();
+                let numbers = numbers.join(", ");
+                Err(ToolError::other(format!(
+                    "{self} is ambiguous: faces {numbers} lead there; name one by number"
+                )))
+            }
+        }
+    }
+
+    /// The face that is meant, which must be there.
+    pub(crate) fn must_find(&self, forwarder: &mut Forwarder) -> Result<FaceStatus, ToolError> {
+        self.find(forwarder)?.ok_or_else(|| ToolError::other(format!("there is no face {self}")))
+    }
+}
+
+impl std::fmt::Display for FaceName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FaceName::Id(number) => write!(f, "{number}"),
+            FaceName::Uri(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The canonical form of an address: hosts looked up, ports filled in, versions of IP chosen.
+pub(crate) fn canonical(text: &str) -> Result<String, ToolError> {
+    let wrong = |problem: String| ToolError::other(format!("{text}: {problem}"));
+    let (scheme, rest) =
+        text.split_once("://").ok_or_else(|| wrong("an address begins with udp:// or tcp://".to_owned()))?;
+    let (protocol, wants_v6) = match scheme {
+        "udp" | "tcp" => (scheme, None),
+        "udp4" => ("udp", Some(false)),
+        "udp6" => ("udp", Some(true)),
+        "tcp4" => ("tcp", Some(false)),
+        "tcp6" => ("tcp", Some(true)),
+        // Whatever a forwarder may make of the others.
+        _ => return Ok(text.parse::<FaceUri>().map_or_else(|_| text.to_owned(), |uri| uri.to_string())),
+    };
+    let (host, port) = split_port(rest).ok_or_else(|| wrong("this is no host and port".to_owned()))?;
+    let addresses = (host, port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
+    let mut fitting: Vec<SocketAddr> =
+        addresses.filter(|address| wants_v6.is_none_or(|v6| address.is_ipv6() == v6)).collect();
+    // Without a wish, IPv4 goes first: it is what other tools choose.
+    fitting.sort_by_key(SocketAddr::is_ipv6);
+    let address = fitting.first().ok_or_else(|| wrong("the host has no such address".to_owned()))?;
+    Ok(format!("{protocol}{}://{address}", if address.is_ipv6() { 6 } else { 4 }))
+}
+
+/// Host and port; the default port if none is given. Addresses of IPv6 stand in brackets.
+fn split_port(text: &str) -> Option<(&str, u16)> {
+    let text = text.trim_end_matches('/');
+    let (host, rest) = match text.strip_prefix('[') {
+        Some(inside) => inside.split_once(']')?,
+        None => text.find(':').map_or((text, ""), |colon| text.split_at(colon)),
+    };
+    let port = match rest {
+        "" => DEFAULT_PORT,
+        _ => rest.strip_prefix(':')?.parse().ok()?,
+    };
+    (!host.is_empty()).then_some((host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_of_an_address_is_filled_in() {
+        for (text, expected) in [
+            ("udp4://192.0.2.1:6363", "udp4://192.0.2.1:6363"),
+            ("udp://192.0.2.1", "udp4://192.0.2.1:6363"),
+            ("tcp://192.0.2.1:7000/", "tcp4://192.0.2.1:7000"),
+            ("udp://[2001:db8::1]", "udp6://[2001:db8::1]:6363"),
+            ("tcp6://[2001:0db8::1]:1", "tcp6://[2001:db8::1]:1"),
+            ("tcp4://localhost", "tcp4://127.0.0.1:6363"),
+            ("ether://[01:00:5E:00:17:AA]", "ether://[01:00:5e:00:17:aa]"),
+            ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
+            ("something://new", "something://new"),
+        ] {
+            assert_eq!(canonical(text).unwrap(), expected);
+        }
+        for text in
+            ["192.0.2.1", "udp://", "udp://:6363", "udp6://192.0.2.1", "udp4://[::1]", "udp://192.0.2.1:x"]
+        {
+            assert!(canonical(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_face_is_named_by_number_or_address() {
+        assert_eq!("261".parse(), Ok(FaceName::Id(261)));
+        assert_eq!("udp://h".parse(), Ok(FaceName::Uri("udp://h".to_owned())));
+        assert!("router".parse::<FaceName>().is_err());
+    }
+}

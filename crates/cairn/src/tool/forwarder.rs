@@ -1,0 +1,96 @@
+//! Managing a forwarder: commands, what it knows about itself, and finding faces.
+
+use clap::Args;
+use client::{Client, ClientError};
+use management::{
+    Command, ControlParameters, ControlResponse, Dataset, DatasetItem, FaceQueryFilter, FaceStatus,
+    decode_list,
+};
+use packet::Name;
+
+use super::ToolError;
+use super::connect::ConnectArguments;
+use super::signing::SigningArguments;
+
+/// Which forwarder to manage, and as whom.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ForwarderArguments {
+    #[command(flatten)]
+    pub(crate) connect: ConnectArguments,
+    #[command(flatten)]
+    pub(crate) signing: SigningArguments,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// A forwarder that is being managed.
+#[derive(Debug)]
+pub(crate) struct Forwarder {
+    pub(crate) client: Client,
+    /// Whether what is printed is JSON.
+    pub(crate) json: bool,
+}
+
+impl ForwarderArguments {
+    /// Connects.
+    pub(crate) fn forwarder(&self) -> Result<Forwarder, ToolError> {
+        let mut client = self.connect.client()?;
+        client.sign_commands_with(self.signing.signer()?);
+        Ok(Forwarder { client, json: self.json })
+    }
+
+    /// Whether anything was said that concerns the connection.
+    pub(crate) fn names_a_forwarder(&self) -> bool {
+        self.connect.connect.is_some() || self.signing.sign != "digest"
+    }
+}
+
+impl Forwarder {
+    /// Gives a command; gives its answer, a refusal too.
+    pub(crate) fn try_command(
+        &mut self,
+        command: Command,
+        parameters: &ControlParameters,
+    ) -> Result<ControlResponse, ToolError> {
+        Ok(self.client.command(command, parameters)?)
+    }
+
+    /// Gives a command that must succeed; gives the values that are in force now.
+    pub(crate) fn command(
+        &mut self,
+        command: Command,
+        parameters: &ControlParameters,
+    ) -> Result<ControlParameters, ToolError> {
+        let response = self.try_command(command, parameters)?;
+        accepted(command, &response)
+    }
+
+    /// What a dataset holds.
+    pub(crate) fn content(&mut self, name: Name) -> Result<Vec<u8>, ToolError> {
+        Ok(self.client.dataset(name)?)
+    }
+
+    /// The items of a dataset.
+    pub(crate) fn list<T: DatasetItem>(&mut self, dataset: Dataset) -> Result<Vec<T>, ToolError> {
+        Ok(decode_list(&self.content(dataset.name()?)?)?)
+    }
+
+    /// The faces that a filter selects.
+    pub(crate) fn faces(&mut self, filter: &FaceQueryFilter) -> Result<Vec<FaceStatus>, ToolError> {
+        if *filter == FaceQueryFilter::default() {
+            return self.list(Dataset::FacesList);
+        }
+        Ok(decode_list(&self.content(Dataset::faces_query(filter)?)?)?)
+    }
+}
+
+/// The parameters in the answer to a command, if it succeeded.
+pub(crate) fn accepted(command: Command, response: &ControlResponse) -> Result<ControlParameters, ToolError> {
+    if response.is_ok() {
+        return Ok(response.parameters()?.unwrap_or_default());
+    }
+    let (module, verb) = command.words();
+    let reason = format!("{} {}", response.code.number(), response.text);
+    Err(ClientError::Refused(format!("{module} {verb}"), reason).into())
+}

@@ -1,0 +1,211 @@
+//! The management commands against a node of our own, as an operator would use them.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use packet::Component;
+use trust::store::KeyStore;
+use trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod};
+
+/// How long anything may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A running node, in a folder of its own.
+struct Node {
+    process: Child,
+    folder: PathBuf,
+}
+
+impl Node {
+    fn start(name: &str, more: &str) -> Node {
+        let folder = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let config = format!(
+            "[udp]\nlisten = [\"127.0.0.1:0\"]\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n\
+             [unix]\nlisten = [\"{}\"]\n{more}",
+            folder.join("nfd.sock").display()
+        );
+        let file = folder.join("node.toml");
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(["node", "run", "--config"]).arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
+        let node = Node { process: command.spawn().unwrap(), folder };
+        let deadline = Instant::now() + LIMIT;
+        while !node.cairn(&["status"]).status.success() {
+            assert!(Instant::now() < deadline, "the node does not start");
+        }
+        node
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments);
+        command.env("NDN_CLIENT_TRANSPORT", format!("unix://{}", self.folder.join("nfd.sock").display()));
+        command.env("CAIRN_KEYS", self.folder.join("keys"));
+        command
+    }
+
+    fn cairn(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// What a command that succeeds prints.
+    fn say(&self, arguments: &[&str]) -> String {
+        let output = self.cairn(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a command that fails complains about.
+    fn complain(&self, arguments: &[&str]) -> String {
+        let output = self.cairn(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.say(&[arguments, &["--json"]].concat())).unwrap()
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[test]
+fn faces_routes_strategies_and_the_store_are_managed() {
+    let node = Node::start("manage", "");
+    assert!(node.say(&["face", "create", "udp://127.0.0.1:9"]).ends_with("to udp4://127.0.0.1:9 created\n"));
+    let face = node.json(&["face", "create", "udp4://127.0.0.1:9"]);
+    assert_eq!((&face["result"], &face["remote"]), (&"exists".into(), &"udp4://127.0.0.1:9".into()));
+    let number = face["face_id"].to_string();
+
+    let updated = node.json(&["face", "update", &number, "--reliability", "on", "--mtu", "1400"]);
+    assert_eq!(updated["mtu_bytes"], 1400);
+    let shown = node.json(&["face", "show", "udp://127.0.0.1:9"]);
+    assert_eq!(shown["flags"], serde_json::json!(["lp-reliability", "congestion-marking"]));
+    let problem = node.complain(&["face", "update", &number, "--local-fields", "on"]);
+    assert!(problem.contains("local-fields") && problem.contains("nothing was changed"), "{problem}");
+
+    node.say(&["route", "add", "/lab", "udp://127.0.0.1:9", "--cost", "7", "--expires", "1h"]);
+    node.say(&["route", "add", "/lab/x", "udp://127.0.0.1:10"]);
+    let routes = node.json(&["route", "list", "/lab"]);
+    assert_eq!(routes[0]["routes"][0]["cost"], 7);
+    assert_eq!(routes[0]["routes"][0]["origin"], "static");
+    let hops = node.json(&["route", "list", "/lab/x", "--next-hops"]);
+    assert_eq!(hops[0]["next_hops"].as_array().unwrap().len(), 2, "one of its own, one inherited");
+    node.say(&["route", "remove", "/lab/x", "udp://127.0.0.1:10"]);
+    assert_eq!(node.json(&["route", "list", "/lab/x"]), serde_json::json!([]));
+
+    assert!(node.say(&["strategy", "set", "/lab", "multicast"]).contains("multicast/v=5"));
+    let shown = node.json(&["strategy", "show", "/lab/y"]);
+    assert_eq!(shown[0]["strategy"], "/localhost/nfd/strategy/multicast/v=5");
+    node.say(&["strategy", "unset", "/lab"]);
+    assert!(node.complain(&["strategy", "set", "/lab", "nonsense"]).contains("404"));
+
+    assert!(node.say(&["cs", "config", "--capacity", "1k", "--serve", "off"]).contains("capacity 1000"));
+    assert_eq!(node.json(&["cs", "info"])["serve"], false);
+    assert_eq!(node.json(&["cs", "erase", "/"])["erased"], 0);
+
+    node.say(&["face", "destroy", &number]);
+    assert!(node.complain(&["face", "show", &number]).contains("there is no face"));
+    let all = node.json(&["status", "--all"]);
+    assert_eq!(all["content_store"]["capacity"], 1000);
+    assert_eq!(node.json(&["route", "list", "/lab"]), serde_json::json!([]), "gone with its face");
+}
+
+#[test]
+fn a_batch_does_all_or_stops_at_the_first_failure() {
+    let node = Node::start("batch", "");
+    let batch = |text: &str, more: &[&str]| {
+        let mut command = node.command(&[&["batch", "-"], more].concat());
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let good = "# set up\nroute add /a udp://127.0.0.1:9\nstrategy set /a multicast\n";
+    assert_eq!(batch(good, &[]), (Some(0), String::new()));
+    assert_eq!(node.json(&["route", "list", "/a"]).as_array().unwrap().len(), 1);
+
+    let failing = "face destroy 99999\nroute add /b udp://127.0.0.1:9\n";
+    let (code, complaint) = batch(failing, &[]);
+    assert!(code == Some(1) && complaint.contains("line 1"), "{complaint}");
+    assert_eq!(node.json(&["route", "list", "/b"]), serde_json::json!([]));
+    assert_eq!(batch(failing, &["--keep-going"]).0, Some(1));
+    assert_eq!(node.json(&["route", "list", "/b"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn events_are_told_as_they_happen() {
+    let node = Node::start("events", "");
+    let mut events =
+        node.command(&["face", "events", "--json", "--count", "2"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(events.stdout.take().unwrap()).lines();
+    // The application that listens is a face too, and so is each that runs a command: wait until it listens, by making
+    // things happen until it tells one.
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        while let Some(Ok(line)) = lines.next() {
+            let _ = sender.send(line);
+        }
+    });
+    let deadline = Instant::now() + LIMIT;
+    let first = loop {
+        node.say(&["status"]);
+        match receiver.recv_timeout(Duration::from_millis(100)) {
+            Ok(line) => break line,
+            Err(_) => assert!(Instant::now() < deadline, "no event"),
+        }
+    };
+    let event: serde_json::Value = serde_json::from_str(&first).unwrap();
+    assert!(["created", "destroyed"].contains(&event["event"].as_str().unwrap()), "{event}");
+    node.say(&["status"]);
+    reader.join().unwrap();
+    assert!(events.wait().unwrap().success());
+}
+
+#[test]
+fn where_keys_are_named_only_they_are_obeyed() {
+    let folder = std::env::temp_dir().join(format!("cairn-operator-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let store = KeyStore::open(folder.join("keys")).unwrap();
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = UnixTime::from_secs(since.as_secs());
+    let validity = ValidityPeriod { not_before: now, not_after: UnixTime::from_secs(since.as_secs() + 3600) };
+    let certificate_of = |identity: &str| {
+        let key = PrivateKey::generate(KeyKind::EcdsaP256).unwrap();
+        let key_id = Component::generic(b"1");
+        let stored = store.generate(&identity.parse().unwrap(), key_id, key, now, validity).unwrap();
+        stored.default_certificate.unwrap()
+    };
+    let operator = certificate_of("/operator");
+    certificate_of("/stranger");
+    let file = folder.join("operator.cert");
+    std::fs::write(&file, trust::text::to_base64(operator.data().wire())).unwrap();
+    let more =
+        format!("[[authorize]]\ncertificate = \"{}\"\nmodules = [\"rib\", \"faces\"]\n", file.display());
+    let node = Node::start("keys", &more);
+    let as_signed_by = |key: &str, arguments: &[&str]| {
+        let mut command = node.command(&[arguments, &["--sign", key]].concat());
+        let output = command.env("CAIRN_KEYS", folder.join("keys")).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let add = ["route", "add", "/a", "udp://127.0.0.1:9"];
+    assert_eq!(as_signed_by("/operator", &add), (Some(0), String::new()));
+    assert_eq!(as_signed_by("/operator", &["route", "remove", "/a", "udp://127.0.0.1:9"]).0, Some(0));
+    let (code, complaint) = as_signed_by("/stranger", &add);
+    assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
+    // It may not do everything.
+    let (code, complaint) = as_signed_by("/operator", &["strategy", "set", "/a", "multicast"]);
+    assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -1,0 +1,182 @@
+//! A node of its own for a test, and the command to use it with.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder, a node in it, and what was started beside; all of it goes at the end.
+pub(crate) struct World {
+    pub(crate) folder: PathBuf,
+    children: Vec<Child>,
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("cairn-tools-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut world = World { folder, children: Vec::new() };
+        let config = format!(
+            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = []\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n",
+            world.socket()
+        );
+        world.write("node.toml", config.as_bytes());
+        let mut node = world.command(&["node", "run", "-c", "node.toml"]);
+        world.children.push(node.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+        let deadline = Instant::now() + PATIENCE;
+        while UnixStream::connect(world.socket()).is_err() {
+            assert!(Instant::now() < deadline, "the node does not listen");
+            std::thread::yield_now();
+        }
+        world
+    }
+
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.path("nfd.sock")
+    }
+
+    pub(crate) fn write(&self, file: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, file: &str) -> Vec<u8> {
+        std::fs::read(self.path(file)).unwrap()
+    }
+
+    /// `cairn …` in this world's folder, with its node and its keys.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env("NDN_CLIENT_TRANSPORT", format!("unix://{}", self.socket().display()))
+            .env("CAIRN_KEYS", self.path("keys"))
+            .env("CAIRN_PASSPHRASE", "correct horse")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `cairn …` to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.run_with(arguments, b"")
+    }
+
+    /// The same with something to read.
+    pub(crate) fn run_with(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut command = self.command(arguments);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let (send, done) = mpsc::channel();
+        let id = child.id();
+        std::thread::spawn(move || send.send(child.wait_with_output()));
+        match done.recv_timeout(PATIENCE) {
+            Ok(output) => output.unwrap(),
+            Err(_) => {
+                let _ = Command::new("kill").arg(id.to_string()).status();
+                panic!("cairn {arguments:?} does not end");
+            }
+        }
+    }
+
+    /// Runs `cairn …`, which must end well, and gives what it printed.
+    pub(crate) fn good(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "cairn {arguments:?}: {} {errors}", output.status);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Starts `cairn …`, which serves until this world ends, and waits until it prints `ready` in a line.
+    pub(crate) fn start(&mut self, arguments: &[&str], ready: &str) {
+        let command = self.command(arguments);
+        self.start_command(command, ready);
+    }
+
+    /// The same with any command.
+    pub(crate) fn start_command(&mut self, mut command: Command, ready: &str) {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (send, lines) = mpsc::channel();
+        let streams: [Box<dyn std::io::Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for stream in streams {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    // Nobody listens any more once it is ready; reading goes on, so that it does not block.
+                    let _ = send.send(line);
+                }
+            });
+        }
+        drop(send);
+        self.children.push(child);
+        let mut seen = String::new();
+        let deadline = Instant::now() + PATIENCE;
+        while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            if line.contains(ready) {
+                return;
+            }
+            seen.push_str(&line);
+            seen.push('\n');
+        }
+        panic!("{command:?} does not say {ready:?} but:\n{seen}");
+    }
+
+    /// Ends what was started last, as Ctrl-C does, and gives its exit code.
+    pub(crate) fn interrupt_last(&mut self) -> Option<i32> {
+        let mut child = self.children.pop().unwrap();
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        child.wait().unwrap().code()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for child in self.children.iter_mut().rev() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Bytes that do not repeat early.
+pub(crate) fn bytes(count: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_u32;
+    let step = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    (0..count).map(step).collect()
+}
+
+/// Where a program is, if it is installed.
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin").join(program));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    home.into_iter()
+        .chain(std::env::split_paths(&path).map(|folder| folder.join(program)))
+        .find(|path| path.is_file())
+}
+
+/// All that a stream has to say.
+pub(crate) fn all(mut stream: impl std::io::Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    bytes
+}

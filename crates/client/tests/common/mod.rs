@@ -1,0 +1,89 @@
+//! A forwarder that does what a test tells it to, at the other end of a real socket.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use client::{Client, Remote};
+use packet::ndn::lp::LpPacketView;
+use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
+
+/// A packet as it came, with its link fields.
+pub(crate) struct Received {
+    pub(crate) packet: Buffer,
+    pub(crate) header: LinkHeader,
+    pub(crate) nack: Option<NackReason>,
+}
+
+impl Received {
+    pub(crate) fn interest(&self) -> Interest {
+        Interest::decode_ndn(self.packet.clone()).unwrap()
+    }
+}
+
+/// The forwarder's end of a stream.
+pub(crate) struct Peer {
+    stream: UnixStream,
+    bytes: Vec<u8>,
+}
+
+impl Peer {
+    /// The next packet; `None` when the client has gone.
+    pub(crate) fn receive(&mut self) -> Option<Received> {
+        loop {
+            if let Ok((view, length)) = LpPacketView::decode_first(&self.bytes) {
+                let packet = view.fragment.map(Buffer::copy_from);
+                let (header, nack) = (view.link_header(), view.nack);
+                self.bytes.drain(..length);
+                match packet {
+                    Some(packet) => return Some(Received { packet, header, nack }),
+                    None => continue,
+                }
+            }
+            let mut more = [0; 4096];
+            match self.stream.read(&mut more) {
+                Ok(0) | Err(_) => return None,
+                Ok(count) => self.bytes.extend_from_slice(&more[..count]),
+            }
+        }
+    }
+
+    pub(crate) fn send(&mut self, packet: &Buffer, header: &LinkHeader, nack: Option<NackReason>) {
+        let mut bytes = Vec::new();
+        LpPacketView { nack, fragment: Some(packet), ..LpPacketView::with_header(header) }.encode(&mut bytes);
+        self.write(&bytes);
+    }
+
+    pub(crate) fn send_data(&mut self, data: &Data) {
+        self.send(data.wire(), &LinkHeader::default(), None);
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        // The client may have gone, having heard enough; then the next `receive` tells.
+        let _ = self.stream.write_all(bytes);
+    }
+}
+
+/// A client connected to a forwarder that follows `script` in a thread of its own.
+pub(crate) fn connect<T: Send + 'static>(
+    script: impl FnOnce(Peer) -> T + Send + 'static,
+) -> (Client, JoinHandle<T>) {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path: PathBuf =
+        std::env::temp_dir().join(format!("cairn-client-{}-{number}.sock", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let listener = UnixListener::bind(&path).unwrap();
+    let thread = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        // A test that waits for what never comes fails instead of hanging.
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        script(Peer { stream, bytes: Vec::new() })
+    });
+    let client = Client::connect(&Remote::Unix(path.clone())).unwrap();
+    let _ = std::fs::remove_file(&path);
+    (client, thread)
+}

@@ -1,0 +1,228 @@
+//! Objects come whole and checked, or not at all, over a connection that loses and forges.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod common;
+
+use std::io;
+
+use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge};
+use client::{FetchFailure, Judge, Reader};
+use common::{Peer, connect};
+use flow::{
+    Answer, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig, Verification,
+};
+use packet::ndn::DataBuilder;
+use packet::random::Random;
+use packet::time::Duration;
+use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
+use trust::certificate::{Issue, names, self_signed};
+use trust::manifest::ManifestWriter;
+use trust::{
+    Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
+};
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+/// A root and somebody it certifies.
+struct Parties {
+    root: Certificate,
+    alice: Certificate,
+    signer: Signer,
+}
+
+fn parties() -> Parties {
+    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
+    let (root_key, key) =
+        (PrivateKey::generate(KeyKind::Ed25519).unwrap(), PrivateKey::generate(KeyKind::EcdsaP256).unwrap());
+    let now = UnixTime::from_secs(1_700_000_000);
+    let root = self_signed(&root_key, &name("/lab/KEY/0"), names::SELF, now, validity).unwrap();
+    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
+    let root_signer = Signer::new(root_key, name("/lab/KEY/0"));
+    let alice = issue.certify(&name("/lab/alice/KEY/1"), &key.public_key().unwrap(), &root_signer).unwrap();
+    let signer = Signer::new(key, alice.name().to_name());
+    Parties { root, alice, signer }
+}
+
+fn bytes() -> Vec<u8> {
+    (0..100_000u32).map(|number| (number % 251) as u8).collect()
+}
+
+/// Publishes one object and certificates, with some mischief.
+struct Publisher {
+    publication: Publication,
+    bytes: Vec<u8>,
+    others: Vec<Data>,
+    /// Every so many-th packet is lost.
+    lost: u64,
+    /// This segment is forged once, or always.
+    forged: Option<(u64, bool)>,
+}
+
+impl Publisher {
+    fn new(signer: Signer, others: Vec<Data>) -> Self {
+        let bytes = bytes();
+        let config = PublicationConfig::new(name("/lab/alice/file"), 7, bytes.len() as u64, signer);
+        Publisher { publication: Publication::new(config).unwrap(), bytes, others, lost: 0, forged: None }
+    }
+
+    fn serve(mut self, mut peer: Peer) {
+        let mut count = 0u64;
+        while let Some(received) = peer.receive() {
+            count += 1;
+            if self.lost > 0 && count.is_multiple_of(self.lost) {
+                continue;
+            }
+            match self.answer(&received.interest()) {
+                Some(data) => peer.send_data(&data),
+                None => peer.send(&received.packet, &LinkHeader::default(), Some(NackReason::Unspecified)),
+            }
+        }
+    }
+
+    fn answer(&mut self, interest: &Interest) -> Option<Data> {
+        if let Some(found) = self.others.iter().find(|data| interest.matches(data)) {
+            return Some(found.clone());
+        }
+        match self.publication.answer(interest).unwrap() {
+            Answer::Data(data) => Some(data),
+            Answer::Segment(range) => match self.forged {
+                Some((segment, always)) if segment == range.segment => {
+                    self.forged = self.forged.filter(|_| always);
+                    let forged = DataBuilder::new(interest.name().to_name()).content(b"forged".to_vec());
+                    Some(forged.build_with_digest().unwrap())
+                }
+                _ => Some(self.segment(range.segment)),
+            },
+            Answer::Refuse | Answer::NotMine => None,
+        }
+    }
+
+    fn segment(&self, segment: u64) -> Data {
+        let range = self.publication.range(segment).unwrap();
+        let start = range.offset_bytes as usize;
+        self.publication.segment(segment, &self.bytes[start..start + range.len_bytes as usize]).unwrap()
+    }
+}
+
+#[derive(Default)]
+struct Collected(Vec<u8>);
+
+impl Reader for Collected {
+    fn piece(&mut self, piece: &Piece) -> io::Result<()> {
+        self.0.extend_from_slice(piece.data.content());
+        Ok(())
+    }
+}
+
+fn fetch(publisher: Publisher, mut judge: Box<dyn Judge>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
+    let (mut client, peer) = connect(move |peer| publisher.serve(peer));
+    let mut config = FetchConfig {
+        verification: Verification::Owner,
+        discovery: Discovery::Metadata,
+        discovery_timeout: Duration::from_millis(100),
+        ..FetchConfig::default()
+    };
+    config.transfer.max_attempts = 4;
+    config.transfer.round_trip.min_timeout = Duration::from_millis(10);
+    config.transfer.round_trip.initial_timeout = Duration::from_millis(50);
+    let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
+    let mut collected = Collected::default();
+    let result = client::fetch(client.connection_mut(), &mut fetcher, &mut *judge, &mut collected);
+    drop(client);
+    peer.join().unwrap();
+    (result, collected.0, judge.summary().trusted)
+}
+
+fn anchored(root: &Certificate) -> Box<dyn Judge> {
+    let limits = ValidatorLimits { fetch_lifetime: Duration::from_millis(200), ..ValidatorLimits::default() };
+    let validator = Validator::new(Policy::Hierarchical, [root.clone()], limits, Random::from_seed(1));
+    Box::new(AnchoredJudge::new(validator))
+}
+
+#[test]
+fn without_an_anchor_an_object_comes_whole_and_untrusted() {
+    let (result, got, trusted) =
+        fetch(Publisher::new(Signer::digest(), vec![]), Box::new(IntegrityJudge::new()));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), false));
+}
+
+#[test]
+fn with_an_anchor_the_certificate_is_fetched_and_losses_are_mended() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = Publisher::new(signer, vec![alice.data().clone()]);
+    publisher.lost = 5;
+    let (result, got, trusted) = fetch(publisher, anchored(&root));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn a_segment_that_is_forged_once_is_asked_for_again() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = Publisher::new(signer, vec![alice.data().clone()]);
+    publisher.forged = Some((3, false));
+    let (result, got, _) = fetch(publisher, anchored(&root));
+    result.unwrap();
+    assert_eq!(got, bytes());
+}
+
+#[test]
+fn a_segment_that_stays_forged_ends_the_fetch_and_is_not_handed_on() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = Publisher::new(signer, vec![alice.data().clone()]);
+    publisher.forged = Some((3, true));
+    let (result, got, _) = fetch(publisher, anchored(&root));
+    let failure = result.unwrap_err();
+    assert!(matches!(failure, FetchFailure::Fetch(FetchError::NotAccepted { .. })), "{failure}");
+    assert!(got.len() <= 3 * 8000 && bytes().starts_with(&got));
+}
+
+#[test]
+fn somebody_elses_object_is_refused() {
+    let (ours, theirs) = (parties(), parties());
+    let publisher = Publisher::new(theirs.signer, vec![theirs.alice.data().clone()]);
+    let (result, got, _) = fetch(publisher, anchored(&ours.root));
+    assert!(matches!(result, Err(FetchFailure::Fetch(FetchError::NotAccepted { .. }))));
+    assert!(got.is_empty());
+}
+
+fn with_manifest(signer: &Signer, mut others: Vec<Data>) -> Publisher {
+    let mut publisher = Publisher::new(Signer::digest(), vec![]);
+    let mut writer = ManifestWriter::new(publisher.publication.name().clone()).packet_bytes(500);
+    for segment in 0..=publisher.publication.last_segment() {
+        writer.push_segment(&publisher.segment(segment));
+    }
+    others.extend(writer.finish(signer).unwrap());
+    publisher.others = others;
+    publisher
+}
+
+#[test]
+fn a_manifest_of_several_packets_vouches_for_all_segments() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    assert!(publisher.others.len() > 2);
+    publisher.lost = 7;
+    publisher.forged = Some((5, false));
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn a_manifest_of_somebody_else_or_none_at_all_is_refused() {
+    let (ours, theirs) = (parties(), parties());
+    let forged = with_manifest(&theirs.signer, vec![ours.alice.data().clone()]);
+    let none = Publisher::new(Signer::digest(), vec![]);
+    for publisher in [forged, none] {
+        let (result, got, _) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&ours.root), 1)));
+        let failure = result.unwrap_err();
+        assert!(matches!(failure, FetchFailure::Fetch(FetchError::NotAccepted { .. })), "{failure}");
+        assert!(got.is_empty());
+    }
+}

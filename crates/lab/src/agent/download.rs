@@ -1,0 +1,249 @@
+//! Downloads of files: each a transfer with a controller of its own, begun at a rate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use flow::{Arrival, ControllerSpec, Transfer, TransferConfig, Verdict};
+use packet::ndn::InterestBuilder;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, NackReason};
+
+use super::activity::{Activity, Log};
+use super::producer::Files;
+use crate::experiment::plan::ControllerKind;
+
+/// The columns of the transfers' table.
+pub(crate) const HEAD: &str = "no,name,start,stop,bytes,segments,sent,repeated,timeouts,nacks,state";
+
+/// What a download works with.
+#[derive(Debug)]
+pub(super) struct DownloadConfig {
+    pub(super) files: Files,
+    pub(super) start: Instant,
+    pub(super) per_second: Option<f64>,
+    pub(super) count: u32,
+    pub(super) at_once: u32,
+    pub(super) controller: ControllerKind,
+    pub(super) window: u32,
+    pub(super) lifetime: Duration,
+    pub(super) seed: u64,
+}
+
+#[derive(Debug)]
+struct One {
+    number: u32,
+    file: u32,
+    began: Instant,
+    bytes: u64,
+    wrong: u64,
+    nacks: u64,
+    transfer: Transfer,
+}
+
+/// All downloads of one workload.
+#[derive(Debug)]
+pub(super) struct Downloads {
+    config: DownloadConfig,
+    transfer: TransferConfig,
+    random: Random,
+    log: Log,
+    begun: u32,
+    ended: u32,
+    running: BTreeMap<u32, One>,
+    /// By file, who wants its segments.
+    wanted: BTreeMap<u32, Vec<u32>>,
+    /// Downloads that may have something to send.
+    ready: BTreeSet<u32>,
+    /// When each wants to be asked again.
+    deadlines: BTreeSet<(Instant, u32)>,
+    noted: BTreeMap<u32, Instant>,
+}
+
+impl Downloads {
+    pub(super) fn new(config: DownloadConfig, log: Log) -> Result<Self, String> {
+        let spec = match config.controller {
+            ControllerKind::Fixed => format!("fixed/window~{}", config.window),
+            ControllerKind::Aimd => format!("aimd/initial~{}", config.window),
+            ControllerKind::Cubic => format!("cubic/initial~{}", config.window),
+        };
+        let controller: ControllerSpec = spec.parse().map_err(|error| format!("{spec}: {error}"))?;
+        // An overloaded network answers late; giving up is left to the end of the run.
+        let transfer = TransferConfig { controller, max_attempts: u32::MAX, ..TransferConfig::default() };
+        Ok(Downloads {
+            random: Random::from_seed(config.seed),
+            config,
+            transfer,
+            log,
+            begun: 0,
+            ended: 0,
+            running: BTreeMap::new(),
+            wanted: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
+            noted: BTreeMap::new(),
+        })
+    }
+
+    /// When the next download begins; `NEVER` when all have begun or too many run.
+    fn next_begin(&self) -> Instant {
+        if self.begun >= self.config.count || self.running.len() >= self.config.at_once as usize {
+            return Instant::NEVER;
+        }
+        match self.config.per_second {
+            Some(rate) => self.config.start + Duration::from_secs_f64(f64::from(self.begun) / rate),
+            None if self.running.is_empty() => self.config.start,
+            None => Instant::NEVER,
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        let number = self.begun;
+        let file = number % self.config.files.count().max(1);
+        let mut transfer = Transfer::new(&self.transfer, now, self.random.next_u64());
+        transfer.set_end(self.config.files.segments());
+        let one = One { number, file, began: now, bytes: 0, wrong: 0, nacks: 0, transfer };
+        self.running.insert(number, one);
+        self.wanted.entry(file).or_default().push(number);
+        self.ready.insert(number);
+        self.begun += 1;
+    }
+
+    /// Notes when a download wants to be asked again.
+    fn note(&mut self, number: u32) {
+        let next = self.running.get(&number).and_then(|one| one.transfer.next_deadline());
+        if let Some(old) = self.noted.remove(&number) {
+            self.deadlines.remove(&(old, number));
+        }
+        if let Some(next) = next {
+            self.deadlines.insert((next, number));
+            self.noted.insert(number, next);
+        }
+    }
+
+    fn end(&mut self, number: u32, now: Option<Instant>) {
+        let Some(one) = self.running.remove(&number) else { return };
+        if let Some(old) = self.noted.remove(&number) {
+            self.deadlines.remove(&(old, number));
+        }
+        if let Some(wanted) = self.wanted.get_mut(&one.file) {
+            wanted.retain(|other| *other != number);
+        }
+        self.ready.remove(&number);
+        let counters = one.transfer.counters();
+        let state = match (now, one.wrong) {
+            (Some(_), 0) => "complete",
+            (Some(_), _) => "wrong",
+            (None, _) => "unfinished",
+        };
+        let stop = now.map_or_else(String::new, |now| self.log.time(now));
+        let line = format!(
+            "{},{}/{},{},{stop},{},{},{},{},{},{},{state}",
+            one.number,
+            self.config.files.prefix().as_ref(),
+            one.file,
+            self.log.time(one.began),
+            one.bytes,
+            counters.data,
+            counters.sent,
+            counters.repeated,
+            counters.timeouts,
+            one.nacks,
+        );
+        self.log.line(&line);
+        self.ended += 1;
+    }
+}
+
+impl Activity for Downloads {
+    fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
+        let Some((file, segment)) = self.config.files.place(data.name()) else { return false };
+        let Some(numbers) = self.wanted.get(&file).cloned() else { return false };
+        let mut taken = false;
+        for number in numbers {
+            let Some(one) = self.running.get_mut(&number) else { continue };
+            if one.transfer.handle_data(now, segment, Arrival::default()) == Verdict::Wanted {
+                one.transfer.confirm(segment);
+                one.bytes += data.content().len() as u64;
+                one.wrong += u64::from(data.content() != self.config.files.content(file, segment));
+            }
+            taken = true;
+            if one.transfer.is_complete() {
+                self.end(number, Some(now));
+            } else {
+                self.ready.insert(number);
+            }
+        }
+        taken
+    }
+
+    fn receive_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) -> bool {
+        let Some((file, segment)) = self.config.files.place(interest.name()) else { return false };
+        let numbers = self.wanted.get(&file).cloned().unwrap_or_default();
+        for number in &numbers {
+            if let Some(one) = self.running.get_mut(number) {
+                one.transfer.handle_nack(now, segment, reason);
+                one.nacks += 1;
+                self.ready.insert(*number);
+            }
+        }
+        !numbers.is_empty()
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        while self.next_begin() <= now {
+            self.begin(now);
+        }
+        while let Some((at, number)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, number));
+            self.noted.remove(&number);
+            if let Some(one) = self.running.get_mut(&number) {
+                one.transfer.handle_timeout(now);
+                self.ready.insert(number);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
+        while let Some(number) = self.ready.first().copied() {
+            let request = self
+                .running
+                .get_mut(&number)
+                .and_then(|one| one.transfer.poll_request(now).map(|request| (one.file, request.item)));
+            let Some((file, segment)) = request else {
+                self.ready.remove(&number);
+                self.note(number);
+                continue;
+            };
+            let name = self.config.files.name(file, segment).ok()?;
+            let interest =
+                InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.config.lifetime);
+            return interest.build().ok();
+        }
+        None
+    }
+
+    fn next_deadline(&self) -> Instant {
+        let transfers = self.deadlines.first().map_or(Instant::NEVER, |(at, _)| *at);
+        transfers.min(self.next_begin())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.ended >= self.config.count
+    }
+
+    fn finish(&mut self, _now: Instant) -> io::Result<()> {
+        let open: Vec<u32> = self.running.keys().copied().collect();
+        for number in open {
+            self.end(number, None);
+        }
+        // Downloads that were never begun count as unfinished too.
+        for number in self.begun..self.config.count {
+            let file = number % self.config.files.count().max(1);
+            let line =
+                format!("{number},{}/{file},,,0,0,0,0,0,0,unfinished", self.config.files.prefix().as_ref());
+            self.log.line(&line);
+        }
+        self.log.finish()
+    }
+}

@@ -1,0 +1,64 @@
+//! What one agent is told to do.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::plan::{ContentPlan, NodeIndex, Plan, Workload};
+
+/// The work of the agent at one node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The node's name.
+    pub node: String,
+    /// The node.
+    pub at: NodeIndex,
+    /// The forwarder's socket.
+    pub socket: PathBuf,
+    /// Where files are written.
+    pub folder: PathBuf,
+    /// The seed of this repeat.
+    pub seed: u64,
+    /// When everything ends, counted from the start of the run.
+    pub duration_ns: u64,
+    /// All contents of the experiment, by their place in the plan.
+    pub contents: Vec<ContentPlan>,
+    /// What this agent does.
+    pub workloads: Vec<Workload>,
+    /// Prefixes this agent answers pings under.
+    pub answers: Vec<String>,
+}
+
+impl Job {
+    /// The work at a node, or nothing when there is none.
+    #[must_use]
+    pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: PathBuf, folder: PathBuf) -> Option<Self> {
+        use crate::experiment::plan::Activity;
+        let is_client = |workload: &&Workload| !matches!(workload.does, Activity::Load { .. });
+        let workloads: Vec<Workload> =
+            plan.workloads.iter().filter(is_client).filter(|workload| workload.at == at).cloned().collect();
+        let answers: Vec<String> = plan
+            .workloads
+            .iter()
+            .filter_map(|workload| match &workload.does {
+                Activity::Ping { to, prefix, .. } if *to == at => Some(prefix.clone()),
+                _ => None,
+            })
+            .collect();
+        let serves = plan.contents.iter().any(|content| content.at == at);
+        if workloads.is_empty() && answers.is_empty() && !serves {
+            return None;
+        }
+        Some(Job {
+            node: plan.node_name(at).to_owned(),
+            at,
+            socket,
+            folder,
+            seed,
+            duration_ns: plan.duration_ns,
+            contents: plan.contents.clone(),
+            workloads,
+            answers,
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! The clients of a run: a process beside each forwarder that serves content and carries workloads out.
+//!
+//! It speaks NDN over the forwarder's Unix socket, so the same agent loads any forwarder that does. Everything it learns it writes
+//! down as it happens, one line an event, in files of the run's folder.
+
+mod activity;
+pub mod connection;
+mod download;
+mod flood;
+mod job;
+pub mod management;
+mod ping;
+pub mod producer;
+mod run;
+mod traffic;
+pub(crate) mod workloads;
+
+pub use job::Job;
+pub use run::{AgentError, run};

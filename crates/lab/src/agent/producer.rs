@@ -1,0 +1,155 @@
+//! Content that is made when it is asked for, the same each time: byte for byte decided by seed, content, file and segment.
+
+use packet::ndn::DataBuilder;
+use packet::random::Random;
+use packet::time::Duration;
+use packet::{Component, Data, Interest, Name, NameRef};
+
+use crate::experiment::plan::ContentPlan;
+
+/// The names of one content's files and segments.
+#[derive(Debug, Clone)]
+pub struct Files {
+    prefix: Name,
+    count: u32,
+    segments: u64,
+    size_bytes: u64,
+    segment_bytes: u64,
+    freshness: Duration,
+    seed: u64,
+}
+
+impl Files {
+    /// The files of a content, in a run with this seed.
+    ///
+    /// # Errors
+    ///
+    /// When the prefix is not a name, which the experiment's check has ruled out.
+    pub fn new(plan: &ContentPlan, place: usize, seed: u64) -> Result<Self, String> {
+        let prefix: Name = plan.prefix.parse().map_err(|error| format!("{}: {error}", plan.prefix))?;
+        Ok(Files {
+            prefix,
+            count: plan.count,
+            segments: plan.segments(),
+            size_bytes: plan.size_bytes,
+            segment_bytes: u64::from(plan.segment_bytes),
+            freshness: Duration::from_nanos(plan.freshness_ns),
+            seed: Random::derive(seed, place as u64).next_u64(),
+        })
+    }
+
+    /// The prefix of all files.
+    #[must_use]
+    pub fn prefix(&self) -> &Name {
+        &self.prefix
+    }
+
+    /// How many segments a file has.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.segments
+    }
+
+    /// How many files there are.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The name of a segment.
+    ///
+    /// # Errors
+    ///
+    /// When the name gets too long.
+    pub fn name(&self, file: u32, segment: u64) -> Result<Name, packet::DecodeError> {
+        let name = self.prefix.with(Component::generic(file.to_string().as_bytes()))?;
+        flow::NamingConvention::default().with_segment(&name, segment)
+    }
+
+    /// The file and segment that a name means.
+    #[must_use]
+    pub fn place(&self, name: NameRef<'_>) -> Option<(u32, u64)> {
+        if !self.prefix.as_ref().is_prefix_of(name) {
+            return None;
+        }
+        let depth = self.prefix.as_ref().component_count();
+        let file = std::str::from_utf8(name.component(depth)?.value).ok()?.parse().ok()?;
+        let segment = flow::naming::segment_number(name.component(depth + 1)?)?;
+        (file < self.count && segment < self.segments).then_some((file, segment))
+    }
+
+    /// The bytes of a segment.
+    #[must_use]
+    pub fn content(&self, file: u32, segment: u64) -> Vec<u8> {
+        let start = segment * self.segment_bytes;
+        let length = self.size_bytes.saturating_sub(start).min(self.segment_bytes);
+        let mut random = Random::derive(self.seed, (u64::from(file) << 40) ^ segment);
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 8);
+        while (bytes.len() as u64) < length {
+            bytes.extend_from_slice(&random.next_u64().to_le_bytes());
+        }
+        bytes.truncate(usize::try_from(length).unwrap_or(0));
+        bytes
+    }
+
+    /// The packet that answers an Interest, when it asks for a segment of these files.
+    #[must_use]
+    pub fn answer(&self, interest: &Interest) -> Option<Data> {
+        let (file, segment) = self.place(interest.name())?;
+        let name = self.name(file, segment).ok()?;
+        let last = self.name(file, self.segments - 1).ok()?;
+        let builder = DataBuilder::new(name).freshness(self.freshness).content(self.content(file, segment));
+        let builder = match last.as_ref().last() {
+            Some(component) => builder.final_block(component),
+            None => builder,
+        };
+        builder.build_with_digest().ok()
+    }
+}
+
+/// The answer to a ping.
+#[must_use]
+pub fn pong(interest: &Interest) -> Option<Data> {
+    DataBuilder::new(interest.name().to_name()).content(b"pong".to_vec()).build_with_digest().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::ndn::InterestBuilder;
+
+    fn files() -> Files {
+        let plan = ContentPlan {
+            name: "f".into(),
+            prefix: "/lab/f".into(),
+            at: 0,
+            count: 3,
+            size_bytes: 10_001,
+            segment_bytes: 4096,
+            freshness_ns: 1_000_000_000,
+        };
+        Files::new(&plan, 0, 7).unwrap()
+    }
+
+    #[test]
+    fn the_segments_of_a_file_are_as_long_as_the_file_and_always_the_same() {
+        let files = files();
+        assert_eq!(files.segments(), 3);
+        let total: usize = (0..3).map(|segment| files.content(1, segment).len()).sum();
+        assert_eq!(total, 10_001);
+        assert_eq!(files.content(1, 2), files.content(1, 2));
+        assert_ne!(files.content(1, 0), files.content(2, 0));
+    }
+
+    #[test]
+    fn an_interest_is_answered_with_the_segment_it_names_and_others_are_not() {
+        let files = files();
+        let ask = |name: Name| InterestBuilder::new(name).nonce(1).build().unwrap();
+        let data = files.answer(&ask(files.name(2, 1).unwrap())).unwrap();
+        assert_eq!(data.content(), files.content(2, 1));
+        assert_eq!(files.place(data.name()), Some((2, 1)));
+        assert!(files.answer(&ask("/lab/f/3".parse().unwrap())).is_none());
+        assert!(files.answer(&ask(files.name(2, 3).unwrap())).is_none(), "there are only three segments");
+        assert!(files.answer(&ask("/other".parse().unwrap())).is_none());
+    }
+}

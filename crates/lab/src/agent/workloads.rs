@@ -1,0 +1,189 @@
+//! All workloads and all content of one agent, whoever drives them: a process on a real socket, or a simulated node.
+
+use std::io;
+
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, NackReason, Name};
+
+use super::activity::{Activity, Log};
+use super::download::{self, DownloadConfig, Downloads};
+use super::flood::{self, Flood, FloodConfig};
+use super::job::Job;
+use super::ping::{self, PingConfig, Pings};
+use super::producer::{Files, pong};
+use super::traffic::{Traffic, TrafficConfig};
+use crate::experiment::plan::{self, Workload};
+
+/// What an agent serves.
+#[derive(Debug)]
+pub(crate) struct Served {
+    files: Vec<Files>,
+    answers: Vec<Name>,
+}
+
+impl Served {
+    pub(crate) fn new(job: &Job) -> Result<Self, String> {
+        let mut files = Vec::new();
+        for (place, content) in job.contents.iter().enumerate().filter(|(_, content)| content.at == job.at) {
+            files.push(Files::new(content, place, job.seed)?);
+        }
+        let mut answers = Vec::new();
+        for prefix in &job.answers {
+            answers.push(prefix.parse().map_err(|error| format!("{prefix}: {error}"))?);
+        }
+        Ok(Served { files, answers })
+    }
+
+    pub(crate) fn prefixes(&self) -> Vec<Name> {
+        self.files.iter().map(|files| files.prefix().clone()).chain(self.answers.iter().cloned()).collect()
+    }
+
+    pub(crate) fn answer(&self, interest: &Interest) -> Option<Data> {
+        self.files.iter().find_map(|files| files.answer(interest)).or_else(|| {
+            let asked = interest.name();
+            self.answers.iter().any(|prefix| prefix.as_ref().is_prefix_of(asked)).then(|| pong(interest))?
+        })
+    }
+}
+
+/// What an agent does.
+pub(crate) struct Activities {
+    list: Vec<Box<dyn Activity>>,
+    /// Whose turn it is to send, so that none waits for the others to have nothing to say.
+    turn: usize,
+}
+
+impl Activities {
+    /// None yet.
+    pub(crate) fn none() -> Self {
+        Activities { list: Vec::new(), turn: 0 }
+    }
+
+    /// Those of a job, whose times count from `epoch_ns`.
+    pub(crate) fn new(job: &Job, epoch_ns: u64) -> Result<Self, String> {
+        let list: Result<_, String> = job
+            .workloads
+            .iter()
+            .enumerate()
+            .map(|(number, workload)| activity(job, number, workload, epoch_ns))
+            .collect();
+        Ok(Activities { list: list?, turn: 0 })
+    }
+
+    /// True when the Data was wanted by any.
+    pub(crate) fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
+        self.list.iter_mut().fold(false, |any, one| one.receive_data(now, data) || any)
+    }
+
+    pub(crate) fn receive_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {
+        for one in &mut self.list {
+            one.receive_nack(now, interest, reason);
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        for one in &mut self.list {
+            one.handle_timeout(now);
+        }
+    }
+
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
+        for step in 0..self.list.len() {
+            let place = (self.turn + step) % self.list.len();
+            if let Some(interest) = self.list.get_mut(place).and_then(|one| one.poll_transmit(now)) {
+                self.turn = place + 1;
+                return Some(interest);
+            }
+        }
+        None
+    }
+
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.list.iter().map(|one| one.next_deadline()).min().unwrap_or(Instant::NEVER)
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.list.iter().all(|one| one.is_complete())
+    }
+
+    pub(crate) fn finish(&mut self, now: Instant) -> io::Result<()> {
+        self.list.iter_mut().try_for_each(|one| one.finish(now))
+    }
+}
+
+/// The state machine of a workload.
+fn activity(
+    job: &Job,
+    number: usize,
+    workload: &Workload,
+    epoch_ns: u64,
+) -> Result<Box<dyn Activity>, String> {
+    let seed = Random::derive(job.seed, ((job.at as u64) << 32) | number as u64).next_u64();
+    let (start, stop) = (Instant::from_nanos(workload.start_ns), Instant::from_nanos(workload.stop_ns));
+    let log = |kind: &str, head: &str| {
+        let name = format!("{kind}-{}.csv", workload.name);
+        Log::create(&job.folder, &name, head, epoch_ns).map_err(|error| format!("{name}: {error}"))
+    };
+    let files = |place: usize| {
+        let content = job.contents.get(place).ok_or("there is no such content")?;
+        Files::new(content, place, job.seed)
+    };
+    let name = |prefix: &str| prefix.parse::<Name>().map_err(|error| format!("{prefix}: {error}"));
+    Ok(match &workload.does {
+        plan::Activity::Download { content, per_second, count, at_once, controller, window, lifetime_ns } => {
+            let config = DownloadConfig {
+                files: files(*content)?,
+                start,
+                per_second: *per_second,
+                count: *count,
+                at_once: at_once.unwrap_or(u32::MAX),
+                controller: *controller,
+                window: *window,
+                lifetime: Duration::from_nanos(*lifetime_ns),
+                seed,
+            };
+            Box::new(Downloads::new(config, log("transfers", download::HEAD)?)?)
+        }
+        plan::Activity::Flood { prefix, burst, every_ns, until, lifetime_ns, refresh_ns } => {
+            let config = FloodConfig {
+                prefix: name(prefix)?,
+                start,
+                stop,
+                burst: *burst,
+                every: Duration::from_nanos(*every_ns),
+                until: *until,
+                lifetime: Duration::from_nanos(*lifetime_ns),
+                refresh: refresh_ns.map(Duration::from_nanos),
+                seed,
+            };
+            Box::new(Flood::new(config, log("flood", flood::HEAD)?))
+        }
+        plan::Activity::Ping { prefix, every_ns, count, lifetime_ns, .. } => {
+            let config = PingConfig {
+                prefix: name(prefix)?,
+                start,
+                stop,
+                every: Duration::from_nanos(*every_ns),
+                count: *count,
+                lifetime: Duration::from_nanos(*lifetime_ns),
+                seed,
+            };
+            Box::new(Pings::new(config, log("pings", ping::HEAD)?))
+        }
+        plan::Activity::Traffic { content, per_second, pattern, poisson, lifetime_ns } => {
+            let config = TrafficConfig {
+                files: files(*content)?,
+                start,
+                stop,
+                per_second: *per_second,
+                pattern: *pattern,
+                poisson: *poisson,
+                lifetime: Duration::from_nanos(*lifetime_ns),
+                seed,
+            };
+            Box::new(Traffic::new(config, log("traffic", ping::HEAD)?))
+        }
+        plan::Activity::Load { .. } => return Err("a load is no client".to_owned()),
+    })
+}

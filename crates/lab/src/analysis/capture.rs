@@ -1,0 +1,171 @@
+//! Goodput, throughput and retransmissions by the second, from a capture.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::table::Table;
+use crate::capture::dissect::{Dissector, PacketKind, Summary};
+use crate::capture::pcapng::{Direction, Reader};
+use crate::capture::psml::PsmlWriter;
+use crate::run;
+
+/// Why a capture could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the capture {} cannot be read: {source}", .file.display())]
+pub struct CaptureError {
+    /// The file.
+    file: PathBuf,
+    /// What failed.
+    source: io::Error,
+}
+
+/// The columns of the table by the second, in the order of the testbed report, and what it leaves out.
+pub(crate) const COLUMNS: &[&str] = &[
+    "time",
+    "goodput",
+    "goodput_interests",
+    "throughput",
+    "throughput_interests",
+    "retransmissions",
+    "interests",
+    "data",
+    "nacks",
+];
+
+/// Where packets are listed, one a line, for people and for tools.
+#[derive(Debug, Clone, Copy)]
+pub struct PacketFiles<'a> {
+    /// The list as compressed CSV.
+    pub list: &'a Path,
+    /// The list as compressed PSML, when it is wanted.
+    pub psml: Option<&'a Path>,
+}
+
+/// What is being counted.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// The interface in the file.
+    pub interface: u32,
+    /// The direction in which Data travels.
+    pub data_direction: Direction,
+    /// The start of the run.
+    pub start_ns: u64,
+    /// How many seconds are counted.
+    pub seconds: usize,
+}
+
+struct Lists {
+    csv: GzEncoder<BufWriter<File>>,
+    psml: Option<PsmlWriter<GzEncoder<BufWriter<File>>>>,
+}
+
+impl Lists {
+    fn create(files: PacketFiles<'_>) -> io::Result<Self> {
+        let packed = |path: &Path| -> io::Result<_> {
+            Ok(GzEncoder::new(BufWriter::new(File::create(path)?), Compression::fast()))
+        };
+        let mut csv = packed(files.list)?;
+        writeln!(csv, "time,direction,length,info")?;
+        let psml = files.psml.map(packed).transpose()?.map(PsmlWriter::new).transpose()?;
+        Ok(Lists { csv, psml })
+    }
+
+    fn add(
+        &mut self,
+        seconds: f64,
+        time_ns: u64,
+        outwards: bool,
+        length: u32,
+        summary: &Summary,
+    ) -> io::Result<()> {
+        let direction = if outwards { "out" } else { "in" };
+        writeln!(self.csv, "{seconds:.6},{direction},{length},{}", summary.info().replace(',', ""))?;
+        match &mut self.psml {
+            Some(psml) => psml.packet(time_ns, length, summary),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.csv.finish()?.flush()?;
+        match self.psml {
+            Some(psml) => psml.finish()?.finish()?.flush(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Counts a capture by the second, and lists its packets.
+///
+/// Goodput is what the NDN layer sent: packets with their link headers, and without Ethernet, IP and transport.
+/// Throughput is all bytes of all frames. A retransmission is an Interest that was seen before in the same direction.
+///
+/// # Errors
+///
+/// When the capture cannot be read, or the list not written.
+pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Result<Table, CaptureError> {
+    let failed = |source| CaptureError { file: file.to_owned(), source };
+    let mut reader = Reader::new(run::open_archived(file).map_err(failed)?);
+    let mut lists = Lists::create(files).map_err(failed)?;
+    let mut table = Table::new(COLUMNS);
+    table.rows = (0..view.seconds)
+        .map(|second| {
+            let mut row = vec![0.0; COLUMNS.len()];
+            if let Some(time) = row.first_mut() {
+                *time = second as f64;
+            }
+            row
+        })
+        .collect();
+    let mut dissector = Dissector::default();
+    let hasher = RandomState::new();
+    let mut seen: HashSet<(bool, u64)> = HashSet::new();
+    while let Some(frame) = reader.next().map_err(failed)? {
+        if frame.interface != view.interface {
+            continue;
+        }
+        let with_data = frame.direction == view.data_direction;
+        let summary = dissector.dissect(&frame.bytes, frame.length).unwrap_or_default();
+        let nanoseconds = frame.time_ns as i128 - view.start_ns as i128;
+        let seconds = nanoseconds as f64 / 1e9;
+        let outwards = frame.direction == Direction::Out;
+        lists.add(seconds, frame.time_ns, outwards, frame.length, &summary).map_err(failed)?;
+        let mut repeated = 0.0;
+        let (mut interests, mut data, mut nacks) = (0.0, 0.0, 0.0);
+        for packet in &summary.packets {
+            match packet.kind {
+                PacketKind::Interest => {
+                    interests += 1.0;
+                    let name = packet.name.as_ref().map(|name| hasher.hash_one(name));
+                    if name.is_some_and(|name| !seen.insert((outwards, name))) {
+                        repeated += 1.0;
+                    }
+                }
+                PacketKind::Data => data += 1.0,
+                PacketKind::Nack => nacks += 1.0,
+                PacketKind::Other => {}
+            }
+        }
+        let second = usize::try_from(nanoseconds.div_euclid(1_000_000_000)).ok();
+        let Some(row) = second.and_then(|second| table.rows.get_mut(second)) else { continue };
+        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n] = row.as_mut_slice()
+        else {
+            continue;
+        };
+        let (good, through) = if with_data { (goodput, throughput) } else { (goodput_back, throughput_back) };
+        *good += f64::from(summary.payload);
+        *through += f64::from(frame.length);
+        *again += repeated;
+        *i += interests;
+        *d += data;
+        *n += nacks;
+    }
+    lists.finish().map_err(failed)?;
+    Ok(table)
+}

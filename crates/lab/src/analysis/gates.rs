@@ -1,0 +1,97 @@
+//! Is a run valid? Each gate has a value, a threshold, and a sentence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::backend::netns::order::Outcome;
+use crate::experiment::plan::GatePlan;
+
+/// One condition of validity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// What is looked at.
+    pub name: String,
+    /// What was found.
+    pub value: f64,
+    /// What is allowed.
+    pub threshold: f64,
+    /// The unit of both: `%` of a part from 0 to 1, or `ms`.
+    pub unit: String,
+    /// Is the run valid in this respect?
+    pub passed: bool,
+}
+
+impl Gate {
+    fn part(name: &str, value: f64, threshold: f64) -> Self {
+        Gate { name: name.to_owned(), value, threshold, unit: "%".to_owned(), passed: value <= threshold }
+    }
+
+    /// Value and threshold in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self.unit.as_str() {
+            "%" => format!("{:.2} % (at most {:.2} %)", self.value * 100.0, self.threshold * 100.0),
+            unit => format!("{:.3} {unit} (at most {:.3} {unit})", self.value, self.threshold),
+        }
+    }
+}
+
+/// The gates of a repeat.
+#[must_use]
+pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: usize) -> Vec<Gate> {
+    let ratio = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let dropped: u64 = outcome.taps.values().map(|counts| counts.dropped).sum();
+    let frames: u64 = outcome.taps.values().map(|counts| counts.frames).sum();
+    let invalid: u64 = outcome.samples.values().map(|(_, invalid)| invalid).sum();
+    let samples: u64 = outcome.samples.values().map(|(samples, _)| samples).sum();
+    let clock_ms = outcome.clock_shift_ns as f64 / 1e6;
+    let clock_limit = plan.clock_error_ns as f64 / 1e6;
+    vec![
+        Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
+        Gate::part("samples a forwarder did not answer", ratio(invalid, samples), plan.invalid_samples),
+        Gate::part(
+            "transfers that were not finished",
+            ratio(unfinished as u64, transfers as u64),
+            plan.unfinished,
+        ),
+        Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
+        Gate {
+            name: "clock set during the run".to_owned(),
+            value: clock_ms,
+            threshold: clock_limit,
+            unit: "ms".to_owned(),
+            passed: clock_ms <= clock_limit,
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::tap::TapCounts;
+
+    #[test]
+    fn a_run_that_missed_too_many_frames_is_invalid() {
+        let plan = GatePlan {
+            capture_drops: 0.001,
+            invalid_samples: 0.05,
+            unfinished: 1.0,
+            steal: 0.05,
+            clock_error_ns: 1_000_000,
+            retries: 0,
+        };
+        let mut outcome = Outcome::default();
+        assert!(
+            gates(&plan, &outcome, 0, 0).iter().all(|gate| gate.passed),
+            "nothing measured is nothing missed"
+        );
+        outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
+        outcome.samples.insert("n1".to_owned(), (100, 6));
+        outcome.clock_shift_ns = 2_000_000;
+        let failed: Vec<String> = gates(&plan, &outcome, 10, 10)
+            .into_iter()
+            .filter(|gate| !gate.passed)
+            .map(|gate| gate.name)
+            .collect();
+        assert_eq!(failed.len(), 3, "{failed:?}");
+    }
+}

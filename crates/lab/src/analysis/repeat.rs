@@ -1,0 +1,292 @@
+//! One repeat: raw files in, derived tables and numbers out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
+use super::gates::{Gate, gates};
+use super::table::Table;
+use super::workloads::{FloodTable, PingTable, TransferTable};
+use crate::backend::netns::order::{OUTCOME_FILE, Outcome, read_json, write_json};
+use crate::backend::netns::world::is_captured;
+use crate::capture::pcapng::Direction;
+use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::run::open_archived;
+use crate::stats::Summary;
+
+/// What is known of a node in one repeat.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeData {
+    /// The forwarder's log; times from the start.
+    pub log: Table,
+    /// The watched link by the second.
+    pub traffic: Table,
+}
+
+/// Everything about one repeat that figures are drawn from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RepeatData {
+    /// By node.
+    pub nodes: Vec<NodeData>,
+    /// Transfers by workload.
+    pub transfers: BTreeMap<String, TransferTable>,
+    /// Round trips by workload.
+    pub pings: BTreeMap<String, PingTable>,
+    /// Floods by workload.
+    pub floods: BTreeMap<String, FloodTable>,
+    /// How long the run was, in seconds.
+    pub seconds: f64,
+}
+
+/// The numbers of one repeat: `result.json`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RepeatResult {
+    /// By measure without its summary, such as `n2.pending`.
+    pub values: BTreeMap<String, Summary>,
+    /// Was it a valid run?
+    pub gates: Vec<Gate>,
+    /// Lines of forwarder logs that were dropped because values were missing.
+    pub dropped_lines: u64,
+    /// How long the run was, in seconds.
+    pub seconds: f64,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+impl RepeatResult {
+    /// Did it pass every gate?
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.gates.iter().all(|gate| gate.passed)
+    }
+}
+
+/// Where Data comes from on a node's watched link: from the next hop when the node has routes over it, else it goes out there.
+fn data_direction(plan: &Plan, node: NodeIndex, link: usize) -> Direction {
+    let is_route = plan.hops.iter().any(|hop| hop.node == node && hop.link == link);
+    if is_route { Direction::In } else { Direction::Out }
+}
+
+/// The place of a link among the interfaces that a node captures.
+fn interface_place(plan: &Plan, node: NodeIndex, link: usize) -> Option<u32> {
+    let captured =
+        plan.links_of(node).map(|(index, _)| index).filter(|index| is_captured(plan, node, *index));
+    captured.zip(0u32..).find(|(index, _)| *index == link).map(|(_, place)| place)
+}
+
+/// Derives everything of the repeat in `folder`: `raw` is read, `derived` and `result.json` are written.
+///
+/// # Errors
+///
+/// When raw files are missing or damaged.
+pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), DeriveError> {
+    let (raw, derived) = (folder.join("raw"), folder.join("derived"));
+    fs::create_dir_all(&derived)?;
+    let outcome: Outcome = read_json(&raw.join(OUTCOME_FILE))?;
+    let start_s = outcome.start_ns as f64 / 1e9;
+    let seconds = outcome.stop_ns.saturating_sub(outcome.start_ns) as f64 / 1e9;
+    let mut data = RepeatData { seconds, ..RepeatData::default() };
+    let mut dropped_lines = 0;
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let (log, dropped) =
+            forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
+        dropped_lines += dropped;
+        log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
+        let traffic = match node.watch {
+            Some(link) if plan.probe.capture && outcome.taps.contains_key(&node.name) => {
+                traffic(plan, index, link, &raw, &derived, &outcome, seconds)?
+            }
+            Some(link) => {
+                counted_elsewhere(plan, link, &raw.join(format!("traffic-{}.csv", node.name)), seconds)?
+            }
+            None => Table::default(),
+        };
+        traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
+        data.nodes.push(NodeData { log, traffic });
+    }
+    clients(plan, &raw, start_s, &mut data)?;
+    for (name, table) in &data.transfers {
+        table.table().write(&derived.join(format!("transfers-{name}.csv")))?;
+    }
+    let result = result(plan, &data, outcome, dropped_lines);
+    write_json(&folder.join("result.json"), &result)?;
+    Ok((data, result))
+}
+
+/// Reads back what [`derive`] has written.
+///
+/// # Errors
+///
+/// When it is not there.
+pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, RepeatResult)> {
+    let result: RepeatResult = read_json(&folder.join("result.json"))?;
+    let derived = folder.join("derived");
+    let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
+    for node in &plan.nodes {
+        let read =
+            |kind: &str| Table::read(fs::File::open(derived.join(format!("{kind}-{}.csv", node.name)))?);
+        data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")? });
+    }
+    clients(plan, &folder.join("raw"), result.outcome.start_ns as f64 / 1e9, &mut data)?;
+    Ok((data, result))
+}
+
+/// What keeps a repeat from being derived.
+#[derive(Debug, thiserror::Error)]
+pub enum DeriveError {
+    /// A capture.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// Another file.
+    #[error("a raw file cannot be read, or a derived one not written: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// A forwarder's log within the run, its invalid lines dropped and counted, times from the start.
+fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, u64)> {
+    let mut table = Table::read(open_archived(path)?)?;
+    let mut dropped = 0;
+    table.rows.retain_mut(|row| {
+        let Some(time) = row.first_mut() else { return false };
+        *time -= start_s;
+        let within = *time >= -1.0 && *time <= seconds + 0.5;
+        let valid = row.iter().all(|value| value.is_finite());
+        dropped += u64::from(within && !valid);
+        within && valid
+    });
+    Ok((table, dropped))
+}
+
+fn traffic(
+    plan: &Plan,
+    node: NodeIndex,
+    link: usize,
+    raw: &Path,
+    derived: &Path,
+    outcome: &Outcome,
+    seconds: f64,
+) -> Result<Table, CaptureError> {
+    let name = plan.node_name(node);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let view = View {
+        interface: interface_place(plan, node, link).unwrap_or(0),
+        data_direction: data_direction(plan, node, link),
+        start_ns: outcome.start_ns,
+        seconds: seconds.ceil().max(1.0) as usize,
+    };
+    let list = derived.join(format!("packets-{name}.csv.gz"));
+    let psml = derived.join(format!("packets-{name}.psml.gz"));
+    let files = PacketFiles { list: &list, psml: plan.probe.psml.then_some(psml.as_path()) };
+    let mut table = analyse_capture(&raw.join(format!("capture-{name}.pcapng")), view, files)?;
+    add_load(plan, link, &mut table);
+    Ok(table)
+}
+
+/// The part of the link's rate that is used in the Data's direction, in percent.
+fn add_load(plan: &Plan, link: usize, table: &mut Table) {
+    let rate = plan.links.get(link).and_then(|link| link.rate_bps);
+    table.columns.push("load".to_owned());
+    for row in &mut table.rows {
+        let load = rate.map_or(f64::NAN, |rate| row.get(3).copied().unwrap_or(0.0) * 800.0 / rate as f64);
+        row.push(load);
+    }
+}
+
+/// A table by the second that a backend counted itself, within the run; no table when it did not.
+fn counted_elsewhere(plan: &Plan, link: usize, path: &Path, seconds: f64) -> io::Result<Table> {
+    let mut table = match open_archived(path) {
+        Ok(file) => Table::read(file)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::default()),
+        Err(error) => return Err(error),
+    };
+    table.rows.retain(|row| row.first().is_some_and(|time| *time < seconds.ceil()));
+    add_load(plan, link, &mut table);
+    Ok(table)
+}
+
+/// Reads what the clients wrote.
+fn clients(plan: &Plan, raw: &Path, start_s: f64, data: &mut RepeatData) -> io::Result<()> {
+    for workload in &plan.workloads {
+        let name = workload.name.clone();
+        let open = |kind: &str| open_archived(&raw.join(format!("{kind}-{name}.csv")));
+        match workload.does {
+            Activity::Download { .. } => {
+                let table = TransferTable::read(open("transfers")?, start_s)?;
+                data.transfers.insert(name, table);
+            }
+            Activity::Ping { .. } => {
+                let table = PingTable::read(open("pings")?, start_s)?;
+                data.pings.insert(name, table);
+            }
+            Activity::Traffic { .. } => {
+                let table = PingTable::read(open("traffic")?, start_s)?;
+                data.pings.insert(name, table);
+            }
+            Activity::Flood { .. } => {
+                let mut table = Table::read(open("flood")?)?;
+                for time in table.rows.iter_mut().filter_map(|row| row.first_mut()) {
+                    *time -= start_s;
+                }
+                data.floods.insert(name, table);
+            }
+            Activity::Load { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// All numbers of a repeat.
+fn result(plan: &Plan, data: &RepeatData, outcome: Outcome, dropped_lines: u64) -> RepeatResult {
+    let mut values = BTreeMap::new();
+    let mut put = |key: String, numbers: &[f64]| {
+        if let Some(summary) = Summary::of(numbers) {
+            values.insert(key, summary);
+        }
+    };
+    for (node, data) in plan.nodes.iter().zip(&data.nodes) {
+        for table in [&data.log, &data.traffic] {
+            for column in table.columns.iter().filter(|column| column.as_str() != "time") {
+                put(format!("{}.{column}", node.name), &table.column(column));
+            }
+        }
+    }
+    let (mut transfers, mut unfinished) = (0, 0);
+    for (name, table) in &data.transfers {
+        let (all, complete) = (table.transfers.len(), table.complete());
+        transfers += all;
+        unfinished += all - complete;
+        let repeated: u64 = table.transfers.iter().map(|transfer| transfer.repeated).sum();
+        let nacks: u64 = table.transfers.iter().map(|transfer| transfer.nacks).sum();
+        let began = table.transfers.iter().filter(|transfer| transfer.start.is_some()).count();
+        put(format!("{name}.started"), &[began as f64]);
+        put(format!("{name}.finished"), &[complete as f64]);
+        put(format!("{name}.unfinished"), &[(all - complete) as f64]);
+        put(format!("{name}.loss"), &[(all - complete) as f64 / all.max(1) as f64 * 100.0]);
+        put(format!("{name}.goodput"), &[table.goodput(data.seconds)]);
+        put(format!("{name}.duration"), &table.durations());
+        put(format!("{name}.retransmissions"), &[repeated as f64]);
+        put(format!("{name}.nacks"), &[nacks as f64]);
+    }
+    for (name, table) in &data.pings {
+        let (sent, answered) = (table.pings.len(), table.round_trips().len());
+        put(format!("{name}.started"), &[sent as f64]);
+        put(format!("{name}.finished"), &[answered as f64]);
+        put(format!("{name}.unfinished"), &[(sent - answered) as f64]);
+        put(format!("{name}.loss"), &[(sent - answered) as f64 / sent.max(1) as f64 * 100.0]);
+        put(format!("{name}.rtt"), &table.round_trips());
+        put(format!("{name}.nacks"), &[table.nacks as f64]);
+    }
+    for (name, table) in &data.floods {
+        let sum = |column: &str| table.column(column).iter().filter(|value| value.is_finite()).sum::<f64>();
+        put(format!("{name}.started"), &[sum("sent")]);
+        put(format!("{name}.finished"), &[sum("data")]);
+        put(format!("{name}.retransmissions"), &[sum("refreshed")]);
+        put(format!("{name}.nacks"), &[sum("nacks")]);
+    }
+    let gates = gates(&plan.gates, &outcome, transfers, unfinished);
+    RepeatResult { values, gates, dropped_lines, seconds: data.seconds, outcome }
+}

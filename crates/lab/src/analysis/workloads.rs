@@ -1,0 +1,148 @@
+//! What clients wrote down: transfers, round trips, floods.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use super::table::Table;
+
+/// One transfer, with times in seconds from the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transfer {
+    /// Its number.
+    pub number: u64,
+    /// The file's name.
+    pub name: String,
+    /// When it began; nothing when it never did.
+    pub start: Option<f64>,
+    /// When it was complete; nothing when it was not.
+    pub stop: Option<f64>,
+    /// Bytes of content received.
+    pub bytes: u64,
+    /// Interests sent.
+    pub sent: u64,
+    /// Interests sent again.
+    pub repeated: u64,
+    /// Nacks received.
+    pub nacks: u64,
+    /// `complete`, `unfinished`, or `wrong` when bytes were not those of the producer.
+    pub state: String,
+}
+
+/// All transfers of a workload.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TransferTable {
+    /// In the order in which they ended.
+    pub transfers: Vec<Transfer>,
+}
+
+impl TransferTable {
+    /// Reads what a client wrote; `start_s` is the run's start in seconds since the epoch.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn read(input: impl Read, start_s: f64) -> io::Result<Self> {
+        let mut transfers = Vec::new();
+        for line in BufReader::new(input).lines().skip(1) {
+            let line = line?;
+            let fields: Vec<&str> = line.split(',').collect();
+            let text = |index: usize| fields.get(index).copied().unwrap_or_default();
+            let number = |index: usize| text(index).parse::<u64>().unwrap_or(0);
+            let time = |index: usize| text(index).parse::<f64>().ok().map(|time| time - start_s);
+            transfers.push(Transfer {
+                number: number(0),
+                name: text(1).to_owned(),
+                start: time(2),
+                stop: time(3),
+                bytes: number(4),
+                sent: number(6),
+                repeated: number(7),
+                nacks: number(9),
+                state: text(10).to_owned(),
+            });
+        }
+        Ok(TransferTable { transfers })
+    }
+
+    /// As a table of numbers, for people's own tools.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let mut table =
+            Table::new(&["no", "start", "stop", "bytes", "sent", "repeated", "nacks", "complete"]);
+        for transfer in &self.transfers {
+            table.rows.push(vec![
+                transfer.number as f64,
+                transfer.start.unwrap_or(f64::NAN),
+                transfer.stop.unwrap_or(f64::NAN),
+                transfer.bytes as f64,
+                transfer.sent as f64,
+                transfer.repeated as f64,
+                transfer.nacks as f64,
+                f64::from(u8::from(transfer.state == "complete")),
+            ]);
+        }
+        table
+    }
+
+    /// How many are complete.
+    #[must_use]
+    pub fn complete(&self) -> usize {
+        self.transfers.iter().filter(|transfer| transfer.state == "complete").count()
+    }
+
+    /// How long each complete one took, in seconds.
+    #[must_use]
+    pub fn durations(&self) -> Vec<f64> {
+        let complete = self.transfers.iter().filter(|transfer| transfer.state == "complete");
+        complete.filter_map(|transfer| Some(transfer.stop? - transfer.start?)).collect()
+    }
+
+    /// Bytes a second between the first start and the last stop, or the run's end when transfers are open.
+    #[must_use]
+    pub fn goodput(&self, end: f64) -> f64 {
+        let first = self.transfers.iter().filter_map(|transfer| transfer.start).fold(f64::INFINITY, f64::min);
+        let open = self.transfers.iter().any(|transfer| transfer.stop.is_none());
+        let last = self.transfers.iter().filter_map(|transfer| transfer.stop).fold(0.0, f64::max);
+        let bytes: u64 = self.transfers.iter().map(|transfer| transfer.bytes).sum();
+        let span = if open { end } else { last } - first;
+        if span > 0.0 { bytes as f64 / span } else { 0.0 }
+    }
+}
+
+/// Round trips of a ping or a traffic source.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PingTable {
+    /// When each was sent, from the start, and its round trip in milliseconds; nothing when no answer came.
+    pub pings: Vec<(f64, Option<f64>)>,
+    /// How many came back as Nacks.
+    pub nacks: u64,
+}
+
+impl PingTable {
+    /// Reads what a client wrote.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn read(input: impl Read, start_s: f64) -> io::Result<Self> {
+        let mut table = PingTable::default();
+        for line in BufReader::new(input).lines().skip(1) {
+            let line = line?;
+            let mut fields = line.split(',').skip(1);
+            let Some(time) = fields.next().and_then(|field| field.parse::<f64>().ok()) else { continue };
+            let round_trip = fields.next().and_then(|field| field.parse().ok());
+            table.nacks += u64::from(fields.next().is_some_and(|field| !field.is_empty()));
+            table.pings.push((time - start_s, round_trip));
+        }
+        table.pings.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(table)
+    }
+
+    /// The round trips of those that were answered.
+    #[must_use]
+    pub fn round_trips(&self) -> Vec<f64> {
+        self.pings.iter().filter_map(|(_, round_trip)| *round_trip).collect()
+    }
+}
+
+/// What a flood sent, by the second: time, sent, refreshed, nacks, data, behind_ms.
+pub type FloodTable = Table;

@@ -1,0 +1,317 @@
+//! Shares of the processor and of memory, by control groups of version 2 or version 1, whichever can be written to.
+//!
+//! The groups of one run stand together in a directory whose name holds the process that owns it, so that a later start
+//! can tell what was left behind and take it away.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the directories of a run are called; the owner's process and its start time follow.
+const PREFIX: &str = "cairn-lab-";
+/// The period over which a share is kept, in microseconds.
+const PERIOD_US: u64 = 20_000;
+
+/// Which interface the kernel offers for a controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// One hierarchy for each controller.
+    V1,
+    /// One hierarchy for all.
+    V2,
+}
+
+/// Where the groups of one controller are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    version: Version,
+    /// The directory that new groups are made in.
+    directory: PathBuf,
+}
+
+/// What this machine lets us control.
+#[derive(Debug, Clone, Default)]
+pub struct Controllers {
+    processor: Option<Place>,
+    memory: Option<Place>,
+}
+
+/// The process that owns a run, told apart from a later one with the same number by when it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Owner {
+    pid: u32,
+    started: u64,
+}
+
+impl Owner {
+    /// The calling process.
+    #[must_use]
+    pub fn this_process() -> Self {
+        let pid = std::process::id();
+        Owner { pid, started: start_time(Path::new("/proc/self/stat")).unwrap_or(0) }
+    }
+
+    fn directory(self) -> String {
+        format!("{PREFIX}{}-{}", self.pid, self.started)
+    }
+
+    /// Reads the owner from a directory's name.
+    fn of_directory(name: &str) -> Option<Self> {
+        let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
+        Some(Owner { pid: pid.parse().ok()?, started: started.parse().ok()? })
+    }
+
+    /// Does the owner still run?
+    #[must_use]
+    pub fn is_alive(self) -> bool {
+        start_time(Path::new(&format!("/proc/{}/stat", self.pid))) == Some(self.started)
+    }
+}
+
+/// The moment a process started, in ticks since the machine did.
+fn start_time(stat: &Path) -> Option<u64> {
+    let text = fs::read_to_string(stat).ok()?;
+    // The second field is the program's name in brackets and may hold spaces; counting begins behind it.
+    let (_, rest) = text.rsplit_once(')')?;
+    rest.split_whitespace().nth(19)?.parse().ok()
+}
+
+impl Controllers {
+    /// Finds what can be controlled here.
+    #[must_use]
+    pub fn find() -> Self {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Controllers { processor: place(&mounts, &groups, "cpu"), memory: place(&mounts, &groups, "memory") }
+    }
+
+    /// What is used, in words for the report.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let word = |place: &Option<Place>| match place {
+            None => "not controlled (no control group can be written to)",
+            Some(Place { version: Version::V1, .. }) => "control groups, version 1",
+            Some(Place { version: Version::V2, .. }) => "control groups, version 2",
+        };
+        format!("processor share: {}; memory: {}", word(&self.processor), word(&self.memory))
+    }
+
+    /// Can shares of the processor be kept?
+    #[must_use]
+    pub fn can_limit_processor(&self) -> bool {
+        self.processor.is_some()
+    }
+
+    /// Takes away what runs that have ended left behind. Returns how many groups that were.
+    #[must_use]
+    pub fn clean_leftovers(&self) -> usize {
+        let mut cleaned = 0;
+        for place in [&self.processor, &self.memory].into_iter().flatten() {
+            for entry in fs::read_dir(&place.directory).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                let owner = Owner::of_directory(&name.to_string_lossy());
+                if owner.is_some_and(|owner| !owner.is_alive()) {
+                    remove(&entry.path());
+                    cleaned += 1;
+                }
+            }
+        }
+        cleaned
+    }
+
+    /// Takes away the groups of one owner, whose processes must be dead or are killed by this.
+    pub fn remove(&self, owner: Owner) {
+        for place in [&self.processor, &self.memory].into_iter().flatten() {
+            remove(&place.directory.join(owner.directory()));
+        }
+    }
+
+    /// The group of a node, or of the load beside it.
+    ///
+    /// # Errors
+    ///
+    /// When a group cannot be made although its place can be written to.
+    pub fn group(&self, owner: Owner, name: &str) -> io::Result<Group> {
+        let make = |place: &Option<Place>, controller: &str| -> io::Result<Option<(Version, PathBuf)>> {
+            let Some(place) = place else { return Ok(None) };
+            let above = place.directory.join(owner.directory());
+            fs::create_dir_all(&above)?;
+            if place.version == Version::V2 {
+                fs::write(above.join("cgroup.subtree_control"), format!("+{controller}"))?;
+            }
+            let path = above.join(name);
+            fs::create_dir_all(&path)?;
+            Ok(Some((place.version, path)))
+        };
+        Ok(Group { processor: make(&self.processor, "cpu")?, memory: make(&self.memory, "memory")? })
+    }
+}
+
+/// A group of processes that share a part of the machine.
+#[derive(Debug, Clone)]
+pub struct Group {
+    processor: Option<(Version, PathBuf)>,
+    memory: Option<(Version, PathBuf)>,
+}
+
+impl Group {
+    /// Puts a process into the group; what it starts later is in it too.
+    ///
+    /// # Errors
+    ///
+    /// When the process is gone or the kernel refuses.
+    pub fn add(&self, pid: u32) -> io::Result<()> {
+        let mut done: Option<&PathBuf> = None;
+        for (_, path) in [&self.processor, &self.memory].into_iter().flatten() {
+            if done != Some(path) {
+                fs::write(path.join("cgroup.procs"), pid.to_string())?;
+            }
+            done = Some(path);
+        }
+        Ok(())
+    }
+
+    /// Limits the group to so many cores; `None` takes the limit away.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses.
+    pub fn limit_processor(&self, cores: Option<f64>) -> io::Result<()> {
+        let Some((version, path)) = &self.processor else { return Ok(()) };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        let quota = cores.map(|cores| ((cores * PERIOD_US as f64) as u64).max(1000));
+        match version {
+            Version::V2 => {
+                let quota = quota.map_or_else(|| "max".to_owned(), |quota| quota.to_string());
+                fs::write(path.join("cpu.max"), format!("{quota} {PERIOD_US}"))
+            }
+            Version::V1 => {
+                fs::write(path.join("cpu.cfs_period_us"), PERIOD_US.to_string())?;
+                let quota = quota.map_or_else(|| "-1".to_owned(), |quota| quota.to_string());
+                fs::write(path.join("cpu.cfs_quota_us"), quota)
+            }
+        }
+    }
+
+    /// Limits the group's memory.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses.
+    pub fn limit_memory(&self, bytes: u64) -> io::Result<()> {
+        match &self.memory {
+            Some((Version::V2, path)) => fs::write(path.join("memory.max"), bytes.to_string()),
+            Some((Version::V1, path)) => fs::write(path.join("memory.limit_in_bytes"), bytes.to_string()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Kills what is in a group and those below it, and takes them away.
+fn remove(path: &Path) {
+    let below = fs::read_dir(path).into_iter().flatten().flatten();
+    for entry in below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        remove(&entry.path());
+    }
+    for _ in 0..200 {
+        let members = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
+        for pid in members.lines().filter_map(|line| line.trim().parse().ok()) {
+            // Already gone is as good as killed.
+            let _ =
+                nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        }
+        match fs::remove_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                // A killed process leaves its group when the kernel has reaped it, which takes a moment.
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// Where new groups of a controller can be made: below our own group, when that can be written to.
+fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
+    let v1 = mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut right = right.split_whitespace();
+        let is_v1 = right.next() == Some("cgroup");
+        let options = right.nth(1)?;
+        (is_v1 && options.split(',').any(|option| option == controller)).then(|| mount_point(left))?
+    });
+    if let Some(mount) = v1 {
+        let own = groups.lines().find_map(|line| {
+            let mut fields = line.splitn(3, ':').skip(1);
+            fields.next()?.split(',').any(|name| name == controller).then(|| fields.next())?
+        });
+        return usable(Place { version: Version::V1, directory: join(&mount, own.unwrap_or("/")) });
+    }
+    let mount = mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        (right.split_whitespace().next() == Some("cgroup2")).then(|| mount_point(left))?
+    })?;
+    let known = fs::read_to_string(Path::new(&mount).join("cgroup.controllers")).unwrap_or_default();
+    if !known.split_whitespace().any(|name| name == controller) {
+        return None;
+    }
+    // A group that holds processes may not pass controllers on, except the root; so groups are made at the root.
+    let root = PathBuf::from(&mount);
+    fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
+    usable(Place { version: Version::V2, directory: root })
+}
+
+fn mount_point(left: &str) -> Option<String> {
+    left.split_whitespace().nth(4).map(str::to_owned)
+}
+
+fn join(mount: &str, own: &str) -> PathBuf {
+    let joined = Path::new(mount).join(own.trim_start_matches('/'));
+    // In a container our own path is that of the host and does not exist here.
+    if joined.is_dir() { joined } else { PathBuf::from(mount) }
+}
+
+/// A place counts only when a group can be made there.
+fn usable(place: Place) -> Option<Place> {
+    let probe = place.directory.join(format!("cairn-probe-{}", std::process::id()));
+    fs::create_dir(&probe).ok()?;
+    fs::remove_dir(&probe).ok()?;
+    Some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_names_its_owner() {
+        let owner = Owner { pid: 42, started: 977 };
+        assert_eq!(Owner::of_directory(&owner.directory()), Some(owner));
+        assert_eq!(Owner::of_directory("cairn-lab-x-1"), None);
+        assert_eq!(Owner::of_directory("system.slice"), None);
+    }
+
+    #[test]
+    fn this_process_is_alive_and_one_that_started_at_another_time_is_not() {
+        let owner = Owner::this_process();
+        assert!(owner.is_alive());
+        assert!(!Owner { started: owner.started + 1, ..owner }.is_alive());
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_removed_and_those_of_the_living_stay() {
+        let controllers = Controllers::find();
+        if !controllers.can_limit_processor() {
+            eprintln!("not checked: no control group can be written to here");
+            return;
+        }
+        let (alive, dead) = (Owner::this_process(), Owner { pid: std::process::id(), started: 1 });
+        controllers.group(alive, "a").unwrap();
+        controllers.group(dead, "a").unwrap();
+        assert!(controllers.clean_leftovers() >= 1);
+        let place = controllers.processor.clone().unwrap().directory;
+        assert!(place.join(alive.directory()).is_dir());
+        assert!(!place.join(dead.directory()).exists());
+        controllers.remove(alive);
+        assert!(!place.join(alive.directory()).exists());
+    }
+}

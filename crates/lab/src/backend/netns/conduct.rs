@@ -1,0 +1,56 @@
+//! The lab's side of a run in namespaces: order it, follow its events, and let it end in order.
+
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use super::cgroup::Controllers;
+use super::guard;
+use super::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
+
+/// Why a run gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ConductError {
+    /// A file or the guard.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The run itself failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Carries an order out below `folder`, and passes on what happens.
+///
+/// # Errors
+///
+/// Why it could not be carried out.
+pub fn conduct(
+    order: &Order,
+    folder: &Path,
+    mut observe: impl FnMut(&Event),
+) -> Result<Outcome, ConductError> {
+    let cleaned = Controllers::find().clean_leftovers();
+    if cleaned > 0 {
+        let text = format!("{cleaned} control groups of a run that had been killed were taken away first.");
+        observe(&Event::Note { text });
+    }
+    std::fs::create_dir_all(folder)?;
+    write_json(&folder.join(ORDER_FILE), order)?;
+    let mut guard = guard::start(&order.programs.cairn, folder)?;
+    let mut failed = None;
+    let output = guard.stdout.take();
+    for line in output.into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok)) {
+        let Ok(event) = serde_json::from_str::<Event>(&line) else { continue };
+        observe(&event);
+        if let Event::Failed { why } = event {
+            failed = Some(why);
+        }
+    }
+    let status = guard.wait()?;
+    match failed {
+        Some(why) => Err(ConductError::Failed(why)),
+        None if !status.success() => Err(ConductError::Failed(format!(
+            "the run ended with {status}; what went wrong stands on the screen above"
+        ))),
+        None => Ok(read_json(&folder.join(OUTCOME_FILE))?),
+    }
+}

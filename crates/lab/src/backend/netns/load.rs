@@ -1,0 +1,88 @@
+//! Processes that compete with a forwarder: a burner that is busy in phases, and the shares that go with them.
+
+use std::io::{self, BufRead, Write};
+use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::cgroup::Group;
+
+/// The burner's own work: `threads` threads that are busy after the line "busy" and rest after the line "rest", until the input ends.
+pub fn burn(threads: usize) {
+    let busy = Arc::new(AtomicBool::new(false));
+    for _ in 0..threads.max(1) {
+        let busy = busy.clone();
+        std::thread::spawn(move || {
+            let mut value: u64 = 1;
+            loop {
+                if busy.load(Ordering::Relaxed) {
+                    for _ in 0..100_000 {
+                        value = std::hint::black_box(
+                            value.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1),
+                        );
+                    }
+                } else {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+    }
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
+        busy.store(line.trim() == "busy", Ordering::Relaxed);
+    }
+}
+
+/// A load on one node, moved from phase to phase.
+#[derive(Debug)]
+pub(super) struct Load {
+    pub(super) burner: Child,
+    /// The forwarder's group, and the burner's.
+    pub(super) groups: Option<(Group, Group)>,
+    /// The node's share of a core when nobody competes.
+    pub(super) cores: f64,
+    /// Is the forwarder limited when nobody competes?
+    pub(super) limited: bool,
+    pub(super) cpu: f64,
+    pub(super) start: Duration,
+    pub(super) busy: Duration,
+    pub(super) idle: Duration,
+}
+
+impl Load {
+    /// Goes through the phases until `stop`.
+    pub(super) fn run(mut self, start: Instant, stop: &AtomicBool) -> io::Result<()> {
+        let mut next = start + self.start;
+        let mut is_busy = false;
+        while !stop.load(Ordering::Relaxed) {
+            let now = Instant::now();
+            if now < next {
+                std::thread::sleep((next - now).min(Duration::from_millis(20)));
+                continue;
+            }
+            is_busy = !is_busy;
+            self.phase(is_busy)?;
+            next += if is_busy { self.busy } else { self.idle };
+        }
+        self.phase(false)?;
+        self.burner.kill()?;
+        self.burner.wait()?;
+        Ok(())
+    }
+
+    /// While the burner is busy it gets its part of the node's share, and the forwarder what is left.
+    fn phase(&mut self, busy: bool) -> io::Result<()> {
+        if let Some((forwarder, burner)) = &self.groups {
+            if busy {
+                burner.limit_processor(Some(self.cores * self.cpu))?;
+                forwarder.limit_processor(Some(self.cores * (1.0 - self.cpu)))?;
+            } else {
+                forwarder.limit_processor(self.limited.then_some(self.cores))?;
+            }
+        }
+        match &mut self.burner.stdin {
+            Some(input) => writeln!(input, "{}", if busy { "busy" } else { "rest" }),
+            None => Ok(()),
+        }
+    }
+}

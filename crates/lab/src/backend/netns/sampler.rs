@@ -1,0 +1,181 @@
+//! Asks a forwarder for its counters and the kernel for its processor time and memory, at fixed moments.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use ::management::GeneralStatus;
+
+use super::order::Event;
+use crate::agent::management::{ManagementError, Manager};
+
+/// The columns of a forwarder's log: the testbed report's, and what they are made from.
+pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
+                               out_data,in_nacks,out_nacks,satisfied,unsatisfied";
+
+/// What is sampled.
+#[derive(Debug)]
+pub(super) struct SamplerConfig {
+    pub(super) node: String,
+    pub(super) pid: u32,
+    pub(super) socket: PathBuf,
+    pub(super) file: PathBuf,
+    pub(super) every: Duration,
+    pub(super) start: SystemTime,
+}
+
+/// A sampler that runs.
+#[derive(Debug)]
+pub(super) struct Sampler {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<io::Result<(u64, u64)>>,
+}
+
+impl Sampler {
+    pub(super) fn start(config: SamplerConfig) -> io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name(format!("sample {}", config.node))
+            .spawn(move || sample(&config, &seen))?;
+        Ok(Sampler { stop, thread })
+    }
+
+    /// Ends it and says how many samples there were, and how many without an answer.
+    pub(super) fn stop(self) -> io::Result<(u64, u64)> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the sampler's thread panicked")))
+    }
+}
+
+/// Processor time of all threads of a process, in nanoseconds.
+fn processor_ns(pid: u32) -> Option<u64> {
+    let mut total = 0;
+    for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        total += text.split_whitespace().next()?.parse::<u64>().ok()?;
+    }
+    Some(total)
+}
+
+/// Resident memory of a process.
+fn memory_bytes(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
+    let mut file = BufWriter::new(File::create(&config.file)?);
+    writeln!(file, "{HEAD}")?;
+    let patience = config.every.min(Duration::from_secs(2));
+    let mut manager: Option<Manager> = None;
+    let (mut samples, mut invalid) = (0, 0);
+    let mut last: Option<(Instant, u64)> = None;
+    let mut before: Option<(Instant, GeneralStatus)> = None;
+    let mut due = Instant::now();
+    // A forwarder that cannot erase is asked once, and its answers are what they are.
+    let mut erases = true;
+    while !stop.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        if now < due {
+            // Short naps, so that a stop is heard soon.
+            std::thread::sleep((due - now).min(Duration::from_millis(50)));
+            continue;
+        }
+        due += config.every;
+        if due < now {
+            due = now + config.every;
+        }
+        let time = SystemTime::now();
+        let busy = processor_ns(config.pid);
+        let memory = memory_bytes(config.pid).unwrap_or(0);
+        let cpu = match (last, busy) {
+            (Some((at, from)), Some(to)) => {
+                let passed = now.saturating_duration_since(at).as_secs_f64();
+                Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0
+            }
+            _ => 0.0,
+        };
+        last = busy.map(|busy| (now, busy));
+        if manager.is_none() {
+            manager = Manager::open(&config.socket, now, patience, samples).ok();
+        }
+        if erases && let Some(manager) = &mut manager {
+            erases = !matches!(manager.forget_status(), Err(ManagementError::Refused { .. }));
+        }
+        let status = manager.as_mut().and_then(|manager| manager.status().ok());
+        if status.is_none() {
+            // A new connection, so that a late answer is not taken for the next one.
+            manager = None;
+            invalid += 1;
+        }
+        samples += 1;
+        write_line(
+            &mut file,
+            time,
+            status.as_ref(),
+            before.as_ref().map(|(at, status)| (now - *at, status)),
+            cpu,
+            memory,
+        )?;
+        // For whoever watches from another terminal.
+        file.flush()?;
+        Event::Sample {
+            node: config.node.clone(),
+            seconds: time.duration_since(config.start).map_or(0.0, |since| since.as_secs_f64()),
+            pending: status.as_ref().map(|status| status.pit_entries),
+            cpu_percent: cpu,
+            memory_bytes: memory,
+        }
+        .say();
+        if let Some(status) = status {
+            before = Some((now, status));
+        }
+    }
+    file.flush()?;
+    Ok((samples, invalid))
+}
+
+/// One line. Without a status its fields stay empty, which makes the line invalid, as in the testbed report.
+fn write_line(
+    file: &mut impl Write,
+    time: SystemTime,
+    status: Option<&GeneralStatus>,
+    before: Option<(Duration, &GeneralStatus)>,
+    cpu: f64,
+    memory: u64,
+) -> io::Result<()> {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    write!(file, "{}.{:09},", since.as_secs(), since.subsec_nanos())?;
+    let Some(status) = status else {
+        return writeln!(file, ",,,,{cpu:.2},{memory},,,,,,,,,");
+    };
+    let per_second = |now: fn(&GeneralStatus) -> u64| {
+        before.map_or(0.0, |(passed, before)| {
+            now(status).saturating_sub(now(before)) as f64 / passed.as_secs_f64().max(1e-9)
+        })
+    };
+    let propagated = per_second(|status| status.out_interests);
+    // Interests that were received and not sent on: joined to a pending one, answered from the cache, or dropped.
+    let noted = per_second(|status| status.in_interests.saturating_sub(status.out_interests));
+    writeln!(
+        file,
+        "{},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{},{},{},{},{},{},{},{}",
+        status.name_tree_entries,
+        status.pit_entries,
+        status.cs_entries,
+        status.in_interests,
+        status.out_interests,
+        status.in_data,
+        status.out_data,
+        status.in_nacks,
+        status.out_nacks,
+        status.satisfied_interests,
+        status.unsatisfied_interests,
+    )
+}

@@ -1,0 +1,208 @@
+//! From a plan's links to interfaces: addresses, rates, delays.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+
+use super::namespace::{Namespace, NamespaceError};
+use super::netlink::{End, Netlink, NetlinkError};
+use crate::experiment::plan::{LinkIndex, LinkPlan, NodeIndex, Plan};
+
+/// One end of a link, as a node sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// The link.
+    pub link: LinkIndex,
+    /// The interface's name in the node's namespace.
+    pub name: String,
+    /// Its index there.
+    pub index: u32,
+    /// This node's address.
+    pub local: Ipv4Addr,
+    /// The neighbour's address.
+    pub remote: Ipv4Addr,
+    /// This node's Ethernet address.
+    pub local_ether: [u8; 6],
+    /// The neighbour's Ethernet address.
+    pub remote_ether: [u8; 6],
+}
+
+/// Why the network could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum WiringError {
+    /// The kernel refused a request.
+    #[error("link `{link}`: {source}")]
+    Kernel {
+        /// The link.
+        link: String,
+        /// What it refused.
+        source: NetlinkError,
+    },
+    /// A namespace is gone.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// An interface is not there after it was made.
+    #[error("link `{0}`: its interface is missing right after it was made")]
+    Missing(String),
+    /// A file of the kernel.
+    #[error("loopback of `{0}` cannot be brought up: {1}")]
+    Loopback(String, NetlinkError),
+}
+
+/// The interfaces of every node, and the links whose delay and loss the kernel could not do.
+#[derive(Debug, Default)]
+pub struct Wiring {
+    /// By node.
+    pub interfaces: BTreeMap<NodeIndex, Vec<Interface>>,
+    /// Links that must be impaired elsewhere, because this kernel has no netem.
+    pub left_to_link_layer: Vec<LinkIndex>,
+}
+
+/// The address of one end of a link.
+fn address(link: LinkIndex, end: usize) -> Ipv4Addr {
+    let number = u32::try_from(link).unwrap_or(u32::MAX).wrapping_mul(4);
+    let base = u32::from(Ipv4Addr::new(10, 77, 0, 0));
+    Ipv4Addr::from(base.wrapping_add(number).wrapping_add(1 + u32::try_from(end).unwrap_or(0)))
+}
+
+fn ether(link: LinkIndex, end: usize) -> [u8; 6] {
+    let [.., a, b] = u32::try_from(link).unwrap_or(u32::MAX).to_be_bytes();
+    [0x02, 0xca, 0x14, a, b, 1 + u8::try_from(end).unwrap_or(0)]
+}
+
+/// Builds every link of a plan between the namespaces of its nodes.
+///
+/// # Errors
+///
+/// What the kernel refused.
+pub fn wire(plan: &Plan, namespaces: &[Namespace]) -> Result<Wiring, WiringError> {
+    let mut wiring = Wiring::default();
+    for (index, namespace) in namespaces.iter().enumerate() {
+        let name = plan.node_name(index).to_owned();
+        namespace
+            .run(move || -> Result<(), NetlinkError> {
+                quiet();
+                Netlink::open()?.up(1)
+            })?
+            .map_err(|error| WiringError::Loopback(name, error))?;
+        wiring.interfaces.entry(index).or_default();
+    }
+    for (index, link) in plan.links.iter().enumerate() {
+        let impaired = one(index, link, plan, namespaces, &mut wiring)?;
+        if !impaired {
+            wiring.left_to_link_layer.push(index);
+        }
+    }
+    Ok(wiring)
+}
+
+/// Keeps the kernel from sending anything of its own on a measured link.
+fn quiet() {
+    for setting in ["all", "default"] {
+        // A kernel without IPv6 has no such file, and nothing to switch off.
+        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{setting}/disable_ipv6"), "1");
+    }
+}
+
+/// Builds one link. False when delay or loss was wanted and the kernel has no netem.
+fn one(
+    index: LinkIndex,
+    link: &LinkPlan,
+    plan: &Plan,
+    namespaces: &[Namespace],
+    wiring: &mut Wiring,
+) -> Result<bool, WiringError> {
+    let [a, b] = link.between;
+    let (Some(here), Some(there)) = (namespaces.get(a), namespaces.get(b)) else { return Ok(true) };
+    let names = [interface_name(plan.node_name(b)), interface_name(plan.node_name(a))];
+    let kernel = |source| WiringError::Kernel { link: link.name.clone(), source };
+    let far = there.handle().try_clone().map_err(NamespaceError::from)?;
+    let ends = names.clone();
+    let mtu = link.mtu;
+    here.run(move || {
+        let [near_name, far_name] = &ends;
+        let near_end = End { name: near_name, address: ether(index, 0) };
+        let far_end = End { name: far_name, address: ether(index, 1) };
+        Netlink::open()?.add_pair(near_end, far_end, far.as_fd(), mtu)
+    })?
+    .map_err(kernel)?;
+    let mut impaired = true;
+    for (end, (node, namespace)) in [(a, here), (b, there)].into_iter().enumerate() {
+        let name = names.get(end).cloned().unwrap_or_default();
+        let mut interface = Interface {
+            link: index,
+            name,
+            index: 0,
+            local: address(index, end),
+            remote: address(index, 1 - end),
+            local_ether: ether(index, end),
+            remote_ether: ether(index, 1 - end),
+        };
+        let (given, wanted) = (interface.clone(), link.clone());
+        let (number, done) = namespace.run(move || bring_up(&given, &wanted))?.map_err(kernel)?;
+        impaired &= done;
+        interface.index = number;
+        if number == 0 {
+            return Err(WiringError::Missing(link.name.clone()));
+        }
+        wiring.interfaces.entry(node).or_default().push(interface);
+    }
+    Ok(impaired)
+}
+
+/// An interface is called after the node at its other end; the kernel allows 15 letters.
+fn interface_name(neighbour: &str) -> String {
+    let short: String = neighbour.chars().take(12).collect();
+    format!("to-{short}")
+}
+
+/// Addresses, shapes and starts one end. Gives its index, and whether delay and loss are done.
+fn bring_up(interface: &Interface, link: &LinkPlan) -> Result<(u32, bool), NetlinkError> {
+    let index = nix::net::if_::if_nametoindex(interface.name.as_str()).unwrap_or(0);
+    if index == 0 {
+        return Ok((0, true));
+    }
+    let netlink = Netlink::open()?;
+    netlink.limit_segments(index)?;
+    netlink.add_address(index, interface.local, 30)?;
+    netlink.up(index)?;
+    netlink.add_neighbour(index, interface.remote, interface.remote_ether)?;
+    let wanted = link.delay_ns > 0 || link.loss > 0.0;
+    let mut parent = None;
+    let mut impaired = true;
+    if wanted {
+        match netlink.impair(index, link.delay_ns, link.loss, flight(link)) {
+            Ok(()) => parent = Some(0x0001_0001),
+            Err(error) if error.is_missing_feature() => impaired = false,
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(rate) = link.rate_bps {
+        let frame = link.mtu + 14;
+        // The bucket holds what the link sends in one tick of a slow clock (4 ms), and at least two frames.
+        let burst = u32::try_from(rate / 8 / 250).unwrap_or(u32::MAX).max(frame * 2);
+        netlink.limit_rate(index, parent, rate, burst, frame.saturating_mul(link.queue))?;
+    }
+    Ok((index, impaired))
+}
+
+/// How many frames are on the way at once, for the limit of netem: what the delay holds, and the queue.
+fn flight(link: &LinkPlan) -> u32 {
+    let rate = link.rate_bps.unwrap_or(10_000_000_000);
+    let bits = u128::from(rate) * u128::from(link.delay_ns) / 1_000_000_000;
+    u32::try_from(bits / 8 / 64).unwrap_or(u32::MAX).saturating_add(link.queue).max(1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_link_has_a_network_of_its_own() {
+        assert_eq!(address(0, 0), Ipv4Addr::new(10, 77, 0, 1));
+        assert_eq!(address(0, 1), Ipv4Addr::new(10, 77, 0, 2));
+        assert_eq!(address(63, 1), Ipv4Addr::new(10, 77, 0, 254));
+        assert_eq!(address(64, 0), Ipv4Addr::new(10, 77, 1, 1));
+        assert_ne!(ether(1, 0), ether(0, 1));
+    }
+}

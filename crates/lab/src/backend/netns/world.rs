@@ -1,0 +1,512 @@
+//! One repeat of one case, from bare namespaces to the last counter. Runs as the first process of a process namespace.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::cgroup::{Controllers, Group};
+use super::clients::{Clients, ClientsError};
+use super::guard::{GuardError, enter_world};
+use super::load::Load;
+use super::namespace::{Namespace, NamespaceError};
+use super::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
+use super::sampler::{Sampler, SamplerConfig};
+use super::wiring::{Wiring, WiringError, wire};
+use crate::agent::management::{ManagementError, Manager};
+use crate::capture::tap::{self, Tap, TapConfig};
+use crate::driver::{Driver, DriverError, Launch, Setup, driver};
+use crate::experiment::Plan;
+use crate::experiment::plan::Activity;
+
+/// How long a forwarder may take to answer for the first time.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Why a run could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// A file or a process.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// The system does not allow it.
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+    /// A namespace.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The network.
+    #[error(transparent)]
+    Wiring(#[from] WiringError),
+    /// The software under test.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A client.
+    #[error(transparent)]
+    Clients(#[from] ClientsError),
+    /// A forwarder that does not start.
+    #[error("the forwarder of `{node}` does not answer: {source}; its log is {}", .log.display())]
+    Start {
+        /// The node.
+        node: String,
+        /// What it did instead.
+        source: ManagementError,
+        /// Where its output is.
+        log: PathBuf,
+    },
+    /// A forwarder that ended while it was needed.
+    #[error("the forwarder of `{node}` ended during the run; its log is {}", .log.display())]
+    Died {
+        /// The node.
+        node: String,
+        /// Where its output is.
+        log: PathBuf,
+    },
+}
+
+/// What failed, with what was tried.
+fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorldError {
+    let what = what.into();
+    move |source| WorldError::Io { what, source }
+}
+
+struct World<'a> {
+    order: &'a Order,
+    folder: &'a Path,
+    namespaces: Vec<Namespace>,
+    wiring: Wiring,
+    groups: Vec<Option<Group>>,
+    forwarders: Vec<Child>,
+    outcome: Outcome,
+}
+
+/// Carries out the order in `folder`.
+///
+/// # Errors
+///
+/// Whatever kept it from being carried out; it has been said as an event too.
+pub fn run(folder: &Path) -> Result<(), WorldError> {
+    let done = enter_world().map_err(WorldError::from).and_then(|()| prepare_and_run(folder));
+    if let Err(error) = &done {
+        Event::Failed { why: error.to_string() }.say();
+    }
+    done
+}
+
+fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
+    let order: Order = read_json(&folder.join(ORDER_FILE)).map_err(io_error("the order cannot be read"))?;
+    end_with_input();
+    sockets(folder)?;
+    let mut world = World {
+        order: &order,
+        folder,
+        namespaces: Vec::new(),
+        wiring: Wiring::default(),
+        groups: Vec::new(),
+        forwarders: Vec::new(),
+        outcome: Outcome::default(),
+    };
+    world.run()
+}
+
+/// When the guard's end of our input closes, everything here ends.
+fn end_with_input() {
+    std::thread::spawn(|| {
+        for _ in io::stdin().lines().map_while(Result::ok) {}
+        std::process::exit(130);
+    });
+}
+
+/// Sockets live in a file system of their own that only this world sees, and their paths are short.
+fn sockets(folder: &Path) -> Result<(), WorldError> {
+    let place = folder.join("sockets");
+    fs::create_dir_all(&place).map_err(io_error("no folder for sockets"))?;
+    nix::mount::mount(Some("tmpfs"), &place, Some("tmpfs"), nix::mount::MsFlags::empty(), None::<&str>)
+        .map_err(|error| io_error("no file system for sockets")(error.into()))?;
+    std::env::set_current_dir(&place).map_err(io_error("the folder for sockets cannot be entered"))
+}
+
+/// A node's socket, relative to the world's working folder.
+pub(super) fn socket(node: &str) -> PathBuf {
+    PathBuf::from(format!("{node}.sock"))
+}
+
+fn step(name: &str) {
+    Event::Step { name: name.to_owned() }.say();
+}
+
+/// Nanoseconds since the epoch.
+fn epoch_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl World<'_> {
+    fn plan(&self) -> &Plan {
+        &self.order.plan
+    }
+
+    fn note(&mut self, text: String) {
+        Event::Note { text: text.clone() }.say();
+        self.outcome.notes.push(text);
+    }
+
+    fn run(&mut self) -> Result<(), WorldError> {
+        step("network");
+        self.network()?;
+        step("forwarders");
+        let software = driver(self.plan().software, &self.order.programs)?;
+        self.outcome.software = software.version();
+        self.start_forwarders(software.as_ref())?;
+        step("captures");
+        let taps = self.start_taps()?;
+        step("clients");
+        let mut clients = self.start_clients()?;
+        clients.wait_ready()?;
+        step("forwarder log");
+        let start_ns = epoch_ns() + 500_000_000;
+        let samplers = self.start_samplers(start_ns)?;
+        step("workloads");
+        let before = Machine::now();
+        clients.start(start_ns)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let loads = self.start_loads(start_ns, &stop)?;
+        let ended = self.wait(&mut clients, start_ns);
+        self.outcome.start_ns = start_ns;
+        self.outcome.stop_ns = epoch_ns();
+        step("stop");
+        stop.store(true, Ordering::Relaxed);
+        clients.stop()?;
+        for sampler in samplers {
+            let (node, sampler) = sampler;
+            let counts = sampler.stop().map_err(io_error("the forwarder log failed"))?;
+            self.outcome.samples.insert(node, counts);
+        }
+        for (node, tap) in taps {
+            let counts = tap.stop().map_err(io_error("a capture failed"))?;
+            self.outcome.taps.insert(node, counts);
+        }
+        for load in loads {
+            load.join().unwrap_or(Ok(())).map_err(io_error("a load failed"))?;
+        }
+        self.outcome.steal = before.steal_since();
+        self.outcome.clock_shift_ns = before.clock_shift_ns();
+        self.stop_forwarders();
+        ended?;
+        let file = self.folder.join(OUTCOME_FILE);
+        write_json(&file, &self.outcome).map_err(io_error("the outcome cannot be written"))
+    }
+
+    fn network(&mut self) -> Result<(), WorldError> {
+        let names: Vec<String> = self.plan().nodes.iter().map(|node| node.name.clone()).collect();
+        for name in &names {
+            self.namespaces.push(Namespace::new(name)?);
+        }
+        self.wiring = wire(self.plan(), &self.namespaces)?;
+        let controllers = Controllers::find();
+        self.outcome.control = controllers.words();
+        let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
+            || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Load { .. }));
+        if wants_shares && !controllers.can_limit_processor() {
+            self.note(
+                "Shares of the processor are not kept: no control group can be written to here. Run as root, or \
+                 delegate a control group; until then all nodes have equal shares."
+                    .to_owned(),
+            );
+        }
+        for (index, name) in names.iter().enumerate() {
+            let group = controllers.group(self.order.owner, name);
+            let group = group.map_err(io_error(format!("no control group for `{name}`")))?;
+            let node = self.plan().nodes.get(index);
+            if let Some(cores) = node.and_then(|node| node.cpu) {
+                group.limit_processor(Some(cores)).map_err(io_error(format!("no share for `{name}`")))?;
+            }
+            if let Some(bytes) = node.and_then(|node| node.memory_bytes) {
+                group.limit_memory(bytes).map_err(io_error(format!("no memory limit for `{name}`")))?;
+            }
+            self.groups.push(Some(group));
+        }
+        Ok(())
+    }
+
+    fn setup<'s>(&'s self, node: usize, folder: &'s Path, socket: &'s Path) -> Setup<'s> {
+        Setup {
+            plan: self.plan(),
+            node,
+            folder,
+            socket,
+            interfaces: self.wiring.interfaces.get(&node).map_or(&[], Vec::as_slice),
+            impaired: &self.wiring.left_to_link_layer,
+            seed: self.order.seed,
+        }
+    }
+
+    fn log(&self, node: &str) -> PathBuf {
+        self.folder.join(format!("log-{node}.txt"))
+    }
+
+    fn start_forwarders(&mut self, software: &dyn Driver) -> Result<(), WorldError> {
+        for index in 0..self.plan().nodes.len() {
+            let name = self.plan().node_name(index).to_owned();
+            let folder = self.folder.join(&name);
+            fs::create_dir_all(&folder).map_err(io_error(format!("no folder for `{name}`")))?;
+            let socket = socket(&name);
+            let launch = software.prepare(&self.setup(index, &folder, &socket))?;
+            let child = self.spawn(index, &launch, Stdio::null(), None)?;
+            self.forwarders.push(child);
+        }
+        for index in 0..self.plan().nodes.len() {
+            let name = self.plan().node_name(index).to_owned();
+            let (folder, socket) = (self.folder.join(&name), socket(&name));
+            let failed = |source| WorldError::Start { node: name.clone(), source, log: self.log(&name) };
+            let seed = self.order.seed ^ index as u64;
+            let mut manager =
+                Manager::open(&socket, Instant::now() + PATIENCE, PATIENCE, seed).map_err(failed)?;
+            answering(&mut manager).map_err(failed)?;
+            software.connect(&self.setup(index, &folder, &socket), &mut manager)?;
+        }
+        Ok(())
+    }
+
+    /// Starts a program in a node's namespace and group, its output in the node's log unless it goes elsewhere.
+    fn spawn(
+        &self,
+        node: usize,
+        launch: &Launch,
+        input: Stdio,
+        output: Option<Stdio>,
+    ) -> Result<Child, WorldError> {
+        let name = self.plan().node_name(node);
+        let log = File::options().create(true).append(true).open(self.log(name));
+        let log = log.map_err(io_error(format!("no log for `{name}`")))?;
+        let copy = log.try_clone().map_err(io_error("no log"))?;
+        let mut command = Command::new(&launch.program);
+        command.args(&launch.arguments).envs(launch.environment.iter().cloned());
+        command.stdin(input).stderr(copy).stdout(output.unwrap_or_else(|| log.into()));
+        let program = launch.program.display().to_string();
+        let Some(namespace) = self.namespaces.get(node) else {
+            return Err(io_error(program)(io::Error::other("there is no such node")));
+        };
+        let child = namespace.run(move || command.spawn())?.map_err(io_error(program))?;
+        if let Some(Some(group)) = self.groups.get(node) {
+            group
+                .add(child.id())
+                .map_err(io_error(format!("`{name}` cannot be put into its control group")))?;
+        }
+        Ok(child)
+    }
+
+    fn start_taps(&self) -> Result<Vec<(String, Tap)>, WorldError> {
+        if !self.plan().probe.capture {
+            return Ok(Vec::new());
+        }
+        let mut taps = Vec::new();
+        for (index, node) in self.plan().nodes.iter().enumerate() {
+            let interfaces: Vec<(String, u32)> = self
+                .wiring
+                .interfaces
+                .get(&index)
+                .into_iter()
+                .flatten()
+                .filter(|interface| is_captured(self.plan(), index, interface.link))
+                .map(|interface| (interface.name.clone(), interface.index))
+                .collect();
+            let Some(namespace) = self.namespaces.get(index).filter(|_| !interfaces.is_empty()) else {
+                continue;
+            };
+            let file = self.folder.join(format!("capture-{}.pcapng", node.name));
+            let config = TapConfig { file, interfaces, snap_bytes: self.plan().probe.snap_bytes };
+            let socket = namespace.run(tap::open)?.map_err(io_error("no packet socket"))?;
+            let tap = Tap::start(socket, config).map_err(io_error("no capture"))?;
+            taps.push((node.name.clone(), tap));
+        }
+        Ok(taps)
+    }
+
+    fn start_clients(&self) -> Result<Clients, WorldError> {
+        let mut clients = Clients::default();
+        for (index, node) in self.plan().nodes.iter().enumerate() {
+            let job = crate::agent::Job::of(
+                self.plan(),
+                index,
+                self.order.seed,
+                socket(&node.name),
+                self.folder.to_owned(),
+            );
+            let Some(job) = job else { continue };
+            let file = self.folder.join(&node.name).join("job.json");
+            write_json(&file, &job).map_err(io_error("no job"))?;
+            let arguments = ["lab".into(), "internal".into(), "agent".into(), file.into_os_string()];
+            let program = self.order.programs.cairn.clone();
+            let launch = Launch { program, arguments: arguments.to_vec(), environment: Vec::new() };
+            let child = self.spawn(index, &launch, Stdio::piped(), Some(Stdio::piped()))?;
+            clients.add(&node.name, child, self.log(&node.name));
+        }
+        Ok(clients)
+    }
+
+    fn start_samplers(&self, start_ns: u64) -> Result<Vec<(String, Sampler)>, WorldError> {
+        let mut samplers = Vec::new();
+        for (node, forwarder) in self.plan().nodes.iter().zip(&self.forwarders) {
+            let config = SamplerConfig {
+                node: node.name.clone(),
+                pid: forwarder.id(),
+                socket: socket(&node.name),
+                file: self.folder.join(format!("forwarder-{}.csv", node.name)),
+                every: Duration::from_nanos(self.plan().sample_every_ns),
+                start: UNIX_EPOCH + Duration::from_nanos(start_ns),
+            };
+            let sampler = Sampler::start(config).map_err(io_error("no forwarder log"))?;
+            samplers.push((node.name.clone(), sampler));
+        }
+        Ok(samplers)
+    }
+
+    fn start_loads(
+        &self,
+        start_ns: u64,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Vec<std::thread::JoinHandle<io::Result<()>>>, WorldError> {
+        let ahead = Duration::from_nanos(start_ns.saturating_sub(epoch_ns()));
+        let start = Instant::now() + ahead;
+        let mut loads = Vec::new();
+        for workload in &self.plan().workloads {
+            let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
+            let node = self.plan().nodes.get(workload.at);
+            let limit = node.and_then(|node| node.cpu);
+            let cores = limit.unwrap_or(1.0);
+            let controllers = Controllers::find();
+            let name = format!("{}-load", self.plan().node_name(workload.at));
+            let group =
+                controllers.group(self.order.owner, &name).map_err(io_error("no group for a load"))?;
+            let threads = cores.ceil().max(1.0);
+            let mut command = Command::new(&self.order.programs.cairn);
+            command.args(["lab", "internal", "burn", &format!("{threads:.0}")]);
+            let burner = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+            let burner = burner.map_err(io_error("no load"))?;
+            group.add(burner.id()).map_err(io_error("a load cannot be put into its control group"))?;
+            let groups = self.groups.get(workload.at).cloned().flatten().map(|forwarder| (forwarder, group));
+            let load = Load {
+                burner,
+                groups,
+                cores,
+                limited: limit.is_some(),
+                cpu,
+                start: Duration::from_nanos(workload.start_ns),
+                busy: Duration::from_nanos(busy_ns),
+                idle: Duration::from_nanos(idle_ns),
+            };
+            let stop = stop.clone();
+            loads.push(std::thread::spawn(move || load.run(start, &stop)));
+        }
+        Ok(loads)
+    }
+
+    /// Waits for the end of the run; a forwarder that ends before is an error.
+    fn wait(&mut self, clients: &mut Clients, start_ns: u64) -> Result<(), WorldError> {
+        let (duration_ns, until_done) = (self.plan().duration_ns, self.plan().until_done);
+        let mut idle_since: Option<Instant> = None;
+        while epoch_ns() < start_ns.saturating_add(duration_ns) {
+            std::thread::sleep(Duration::from_millis(20));
+            clients.poll()?;
+            for index in 0..self.forwarders.len() {
+                let ended = self
+                    .forwarders
+                    .get_mut(index)
+                    .is_some_and(|child| child.try_wait().ok().flatten().is_some());
+                if ended {
+                    let node = self.plan().node_name(index).to_owned();
+                    let log = self.log(&node);
+                    return Err(WorldError::Died { node, log });
+                }
+            }
+            if until_done && clients.all_idle() {
+                let since = *idle_since.get_or_insert_with(Instant::now);
+                // A second more, so that the graphs show the end.
+                if since.elapsed() > Duration::from_secs(1) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn stop_forwarders(&mut self) {
+        use nix::sys::signal::{Signal, kill};
+        for child in &self.forwarders {
+            let pid = i32::try_from(child.id()).unwrap_or(0);
+            // One that is gone needs no signal.
+            let _ = kill(nix::unistd::Pid::from_raw(pid), Signal::SIGTERM);
+        }
+        let deadline = Instant::now() + Duration::from_secs(2);
+        for child in &mut self.forwarders {
+            while Instant::now() < deadline && child.try_wait().ok().flatten().is_none() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            // What has not ended by then is ended.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        // What they said last is on disk.
+        let _ = io::stdout().flush();
+    }
+}
+
+/// Waits until a forwarder that listens also answers: its management comes a little later than its socket.
+fn answering(manager: &mut Manager) -> Result<(), ManagementError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match manager.status() {
+            Ok(_) => return Ok(()),
+            Err(error) if Instant::now() > deadline => return Err(error),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// Is a link captured at a node? Each node captures the link it watches; a link that nobody watches is captured at its first end.
+pub fn is_captured(plan: &Plan, node: usize, link: usize) -> bool {
+    let watches = |node: usize| plan.nodes.get(node).is_some_and(|node| node.watch == Some(link));
+    let Some(ends) = plan.links.get(link).map(|link| link.between) else { return false };
+    watches(node) || (ends[0] == node && !watches(ends[1]))
+}
+
+/// The machine's clock and processor time at one moment.
+struct Machine {
+    clock: Option<(SystemTime, Instant)>,
+    total: u64,
+    steal: u64,
+}
+
+impl Machine {
+    fn now() -> Self {
+        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = text.lines().next().unwrap_or_default();
+        let fields: Vec<u64> =
+            line.split_whitespace().skip(1).filter_map(|field| field.parse().ok()).collect();
+        let steal = fields.get(7).copied().unwrap_or(0);
+        // The last two, for guests, are counted in the first two already.
+        let total = fields.iter().take(8).sum();
+        Machine { clock: Some((SystemTime::now(), Instant::now())), total, steal }
+    }
+
+    fn steal_since(&self) -> f64 {
+        let now = Machine::now();
+        let total = now.total.saturating_sub(self.total).max(1);
+        now.steal.saturating_sub(self.steal) as f64 / total as f64
+    }
+
+    /// How far the clock of day ran away from the steady one.
+    fn clock_shift_ns(&self) -> u64 {
+        let Some((day, steady)) = self.clock else { return 0 };
+        let by_day = SystemTime::now().duration_since(day).unwrap_or_default();
+        u64::try_from(by_day.abs_diff(steady.elapsed()).as_nanos()).unwrap_or(u64::MAX)
+    }
+}

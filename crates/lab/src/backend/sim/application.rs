@@ -1,0 +1,72 @@
+//! An agent's workloads and content as an application of the simulated network.
+
+use packet::time::Instant;
+use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use sim::{Application, Context};
+
+use crate::agent::workloads::{Activities, Served};
+
+/// Everything that runs at one node.
+pub(super) struct Agent {
+    served: Served,
+    activities: Activities,
+    end: Instant,
+}
+
+impl Agent {
+    pub(super) fn new(served: Served, activities: Activities, end: Instant) -> Self {
+        Agent { served, activities, end }
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.activities.is_complete()
+    }
+
+    /// Writes what is still open.
+    pub(super) fn finish(&mut self, now: Instant) -> std::io::Result<()> {
+        self.activities.finish(now)
+    }
+
+    /// Sends what is due, and asks to be called again.
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        if now >= self.end {
+            return;
+        }
+        self.activities.handle_timeout(now);
+        while let Some(interest) = self.activities.poll_transmit(now) {
+            context.send_interest(interest);
+        }
+        context.wake_at(self.activities.next_deadline());
+    }
+}
+
+impl Application for Agent {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.go_on(context);
+    }
+
+    fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, _: &LinkHeader) {
+        if let Some(data) = self.served.answer(interest) {
+            context.send_data(data);
+        }
+    }
+
+    fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, _: &LinkHeader) {
+        self.activities.receive_data(context.now(), data);
+        self.go_on(context);
+    }
+
+    fn handle_nack(&mut self, context: &mut Context<'_>, interest: &Interest, reason: NackReason) {
+        self.activities.receive_nack(context.now(), interest, reason);
+        self.go_on(context);
+    }
+
+    fn handle_timer(&mut self, context: &mut Context<'_>) {
+        self.go_on(context);
+    }
+
+    fn prefixes(&self) -> Vec<Name> {
+        self.served.prefixes()
+    }
+}

@@ -1,0 +1,117 @@
+//! A plan as a simulated network.
+
+use engine::FaceConfig;
+use packet::time::{Duration, Instant};
+use sim::{LinkConfig, LinkId, Network, NodeId, ProcessorConfig, Queue, SimError, TraceConfig};
+
+use super::run::SimulationError;
+use crate::experiment::plan::{Activity, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan};
+
+/// Bytes below NDNLPv2 on a real link: Ethernet, IP and UDP; IP and TCP with timestamps; Ethernet alone.
+fn overhead_bytes(kind: LinkKind) -> u32 {
+    match kind {
+        LinkKind::Udp => 14 + 20 + 8,
+        LinkKind::Tcp => 14 + 20 + 32,
+        LinkKind::Ether => 14,
+    }
+}
+
+/// The network of a plan.
+pub(super) struct Built {
+    pub(super) network: Network,
+    pub(super) nodes: Vec<NodeId>,
+    pub(super) links: Vec<LinkId>,
+}
+
+pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
+    let mut network = Network::new(seed);
+    network.record(TraceConfig { packets: true, ..TraceConfig::default() });
+    let mut nodes = Vec::new();
+    for (index, node) in plan.nodes.iter().enumerate() {
+        configure(&mut network, node)?;
+        let id = network.add_node()?;
+        network.set_processor(id, processor(plan, index, node))?;
+        nodes.push(id);
+    }
+    let mut links = Vec::new();
+    for link in &plan.links {
+        let [a, b] = link.between;
+        let (Some(a), Some(b)) = (nodes.get(a), nodes.get(b)) else { continue };
+        let config = self::link(plan, link);
+        links.push(network.connect(*a, *b, &config)?);
+    }
+    for hop in &plan.hops {
+        let towards = plan.links.get(hop.link).map(|link| link.other(hop.node));
+        let ends = nodes.get(hop.node).zip(towards.and_then(|towards| nodes.get(towards)));
+        if let Some((from, to)) = ends {
+            network.add_route(*from, hop.prefix.as_str(), *to, u64::from(hop.cost))?;
+        }
+    }
+    Ok(Built { network, nodes, links })
+}
+
+/// The settings of a node's forwarder, for the node that is added next.
+fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationError> {
+    let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
+    let strategy = strategy
+        .parse()
+        .map_err(|error: engine::StrategyError| SimulationError::Strategy(error.to_string()))?;
+    network.engines(|config| {
+        if let Some(limit) = node.forwarder.pending_limit {
+            config.max_pending = limit;
+        }
+        // A real forwarder keeps far more than the thousand packets of a simulated one.
+        let entries = node.forwarder.content_store.unwrap_or(1 << 20);
+        config.content_store.max_entries = entries.max(1);
+        config.content_store.max_bytes = 256 << 20;
+        config.content_store.admit = entries > 0;
+        config.content_store.serve = entries > 0;
+        config.default_strategy = strategy;
+    });
+    Ok(())
+}
+
+/// The processor of a node: its service time, its share, and what competing loads leave of it and when.
+fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> ProcessorConfig {
+    let share = node.cpu.unwrap_or(1.0).min(1.0);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let thousandths = |part: f64| ((share * part * 1000.0).round() as u32).max(1);
+    let mut capacity = vec![(Instant::ZERO, thousandths(1.0))];
+    for workload in plan.workloads.iter().filter(|workload| workload.at == index) {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
+        let mut at = workload.start_ns;
+        while at < plan.duration_ns {
+            capacity.push((Instant::from_nanos(at), thousandths(1.0 - cpu)));
+            capacity.push((Instant::from_nanos(at + busy_ns), thousandths(1.0)));
+            at += (busy_ns + idle_ns).max(1_000_000);
+        }
+    }
+    capacity.sort_by_key(|(at, _)| *at);
+    ProcessorConfig {
+        max_waiting: node.service_queue,
+        capacity,
+        data_time: Duration::from_nanos(node.data_service_time_ns),
+        ..ProcessorConfig::uniform(Duration::from_nanos(node.service_time_ns))
+    }
+}
+
+fn link(plan: &Plan, link: &LinkPlan) -> LinkConfig {
+    let limit = |node: NodeIndex| plan.nodes.get(node).and_then(|node| node.forwarder.pending_limit_per_face);
+    let [a, b] = link.between;
+    let face = FaceConfig { max_pending: limit(a).or(limit(b)), ..FaceConfig::remote() };
+    LinkConfig {
+        rate_bits_per_second: link.rate_bps,
+        overhead_bytes: overhead_bytes(link.kind),
+        face,
+        ..LinkConfig::ideal()
+    }
+    .delay(Duration::from_nanos(link.delay_ns))
+    .queue(Queue::bytes(u64::from(link.queue) * u64::from(link.mtu + 14)))
+    .loss(link.loss)
+}
+
+impl From<SimError> for SimulationError {
+    fn from(error: SimError) -> Self {
+        SimulationError::Network(error.to_string())
+    }
+}

@@ -1,0 +1,150 @@
+//! What the lab records of a real run, read off the simulated one.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use packet::Name;
+use sim::PacketKind;
+use sim::trace::PacketRecord;
+
+use super::network::Built;
+use crate::analysis::TRAFFIC_COLUMNS;
+use crate::analysis::Table;
+use crate::backend::netns::order::Event;
+use crate::backend::netns::sampler_head;
+use crate::experiment::plan::Plan;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Before {
+    busy_ns: u64,
+    received: u64,
+    sent: u64,
+}
+
+/// The logs of all nodes, and their watched links by the second.
+pub(super) struct Recorder {
+    logs: Vec<String>,
+    traffic: Vec<Table>,
+    before: Vec<Before>,
+    seen: Vec<HashSet<(bool, Name)>>,
+    every_s: f64,
+}
+
+impl Recorder {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let count = plan.nodes.len();
+        let seconds = plan.duration_ns.div_ceil(1_000_000_000);
+        let mut table = Table::new(TRAFFIC_COLUMNS);
+        for second in 0..seconds {
+            let mut row = vec![0.0; TRAFFIC_COLUMNS.len()];
+            if let Some(time) = row.first_mut() {
+                *time = second as f64;
+            }
+            table.rows.push(row);
+        }
+        Recorder {
+            logs: vec![format!("{}\n", sampler_head()); count],
+            traffic: vec![table; count],
+            before: vec![Before::default(); count],
+            seen: vec![HashSet::new(); count],
+            every_s: plan.sample_every_ns as f64 / 1e9,
+        }
+    }
+
+    /// Asks every forwarder for its counters.
+    pub(super) fn sample(&mut self, plan: &Plan, built: &Built, mut observe: impl FnMut(&Event)) {
+        let seconds = built.network.now().as_nanos() as f64 / 1e9;
+        for (index, id) in built.nodes.iter().enumerate() {
+            let Some(engine) = built.network.engine(*id) else { continue };
+            let (Some(log), Some(before)) = (self.logs.get_mut(index), self.before.get_mut(index)) else {
+                continue;
+            };
+            let (counters, sizes) = (engine.counters(), engine.table_sizes());
+            let busy_ns = built.network.processor_use(*id).map_or(0, |(_, busy)| busy.as_nanos());
+            let cpu = busy_ns.saturating_sub(before.busy_ns) as f64 / 1e9 / self.every_s * 100.0;
+            let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
+            let (mut in_interests, mut in_data, mut in_nacks) = (0, 0, 0);
+            for face in faces {
+                in_interests += face.in_interests;
+                in_data += face.in_data;
+                in_nacks += face.in_nacks;
+            }
+            let sent = counters.interests_sent;
+            let propagated = sent.saturating_sub(before.sent) as f64 / self.every_s;
+            let not_sent = in_interests.saturating_sub(sent);
+            let noted = not_sent.saturating_sub(before.received) as f64 / self.every_s;
+            let memory = sizes.footprint_bytes as u64 + sizes.pending_bytes + sizes.cached_bytes;
+            let names = sizes.pending + sizes.cached + sizes.routes;
+            let _ = writeln!(
+                log,
+                "{seconds:.9},{names},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{in_interests},{sent},\
+                 {in_data},{},{in_nacks},{},{},{}",
+                sizes.pending,
+                sizes.cached,
+                counters.data_sent,
+                counters.nacks_sent,
+                counters.satisfied,
+                counters.unsatisfied,
+            );
+            *before = Before { busy_ns, received: not_sent, sent };
+            observe(&Event::Sample {
+                node: plan.node_name(index).to_owned(),
+                seconds,
+                pending: Some(u64::from(sizes.pending)),
+                cpu_percent: cpu,
+                memory_bytes: memory,
+            });
+        }
+    }
+
+    /// Counts the packets that have crossed links since the last time.
+    pub(super) fn count(&mut self, plan: &Plan, built: &mut Built) {
+        let rows = built.network.trace_mut().packets.take();
+        for record in &rows {
+            let Some(link) = built.links.iter().position(|id| *id == record.link) else { continue };
+            for (index, _) in plan.nodes.iter().enumerate().filter(|(_, node)| node.watch == Some(link)) {
+                let Some(ends) = plan.links.get(link).map(|link| link.between) else { continue };
+                let outwards = ends.get(record.from_end as usize) == Some(&index);
+                let is_route = plan.hops.iter().any(|hop| hop.node == index && hop.link == link);
+                // Data comes in from the next hop; at a node without one it goes out.
+                let with_data = outwards != is_route;
+                self.add(index, record, outwards, with_data);
+            }
+        }
+    }
+
+    fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool) {
+        let PacketRecord { time, kind, bytes, name, .. } = record;
+        let second = usize::try_from(time.as_nanos() / 1_000_000_000).unwrap_or(usize::MAX);
+        let is_again = *kind == PacketKind::Interest
+            && self.seen.get_mut(node).is_some_and(|seen| !seen.insert((outwards, name.clone())));
+        let row = self.traffic.get_mut(node).and_then(|table| table.rows.get_mut(second));
+        let Some([_, goodput, goodput_back, through, through_back, again, interests, data, nacks]) =
+            row.map(Vec::as_mut_slice)
+        else {
+            return;
+        };
+        let (good, all) = if with_data { (goodput, through) } else { (goodput_back, through_back) };
+        *good += f64::from(*bytes);
+        // Frames of 1500 bytes each have headers of their own.
+        *all += f64::from(*bytes) + 42.0 * f64::from(bytes.div_ceil(1472).max(1));
+        *again += f64::from(u8::from(is_again));
+        match kind {
+            PacketKind::Interest => *interests += 1.0,
+            PacketKind::Data => *data += 1.0,
+            PacketKind::Nack => *nacks += 1.0,
+        }
+    }
+
+    /// Writes everything into the run's raw folder.
+    pub(super) fn write(&self, plan: &Plan, folder: &Path) -> io::Result<()> {
+        for ((node, log), traffic) in plan.nodes.iter().zip(&self.logs).zip(&self.traffic) {
+            fs::write(folder.join(format!("forwarder-{}.csv", node.name)), log)?;
+            traffic.write(&folder.join(format!("traffic-{}.csv", node.name)))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,386 @@
+//! What is in a captured frame, of which perhaps only the first bytes were kept.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use packet::ndn::tlv::read_number;
+
+const ETHERTYPE_IPV4: u16 = 0x0800;
+/// NDN directly on Ethernet.
+const ETHERTYPE_NDN: u16 = 0x8624;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+const INTEREST: u64 = 5;
+const DATA: u64 = 6;
+const NAME: u64 = 7;
+const FRAGMENT: u64 = 0x50;
+const FRAG_INDEX: u64 = 0x52;
+const LP_PACKET: u64 = 0x64;
+const NACK: u64 = 0x0320;
+const LONGEST_PACKET_BYTES: u64 = 64 << 10;
+
+/// What an NDN packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PacketKind {
+    /// An Interest.
+    Interest,
+    /// A Data packet.
+    Data,
+    /// An Interest that comes back.
+    Nack,
+    /// A later piece of a fragmented packet, or a link's own message.
+    Other,
+}
+
+/// One NDN packet in a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// What it is.
+    pub kind: PacketKind,
+    /// The name's bytes, when they were kept.
+    pub name: Option<Vec<u8>>,
+    /// Bytes of the whole packet, with link header.
+    pub length: u64,
+}
+
+/// What is in a frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// IP addresses and ports, when it is an IP packet.
+    pub ends: Option<(Ipv4Addr, u16, Ipv4Addr, u16)>,
+    /// The IP protocol; 0 for NDN on Ethernet.
+    pub protocol: u8,
+    /// Bytes above UDP, TCP or Ethernet: what the NDN layer sent or received.
+    pub payload: u32,
+    /// The packets that begin in this frame.
+    pub packets: Vec<Packet>,
+}
+
+impl Summary {
+    /// The sender, for people.
+    #[must_use]
+    pub fn source(&self) -> String {
+        self.ends.map_or_else(String::new, |(address, ..)| address.to_string())
+    }
+
+    /// The receiver, for people.
+    #[must_use]
+    pub fn destination(&self) -> String {
+        self.ends.map_or_else(String::new, |(_, _, address, _)| address.to_string())
+    }
+
+    /// The highest protocol that was recognised.
+    #[must_use]
+    pub fn protocol(&self) -> &'static str {
+        match (self.packets.is_empty(), self.protocol) {
+            (false, _) => "NDN",
+            (true, TCP) => "TCP",
+            (true, UDP) => "UDP",
+            (true, 0) => "Ethernet",
+            (true, _) => "IPv4",
+        }
+    }
+
+    /// The packets' kinds and names, for people.
+    #[must_use]
+    pub fn info(&self) -> String {
+        let words = self.packets.iter().map(|packet| {
+            let kind = match packet.kind {
+                PacketKind::Interest => "Interest",
+                PacketKind::Data => "Data",
+                PacketKind::Nack => "Nack",
+                PacketKind::Other => "fragment",
+            };
+            match packet.name.as_deref().and_then(|name| packet::NameRef::decode(name).ok()) {
+                Some(name) => format!("{kind}, {name}"),
+                None => kind.to_owned(),
+            }
+        });
+        words.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Takes frames apart, and keeps in mind where packets begin in byte streams.
+#[derive(Debug, Default)]
+pub struct Dissector {
+    /// For each direction of a TCP connection, where in the sequence the next packet begins.
+    streams: BTreeMap<(Ipv4Addr, u16, Ipv4Addr, u16), Stream>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    /// Sequence number at which a packet begins.
+    boundary: u32,
+    /// False when the boundary was lost in bytes that were not kept.
+    known: bool,
+    /// The highest sequence number seen: what lies below was sent again.
+    highest: u32,
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+impl Dissector {
+    /// Takes a frame apart, whose true length was `length`. Nothing when it is neither IPv4 nor NDN.
+    pub fn dissect(&mut self, frame: &[u8], length: u32) -> Option<Summary> {
+        match u16_at(frame, 12)? {
+            ETHERTYPE_NDN => {
+                let mut packets = Vec::new();
+                datagram(frame.get(14..)?, &mut packets);
+                Some(Summary { payload: length.saturating_sub(14), packets, ..Summary::default() })
+            }
+            ETHERTYPE_IPV4 => self.ipv4(frame.get(14..)?),
+            _ => None,
+        }
+    }
+
+    fn ipv4(&mut self, bytes: &[u8]) -> Option<Summary> {
+        let head = usize::from(bytes.first()? & 0x0F) * 4;
+        let total = u32::from(u16_at(bytes, 2)?);
+        let offset = u16_at(bytes, 6)? & 0x1FFF;
+        let protocol = *bytes.get(9)?;
+        let (from, to) = (Ipv4Addr::from(u32_at(bytes, 12)?), Ipv4Addr::from(u32_at(bytes, 16)?));
+        let body = bytes.get(head..)?;
+        let body_length = total.saturating_sub(u32::try_from(head).ok()?);
+        let mut summary = Summary { ends: Some((from, 0, to, 0)), protocol, ..Summary::default() };
+        if offset != 0 {
+            // A later piece of an IP packet: all of it is payload.
+            summary.payload = body_length;
+            return Some(summary);
+        }
+        let ports = (u16_at(body, 0)?, u16_at(body, 2)?);
+        summary.ends = Some((from, ports.0, to, ports.1));
+        match protocol {
+            UDP => {
+                summary.payload = body_length.saturating_sub(8);
+                datagram(body.get(8..)?, &mut summary.packets);
+            }
+            TCP => {
+                let start = usize::from(body.get(12)? >> 4) * 4;
+                summary.payload = body_length.saturating_sub(u32::try_from(start).ok()?);
+                let syn = body.get(13)? & 2 != 0;
+                let sequence = u32_at(body, 4)?;
+                let segment = Segment { sequence, syn, payload: summary.payload };
+                let bytes = body.get(start..).unwrap_or_default();
+                self.stream((from, ports.0, to, ports.1), segment, bytes, &mut summary.packets);
+            }
+            _ => {}
+        }
+        Some(summary)
+    }
+
+    /// Finds the packets that begin in a piece of a byte stream.
+    fn stream(
+        &mut self,
+        key: (Ipv4Addr, u16, Ipv4Addr, u16),
+        segment: Segment,
+        bytes: &[u8],
+        packets: &mut Vec<Packet>,
+    ) {
+        let Segment { sequence, syn, payload } = segment;
+        if syn {
+            let next = sequence.wrapping_add(1);
+            self.streams.insert(key, Stream { boundary: next, known: true, highest: next });
+            return;
+        }
+        if payload == 0 {
+            return;
+        }
+        let fresh = Stream { boundary: sequence, known: false, highest: sequence };
+        let stream = self.streams.entry(key).or_insert(fresh);
+        let end = sequence.wrapping_add(payload);
+        let is_behind = |a: u32, b: u32| a.wrapping_sub(b) > u32::MAX / 2;
+        if is_behind(sequence, stream.highest) {
+            // Sent again by TCP; its packets were counted the first time.
+            return;
+        }
+        stream.highest = end;
+        let starts_like_ndn = packet_head(bytes)
+            .is_some_and(|(kind, _, length)| is_outer(kind) && length <= LONGEST_PACKET_BYTES);
+        if !stream.known && starts_like_ndn {
+            *stream = Stream { boundary: sequence, known: true, highest: end };
+        }
+        // A sender that missed bytes of ours makes the boundary lie before this segment.
+        if stream.known && is_behind(stream.boundary, sequence) {
+            stream.known = starts_like_ndn;
+            stream.boundary = sequence;
+        }
+        while stream.known && is_behind(stream.boundary, end) {
+            let at = stream.boundary.wrapping_sub(sequence) as usize;
+            let rest = bytes.get(at..).unwrap_or_default();
+            let Some((packet, length)) = packet(rest) else {
+                stream.known = false;
+                return;
+            };
+            packets.push(packet);
+            stream.boundary = stream.boundary.wrapping_add(u32::try_from(length).unwrap_or(1));
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    sequence: u32,
+    syn: bool,
+    payload: u32,
+}
+
+/// The packets of a datagram or an Ethernet frame; some senders put several into one.
+fn datagram(mut bytes: &[u8], packets: &mut Vec<Packet>) {
+    while let Some((packet, length)) = packet(bytes) {
+        packets.push(packet);
+        bytes = usize::try_from(length).ok().and_then(|length| bytes.get(length..)).unwrap_or_default();
+    }
+}
+
+/// Type, length of the head, length of the whole.
+fn packet_head(bytes: &[u8]) -> Option<(u64, usize, u64)> {
+    let (kind, at) = read_number(bytes, 0).ok()?;
+    let (length, at) = read_number(bytes, at).ok()?;
+    Some((kind, at, length.saturating_add(at as u64)))
+}
+
+fn is_outer(kind: u64) -> bool {
+    matches!(kind, INTEREST | DATA | LP_PACKET)
+}
+
+/// The packet that `bytes` begin with, though perhaps not all of it is there, and its whole length.
+fn packet(bytes: &[u8]) -> Option<(Packet, u64)> {
+    let (kind, head, length) = packet_head(bytes)?;
+    if !is_outer(kind) || length > LONGEST_PACKET_BYTES {
+        return None;
+    }
+    let inside = bytes.get(head..bytes.len().min(usize::try_from(length).ok()?))?;
+    let (kind, name) = match kind {
+        INTEREST => (PacketKind::Interest, name_in(inside)),
+        DATA => (PacketKind::Data, name_in(inside)),
+        _ => link_packet(inside),
+    };
+    Some((Packet { kind, name, length }, length))
+}
+
+/// What an LpPacket carries.
+fn link_packet(mut fields: &[u8]) -> (PacketKind, Option<Vec<u8>>) {
+    let (mut nack, mut later) = (false, false);
+    while let Some((kind, head, length)) = packet_head(fields) {
+        let value = fields.get(head..).unwrap_or_default();
+        match kind {
+            NACK => nack = true,
+            FRAG_INDEX => {
+                let end = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(head);
+                later = value.get(..end).is_some_and(|value| value.iter().any(|byte| *byte != 0));
+            }
+            FRAGMENT if later => return (PacketKind::Other, None),
+            FRAGMENT => {
+                let Some((kind, head, _)) = packet_head(value) else { return (PacketKind::Other, None) };
+                let name = value.get(head..).and_then(name_in);
+                return match kind {
+                    INTEREST if nack => (PacketKind::Nack, name),
+                    INTEREST => (PacketKind::Interest, name),
+                    DATA => (PacketKind::Data, name),
+                    _ => (PacketKind::Other, None),
+                };
+            }
+            _ => {}
+        }
+        fields = usize::try_from(length).ok().and_then(|length| fields.get(length..)).unwrap_or_default();
+    }
+    (PacketKind::Other, None)
+}
+
+/// The name that the inside of an Interest or Data begins with, as canonical bytes.
+fn name_in(inside: &[u8]) -> Option<Vec<u8>> {
+    let (kind, head, length) = packet_head(inside)?;
+    (kind == NAME).then_some(())?;
+    inside.get(head..usize::try_from(length).ok()?).map(<[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::ndn::InterestBuilder;
+
+    fn interest(name: &str) -> Vec<u8> {
+        InterestBuilder::new(name.parse().unwrap()).nonce(1).build().unwrap().wire().to_vec()
+    }
+
+    fn ethernet(protocol: u8, transport: &[u8], payload: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0, 0x45, 0]);
+        frame.extend(u16::try_from(20 + transport.len() + payload.len()).unwrap().to_be_bytes());
+        frame.extend([0, 1, 0, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend(transport);
+        frame.extend(payload);
+        frame
+    }
+
+    fn tcp(sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
+        let mut head = vec![0x18, 0xdb, 0xc0, 0x00];
+        head.extend(sequence.to_be_bytes());
+        head.extend([0, 0, 0, 0, 0x50, flags, 0, 0, 0, 0, 0, 0]);
+        ethernet(TCP, &head, payload)
+    }
+
+    #[test]
+    fn an_interest_in_a_datagram_is_found_with_its_name() {
+        let frame = ethernet(UDP, &[0x18, 0xdb, 0x18, 0xdb, 0, 0, 0, 0], &interest("/a/b"));
+        let summary = Dissector::default().dissect(&frame, u32::try_from(frame.len()).unwrap()).unwrap();
+        assert_eq!(summary.info(), "Interest, /a/b");
+        assert_eq!(summary.protocol(), "NDN");
+        assert_eq!(summary.payload as usize, interest("/a/b").len());
+    }
+
+    #[test]
+    fn a_nack_and_a_later_fragment_are_told_from_an_interest() {
+        let mut nack = vec![0x64, 0, 0xFD, 3, 0x20, 0, 0x50];
+        let inner = interest("/a");
+        nack.push(u8::try_from(inner.len()).unwrap());
+        nack.extend(&inner);
+        nack[1] = u8::try_from(nack.len() - 2).unwrap();
+        assert_eq!(packet(&nack).unwrap().0.kind, PacketKind::Nack);
+        let later = [0x64, 7, 0x52, 1, 1, 0x50, 2, 1, 2];
+        assert_eq!(packet(&later).unwrap().0.kind, PacketKind::Other);
+    }
+
+    #[test]
+    fn packets_that_cross_segments_of_a_stream_are_found_once_each() {
+        let stream: Vec<u8> = (0..50).flat_map(|number| interest(&format!("/a/{number}"))).collect();
+        let mut dissector = Dissector::default();
+        let mut found = Vec::new();
+        let frame = tcp(999, 2, &[]);
+        dissector.dissect(&frame, 54);
+        for (number, piece) in stream.chunks(100).enumerate() {
+            let frame = tcp(1000 + u32::try_from(number * 100).unwrap(), 0x10, piece);
+            for _ in 0..2 {
+                // The second time is TCP sending again.
+                let summary = dissector.dissect(&frame, u32::try_from(frame.len()).unwrap()).unwrap();
+                found.extend(summary.packets);
+            }
+        }
+        assert!(found.len() >= 40, "only {} found: heads that cross a segment's end are lost", found.len());
+        assert!(found.iter().all(|packet| packet.kind == PacketKind::Interest));
+    }
+
+    #[test]
+    fn no_frame_whatever_its_bytes_makes_the_dissector_panic() {
+        let mut random = packet::random::Random::from_seed(3);
+        let mut dissector = Dissector::default();
+        for _ in 0..20_000 {
+            let length = random.below(120);
+            let mut frame: Vec<u8> = (0..length).map(|_| random.next_u32() as u8).collect();
+            if let Some(kind) = frame.get_mut(12..14) {
+                kind.copy_from_slice(if random.chance(0.5) { &[8, 0] } else { &[0x86, 0x24] });
+            }
+            if let Some(protocol) = frame.get_mut(23) {
+                *protocol = if random.chance(0.5) { TCP } else { UDP };
+            }
+            dissector.dissect(&frame, 60);
+        }
+    }
+}

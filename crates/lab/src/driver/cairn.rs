@@ -1,0 +1,143 @@
+//! This repository's own forwarder: everything it needs stands in its configuration.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use ::management::{Command, ControlParameters};
+
+use super::{Driver, DriverError, Launch, Setup, version_of};
+use crate::agent::management::Manager;
+use crate::backend::netns::wiring::Interface;
+use crate::experiment::plan::LinkKind;
+
+/// Starts `cairn node run`.
+#[derive(Debug)]
+pub struct Cairn {
+    program: PathBuf,
+}
+
+impl Cairn {
+    /// With this program.
+    #[must_use]
+    pub fn new(program: PathBuf) -> Self {
+        Cairn { program }
+    }
+}
+
+/// Where a face leads, in the canonical form of face URIs.
+fn remote(kind: LinkKind, interface: &Interface) -> (String, Option<String>) {
+    match kind {
+        LinkKind::Udp => (format!("udp4://{}:6363", interface.remote), None),
+        LinkKind::Tcp => (format!("tcp4://{}:6363", interface.remote), None),
+        LinkKind::Ether => {
+            let [a, b, c, d, e, f] = interface.remote_ether;
+            let address = format!("ether://[{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}]");
+            (address, Some(format!("dev://{}", interface.name)))
+        }
+    }
+}
+
+fn configuration(setup: &Setup<'_>) -> String {
+    let plan = setup.plan;
+    let socket = setup.socket.display();
+    let mut text = format!(
+        "[unix]\nlisten = [\"{socket}\"]\n[websocket]\nlisten = []\n[udp]\nlisten = [\"0.0.0.0:6363\"]\n\
+         [tcp]\nlisten = [\"0.0.0.0:6363\"]\n"
+    );
+    let ether: Vec<String> = setup
+        .interfaces
+        .iter()
+        .filter(|interface| plan.links.get(interface.link).is_some_and(|link| link.kind == LinkKind::Ether))
+        .map(|interface| format!("\"{}\"", interface.name))
+        .collect();
+    if !ether.is_empty() {
+        let _ = writeln!(text, "[ethernet]\ninterfaces = [{}]\nmulticast = false", ether.join(", "));
+    }
+    if let Some(node) = plan.nodes.get(setup.node) {
+        let forwarder = &node.forwarder;
+        if let Some(entries) = forwarder.content_store {
+            text.push_str("[content_store]\n");
+            let _ = match entries {
+                0 => writeln!(text, "admit = false\nserve = false"),
+                _ => writeln!(text, "max_entries = {entries}"),
+            };
+        }
+        text.push_str("[tables]\n");
+        if let Some(limit) = forwarder.pending_limit {
+            let _ = writeln!(text, "max_pending = {limit}");
+        }
+        if let Some(limit) = forwarder.pending_limit_per_face {
+            let _ = writeln!(text, "max_pending_per_face = {limit}");
+        }
+        if let Some(strategy) = &forwarder.strategy {
+            let _ = writeln!(text, "default_strategy = \"{strategy}\"");
+        }
+        if let Some(settings) = &forwarder.settings {
+            let _ = writeln!(text, "{settings}");
+        }
+    }
+    for interface in setup.interfaces {
+        let Some(link) = plan.links.get(interface.link) else { continue };
+        let hops = plan.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
+        let routes: Vec<String> = hops.map(|hop| format!("\"{}\"", hop.prefix)).collect();
+        if routes.is_empty() && link.kind != LinkKind::Ether {
+            continue;
+        }
+        let (remote, local) = remote(link.kind, interface);
+        let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{}]", routes.join(", "));
+        if let Some(local) = local {
+            let _ = writeln!(text, "local = \"{local}\"");
+        }
+    }
+    text
+}
+
+/// Refuses what the forwarder's configuration has no words for, rather than measure something else.
+fn able(setup: &Setup<'_>) -> Result<(), DriverError> {
+    let unable = |what: &str, instead: &str| DriverError::Unable {
+        software: "cairn",
+        what: what.to_owned(),
+        instead: instead.to_owned(),
+    };
+    if !setup.impaired.is_empty() {
+        return Err(unable(
+            "make the delay or loss of a link, and this kernel has no netem",
+            "take `delay` and `loss` away, or run it with --on sim",
+        ));
+    }
+    let forwarder = setup.plan.nodes.get(setup.node).map(|node| &node.forwarder);
+    if forwarder.is_some_and(|forwarder| forwarder.face_rate_limit.is_some()) {
+        return Err(unable("limit the rate of a face", "limit what is pending: `pending_limit_per_face`"));
+    }
+    Ok(())
+}
+
+impl Driver for Cairn {
+    fn name(&self) -> &'static str {
+        "cairn"
+    }
+
+    fn version(&self) -> String {
+        version_of(&self.program, "--version")
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Result<Launch, DriverError> {
+        able(setup)?;
+        let file = setup.folder.join("forwarder.toml");
+        std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
+            node: setup.plan.node_name(setup.node).to_owned(),
+            source,
+        })?;
+        let arguments = ["node".into(), "run".into(), "--config".into(), file.into_os_string()];
+        Ok(Launch { program: self.program.clone(), arguments: arguments.to_vec(), environment: Vec::new() })
+    }
+
+    fn connect(&self, setup: &Setup<'_>, manager: &mut Manager) -> Result<(), DriverError> {
+        // Routes stand in the configuration. What is asked for is only that management answers.
+        let parameters = ControlParameters { flags: Some(0), mask: Some(0), ..ControlParameters::default() };
+        manager.command(Command::CsConfig, &parameters).map(drop).map_err(|source| DriverError::Management {
+            node: setup.plan.node_name(setup.node).to_owned(),
+            source,
+        })
+    }
+}

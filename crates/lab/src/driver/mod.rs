@@ -1,0 +1,138 @@
+//! The software under test: how a forwarder is configured, started, connected and asked, behind one trait.
+//!
+//! Whatever speaks NFD's management protocol needs only a configuration and a command line; connecting, routing and sampling are
+//! the same for all.
+
+mod cairn;
+mod ndnd;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::agent::management::{ManagementError, Manager};
+use crate::backend::netns::wiring::Interface;
+use crate::experiment::plan::{NodeIndex, Plan, Software};
+
+pub use cairn::Cairn;
+pub use ndnd::Ndnd;
+
+/// Where programs are.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Programs {
+    /// The `cairn` command; the lab starts it for forwarders, agents and loads.
+    pub cairn: PathBuf,
+    /// The `ndnd` command, when it is installed.
+    pub ndnd: Option<PathBuf>,
+}
+
+/// A node as its forwarder must see it.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The experiment.
+    pub plan: &'a Plan,
+    /// Which node.
+    pub node: NodeIndex,
+    /// A folder of its own.
+    pub folder: &'a Path,
+    /// Where its socket for local applications shall be.
+    pub socket: &'a Path,
+    /// Its interfaces.
+    pub interfaces: &'a [Interface],
+    /// Links whose delay and loss the forwarder must make itself.
+    pub impaired: &'a [usize],
+    /// The seed of this repeat.
+    pub seed: u64,
+}
+
+/// How a forwarder is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Additions to its environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Why a forwarder could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// Its configuration could not be written.
+    #[error("the configuration of `{node}` cannot be written: {source}")]
+    Configuration {
+        /// The node.
+        node: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// The experiment asks for what this software cannot do.
+    #[error("{software} cannot {what}; {instead}")]
+    Unable {
+        /// The software.
+        software: &'static str,
+        /// What was asked for.
+        what: String,
+        /// What can be done.
+        instead: String,
+    },
+    /// It refused, or did not answer.
+    #[error("`{node}`: {source}")]
+    Management {
+        /// The node.
+        node: String,
+        /// What failed.
+        source: ManagementError,
+    },
+}
+
+/// A kind of forwarder.
+pub trait Driver: std::fmt::Debug + Sync {
+    /// What it is called.
+    fn name(&self) -> &'static str;
+
+    /// Its version, as it says it itself.
+    fn version(&self) -> String;
+
+    /// Writes its configuration and says how it is started.
+    ///
+    /// # Errors
+    ///
+    /// When the configuration cannot be written, or the experiment asks for what it cannot do.
+    fn prepare(&self, setup: &Setup<'_>) -> Result<Launch, DriverError>;
+
+    /// Makes faces and routes once it runs.
+    ///
+    /// # Errors
+    ///
+    /// When it refuses.
+    fn connect(&self, setup: &Setup<'_>, manager: &mut Manager) -> Result<(), DriverError>;
+}
+
+/// The driver for a plan.
+///
+/// # Errors
+///
+/// When the software is not installed.
+pub fn driver(software: Software, programs: &Programs) -> Result<Box<dyn Driver>, DriverError> {
+    match software {
+        Software::Cairn => Ok(Box::new(Cairn::new(programs.cairn.clone()))),
+        Software::Ndnd => match &programs.ndnd {
+            Some(program) => Ok(Box::new(Ndnd::new(program.clone()))),
+            None => Err(DriverError::Unable {
+                software: "the lab",
+                what: "find the program `ndnd`".to_owned(),
+                instead: "install it, put it into PATH, or name it in the environment variable CAIRN_NDND"
+                    .to_owned(),
+            }),
+        },
+    }
+}
+
+/// What a program prints when it is asked for its version.
+fn version_of(program: &Path, argument: &str) -> String {
+    let output = std::process::Command::new(program).arg(argument).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().unwrap_or("unknown").trim().to_owned()
+}

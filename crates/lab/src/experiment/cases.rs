@@ -1,0 +1,227 @@
+//! The cases of an experiment: the file as it stands, its named variants, and every combination of its sweeps.
+
+use toml::{Table, Value};
+
+use super::model::{File, Sweep};
+use super::resolve::Finding;
+
+/// More combinations than this are a slip of the pen.
+const MOST_CASES: usize = 2000;
+
+/// One case before it is resolved.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    /// Its name.
+    pub(super) name: String,
+    /// The file's content with this case's values in it.
+    pub(super) content: Table,
+    /// The key mistakes of this case are reported at.
+    pub(super) key: String,
+}
+
+/// Every case of `file`, whose content is `content`.
+pub(super) fn variants(file: &File, content: &Table) -> Result<Vec<Variant>, Vec<Finding>> {
+    let mut findings = Vec::new();
+    let plain = Variant { name: String::new(), content: content.clone(), key: String::new() };
+    let mut variants = Vec::new();
+    for (number, case) in file.case.iter().enumerate() {
+        let mut variant =
+            Variant { name: case.name.clone(), content: content.clone(), key: format!("case.{number}") };
+        for (key, value) in &case.set {
+            let at = format!("case.{number}.set");
+            apply(&mut variant.content, key, value, &at, &mut findings);
+        }
+        if variants.iter().any(|other: &Variant| other.name == variant.name) {
+            findings.push(finding(&variant.key, format!("two cases are called `{}`", variant.name)));
+        }
+        variants.push(variant);
+    }
+    if variants.is_empty() {
+        variants.push(plain);
+    }
+    for (number, sweep) in file.sweep.iter().enumerate() {
+        let at = format!("sweep.{number}");
+        let values = match values(sweep) {
+            Ok(values) => values,
+            Err(message) => {
+                findings.push(finding(&at, message));
+                continue;
+            }
+        };
+        let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
+        let mut next = Vec::new();
+        for variant in &variants {
+            for value in &values {
+                let mut variant = variant.clone();
+                apply(&mut variant.content, &sweep.key, value, &format!("{at}.key"), &mut findings);
+                let word = match value {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                let join = if variant.name.is_empty() { "" } else { ", " };
+                variant.name = format!("{}{join}{label} {word}", variant.name);
+                variant.key.clone_from(&at);
+                next.push(variant);
+            }
+        }
+        variants = next;
+        if variants.len() > MOST_CASES {
+            findings.push(finding(&at, format!("{} cases are too many", variants.len())));
+            break;
+        }
+    }
+    findings.dedup();
+    if findings.is_empty() { Ok(variants) } else { Err(findings) }
+}
+
+/// Puts values at their keys, as for the overrides of a backend.
+pub(super) fn apply_all<'a>(
+    content: &mut Table,
+    values: impl IntoIterator<Item = (&'a String, &'a Value)>,
+    at: &str,
+) -> Result<(), Vec<Finding>> {
+    let mut findings = Vec::new();
+    for (key, value) in values {
+        apply(content, key, value, at, &mut findings);
+    }
+    if findings.is_empty() { Ok(()) } else { Err(findings) }
+}
+
+fn finding(key: &str, message: String) -> Finding {
+    Finding { key: key.to_owned(), message, suggestion: None }
+}
+
+fn last(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// The values of a sweep, from its list or its range.
+fn values(sweep: &Sweep) -> Result<Vec<Value>, String> {
+    match (&sweep.values, sweep.from, sweep.to, sweep.step) {
+        (Some(values), None, None, None) if !values.is_empty() => Ok(values.clone()),
+        (None, Some(from), Some(to), Some(step)) if step > 0.0 && to >= from => {
+            let unit = sweep.unit.as_deref().unwrap_or("");
+            let steps = ((to - from) / step + 1e-9).floor();
+            if steps > 10_000.0 {
+                return Err("a range of more than ten thousand values".to_owned());
+            }
+            let mut values = Vec::new();
+            let mut index = 0.0;
+            while index <= steps {
+                let number = from + index * step;
+                values.push(ranged(number, unit));
+                index += 1.0;
+            }
+            Ok(values)
+        }
+        (Some(values), None, None, None) if values.is_empty() => Err("a sweep needs values".to_owned()),
+        _ => Err("a sweep has either `values` or `from`, `to` and a positive `step`".to_owned()),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn ranged(number: f64, unit: &str) -> Value {
+    let rounded = (number * 1e9).round() / 1e9;
+    if !unit.is_empty() {
+        Value::String(format!("{rounded}{unit}"))
+    } else if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+        Value::Integer(rounded as i64)
+    } else {
+        Value::Float(rounded)
+    }
+}
+
+fn apply(content: &mut Table, key: &str, value: &Value, at: &str, findings: &mut Vec<Finding>) {
+    let parts: Vec<&str> = key.split('.').collect();
+    if !set(content, &parts, value) {
+        findings.push(Finding {
+            key: at.to_owned(),
+            message: format!("`{key}` leads to nothing in this file"),
+            suggestion: Some("write it as table.name.key, or with `*` for every name".to_owned()),
+        });
+    }
+}
+
+/// Sets a key, in every entry where a part is `*`. False when there was nowhere to set it.
+fn set(table: &mut Table, parts: &[&str], value: &Value) -> bool {
+    match parts {
+        [] => false,
+        ["*"] => false,
+        [key] => {
+            table.insert((*key).to_owned(), value.clone());
+            true
+        }
+        ["*", rest @ ..] => {
+            let mut any = false;
+            for (_, inner) in table.iter_mut() {
+                any |= set_in(inner, rest, value);
+            }
+            any
+        }
+        [key, rest @ ..] => {
+            let fresh = Value::Table(Table::new());
+            let known_table = rest.len() == 1;
+            match table.get_mut(*key) {
+                Some(inner) => set_in(inner, rest, value),
+                None if known_table && !rest.contains(&"*") => {
+                    let inner = table.entry((*key).to_owned()).or_insert(fresh);
+                    set_in(inner, rest, value)
+                }
+                None => false,
+            }
+        }
+    }
+}
+
+fn set_in(inner: &mut Value, rest: &[&str], value: &Value) -> bool {
+    match (inner, rest) {
+        (Value::Table(table), _) => set(table, rest, value),
+        (Value::Array(items), ["*", rest @ ..]) => {
+            items.iter_mut().fold(false, |any, item| set_in(item, rest, value) || any)
+        }
+        (Value::Array(items), [index, rest @ ..]) => {
+            let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+            item.is_some_and(|item| set_in(item, rest, value))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> Table {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_star_stands_for_every_name() {
+        let mut content = table("[link.a-b]\nrate = 'x'\n[link.b-c]\n");
+        assert!(set(&mut content, &["link", "*", "rate"], &Value::Integer(5)));
+        assert_eq!(content.to_string(), "[link.a-b]\nrate = 5\n\n[link.b-c]\nrate = 5\n");
+    }
+
+    #[test]
+    fn a_key_below_a_missing_name_is_not_invented() {
+        let mut content = table("[node.a]\n");
+        assert!(!set(&mut content, &["node", "b", "forwarder", "content_store"], &Value::Integer(5)));
+        assert!(!set(&mut content, &["link", "*", "rate"], &Value::Integer(5)));
+        assert!(set(&mut content, &["node", "a", "forwarder", "content_store"], &Value::Integer(5)));
+    }
+
+    #[test]
+    fn a_range_reaches_its_end_in_spite_of_rounding() {
+        let sweep = Sweep {
+            key: "x".into(),
+            values: None,
+            from: Some(0.1),
+            to: Some(0.3),
+            step: Some(0.1),
+            unit: None,
+            label: None,
+        };
+        let values: Vec<String> = values(&sweep).unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(values, ["0.1", "0.2", "0.3"]);
+    }
+}

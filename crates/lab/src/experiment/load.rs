@@ -1,0 +1,305 @@
+//! Reading an experiment: syntax, keys, types, sense, in this order, and every mistake with its line.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::cases::{self, Variant};
+use super::locate::{Locator, problem_of};
+use super::measure::{Measure, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
+use super::model::File;
+use super::plan::Plan;
+use super::problem::{Problem, Problems, nearest, suggest};
+use super::resolve::{Finding, resolve};
+
+/// The backends an experiment can run on.
+pub(super) const BACKENDS: &[&str] = &["netns", "sim"];
+
+/// An experiment file that has passed every check.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The file's name without its ending.
+    pub name: String,
+    /// The text as it was given.
+    pub text: String,
+    /// The file as it was given.
+    pub file: File,
+    content: Table,
+}
+
+impl Experiment {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake that was found, with line and suggestion.
+    pub fn read(path: &Path) -> Result<Self, Problems> {
+        let shown = path.display().to_string();
+        let name =
+            path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
+        match std::fs::read_to_string(path) {
+            Ok(text) => Experiment::parse(&name, &shown, &text),
+            Err(error) => Err(Problems {
+                file: shown,
+                list: vec![Problem {
+                    line: 0,
+                    key: String::new(),
+                    message: format!("cannot be read: {error}"),
+                    suggestion: Some("`cairn lab new FILE` writes one to begin with".to_owned()),
+                }],
+            }),
+        }
+    }
+
+    /// Checks a text.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake that was found, with line and suggestion.
+    pub fn parse(name: &str, shown: &str, text: &str) -> Result<Self, Problems> {
+        let problems = |mut list: Vec<Problem>| {
+            list.sort_by_key(|problem| problem.line);
+            Problems { file: shown.to_owned(), list }
+        };
+        let locator = Locator::new(text).map_err(|problem| problems(vec![problem]))?;
+        let unknown = locator.unknown_keys();
+        if !unknown.is_empty() {
+            return Err(problems(unknown));
+        }
+        let file: File = toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
+        let content: Table =
+            toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
+        let experiment = Experiment { name: name.to_owned(), text: text.to_owned(), file, content };
+        let mut findings = Vec::new();
+        for backend in BACKENDS {
+            if let Err(more) = experiment.plans(backend) {
+                findings.extend(
+                    more.into_iter().filter(|finding| !findings.contains(finding)).collect::<Vec<_>>(),
+                );
+            }
+        }
+        if findings.is_empty() {
+            return Ok(experiment);
+        }
+        let located = findings.into_iter().map(|finding| Problem {
+            line: locator.line(&finding.key),
+            key: finding.key,
+            message: finding.message,
+            suggestion: finding.suggestion,
+        });
+        Err(problems(located.collect()))
+    }
+
+    /// The plan of every case on a backend.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file on that backend.
+    pub fn plans(&self, backend: &str) -> Result<Vec<Plan>, Vec<Finding>> {
+        let mut findings = Vec::new();
+        for name in self.file.on.keys().filter(|name| !BACKENDS.contains(&name.as_str())) {
+            findings.push(Finding {
+                key: format!("on.{name}"),
+                message: format!("there is no backend called `{name}`"),
+                suggestion: Some(suggest(name, BACKENDS)),
+            });
+        }
+        let mut content = self.content.clone();
+        if let Some(change) = self.file.on.get(backend) {
+            cases::apply_all(&mut content, &change.set, &format!("on.{backend}.set"))?;
+        }
+        let base = reread(&content).map_err(|message| {
+            vec![Finding { key: format!("on.{backend}.set"), message, suggestion: None }]
+        })?;
+        let variants = cases::variants(&base, &content)?;
+        let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
+        let mut plans = Vec::new();
+        for variant in &variants {
+            match self.plan(variant, backend) {
+                Ok(plan) => {
+                    findings.extend(expectations(&plan, &names));
+                    plans.push(plan);
+                }
+                Err(more) => findings.extend(more),
+            }
+        }
+        findings.dedup();
+        if findings.is_empty() { Ok(plans) } else { Err(findings) }
+    }
+
+    fn plan(&self, variant: &Variant, backend: &str) -> Result<Plan, Vec<Finding>> {
+        let file = reread(&variant.content)
+            .map_err(|message| vec![Finding { key: variant.key.clone(), message, suggestion: None }])?;
+        let mut plan = resolve(&file, &variant.name)?;
+        plan.scaling = self.file.on.get(backend).map(|change| change.why.clone());
+        plan.expectations
+            .retain(|expect| expect.on.is_empty() || expect.on.iter().any(|name| name == backend));
+        Ok(plan)
+    }
+}
+
+/// A changed table as a typed file again.
+fn reread(content: &Table) -> Result<File, String> {
+    let text = toml::to_string(content).map_err(|error| error.to_string())?;
+    toml::from_str(&text).map_err(|error| error.message().to_owned())
+}
+
+/// What is wrong with a plan's expectations.
+fn expectations(plan: &Plan, cases: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, expect) in plan.expectations.iter().enumerate() {
+        let key = format!("expect.{number}");
+        let mut check = |field: &str, text: &str| {
+            if let Err((message, suggestion)) = known(plan, cases, text) {
+                findings.push(Finding { key: format!("{key}.{field}"), message, suggestion });
+            }
+        };
+        check("value", &expect.value);
+        for (field, bound) in [("at_least", &expect.at_least), ("at_most", &expect.at_most)] {
+            if let Some(Value::String(text)) = bound {
+                check(field, text);
+            }
+        }
+        if expect.at_least.is_none() && expect.at_most.is_none() && expect.about.is_none() {
+            findings.push(Finding {
+                key: key.clone(),
+                message: "nothing is expected of the value".to_owned(),
+                suggestion: Some("add `at_least`, `at_most`, or `about`".to_owned()),
+            });
+        }
+    }
+    findings
+}
+
+/// Does a measure exist in a plan?
+fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Option<String>)> {
+    let measure: Measure =
+        text.parse().map_err(|error: super::measure::MeasureError| (error.to_string(), None))?;
+    let words =
+        |list: &'static [(&str, &str)]| -> Vec<&'static str> { list.iter().map(|(word, _)| *word).collect() };
+    let quantities = if plan.node(&measure.subject).is_some() {
+        words(NODE_SERIES)
+    } else if plan.workloads.iter().any(|workload| workload.name == measure.subject) {
+        words(WORKLOAD_VALUES)
+    } else {
+        let subjects: Vec<&str> = plan
+            .nodes
+            .iter()
+            .map(|node| node.name.as_str())
+            .chain(plan.workloads.iter().map(|workload| workload.name.as_str()))
+            .collect();
+        let hint = suggest(&measure.subject, &subjects);
+        return Err((format!("`{}` is neither a node nor a workload", measure.subject), Some(hint)));
+    };
+    if !quantities.contains(&measure.quantity.as_str()) {
+        let hint = suggest(&measure.quantity, &quantities);
+        return Err((format!("`{}` is not measured of `{}`", measure.quantity, measure.subject), Some(hint)));
+    }
+    if !SUMMARIES.contains(&measure.summary.as_str()) {
+        return Err((
+            format!("`{}` is not a summary", measure.summary),
+            Some(suggest(&measure.summary, SUMMARIES)),
+        ));
+    }
+    match &measure.case {
+        Some(case) if !cases.contains(case) => {
+            let near = nearest(case, cases.iter().map(String::as_str));
+            let hint = near.map_or_else(|| cases.join("; "), |near| format!("did you mean `{near}`?"));
+            Err((format!("there is no case called `{case}`"), Some(hint)))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+title = "Two nodes"
+duration = "5 s"
+
+[node]
+a = {}
+b = {}
+
+[link]
+a-b = { rate = "10 Mbit/s" }
+
+[[route]]
+prefix = "/files"
+path = ["a", "b"]
+
+[content.small]
+prefix = "/files"
+at = "b"
+size = "100 kB"
+
+[download.files]
+at = "a"
+content = "small"
+"#;
+
+    fn problems(text: &str) -> String {
+        Experiment::parse("x", "x.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_small_file_becomes_a_plan_with_every_default_in_it() {
+        let experiment = Experiment::parse("x", "x.toml", GOOD).unwrap();
+        let plans = experiment.plans("netns").unwrap();
+        assert_eq!(plans.len(), 1);
+        let plan = &plans[0];
+        assert_eq!(plan.links[0].rate_bps, Some(10_000_000));
+        assert_eq!(plan.hops.len(), 1);
+        assert_eq!(plan.nodes[1].watch, Some(0), "a node without a route watches its first link");
+        assert_eq!(plan.contents[0].segments(), 25);
+    }
+
+    #[test]
+    fn mistakes_name_their_file_line_and_a_way_out() {
+        let shown = problems(&GOOD.replace("at = \"a\"", "at = \"aa\""));
+        assert_eq!(
+            shown,
+            "x.toml:22: download.files.at: there is no node called `aa`\n    did you mean `a`?"
+        );
+        let shown = problems(&GOOD.replace("10 Mbit/s", "10 Mbps"));
+        assert!(shown.starts_with("x.toml:10: "), "{shown}");
+        assert!(shown.contains("Mbit/s"), "{shown}");
+        let shown = problems(&GOOD.replace("path = [\"a\", \"b\"]", "path = [\"b\", \"a\"]"));
+        assert!(shown.contains("no route leads from `a` for `/files`"), "{shown}");
+        let shown = problems(&GOOD.replace("a-b = {", "a-c = {"));
+        assert!(shown.contains("x.toml:10: link.a-c"), "{shown}");
+        assert!(shown.contains("no link joins `a` and `b`"), "several mistakes at once: {shown}");
+    }
+
+    #[test]
+    fn sweeps_and_cases_multiply() {
+        let more = "\n[[case]]\nname = 'fast'\n[[case]]\nname = 'slow'\nset = { 'link.*.delay' = '5 ms' }\n\
+                    [[sweep]]\nkey = 'link.*.rate'\nfrom = 10\nto = 30\nstep = 10\nunit = ' Mbit/s'\n";
+        let experiment = Experiment::parse("x", "x.toml", &format!("{GOOD}{more}")).unwrap();
+        let plans = experiment.plans("netns").unwrap();
+        let names: Vec<&str> = plans.iter().map(|plan| plan.case.as_str()).collect();
+        assert_eq!(names.len(), 6);
+        assert_eq!(names[0], "fast, rate 10 Mbit/s");
+        assert_eq!(plans[5].links[0].rate_bps, Some(30_000_000));
+        assert_eq!(plans[5].links[0].delay_ns, 5_000_000);
+    }
+
+    #[test]
+    fn a_sweep_over_a_key_that_does_not_exist_is_refused() {
+        let more = "\n[[sweep]]\nkey = 'link.*.raet'\nvalues = ['1 Mbit/s']\n";
+        let shown = problems(&format!("{GOOD}{more}"));
+        assert!(shown.contains("x.toml:25: "), "{shown}");
+        assert!(shown.contains("raet"), "{shown}");
+    }
+
+    #[test]
+    fn an_expectation_names_what_is_measured() {
+        let more = "\n[[expect]]\nsay = 's'\nvalue = 'b.pendng.max'\nat_least = 1\n";
+        let shown = problems(&format!("{GOOD}{more}"));
+        assert!(shown.contains("did you mean `pending`?"), "{shown}");
+        let more = "\n[[expect]]\nsay = 's'\nvalue = 'b.pending.max'\n";
+        assert!(problems(&format!("{GOOD}{more}")).contains("nothing is expected"));
+    }
+}

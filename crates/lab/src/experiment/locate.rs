@@ -1,0 +1,162 @@
+//! Where a key stands in the file, so that a mistake found late can still be named by its line.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::describe::{Described, Table};
+use super::model::File;
+use super::problem::{Problem, suggest};
+
+/// The text of a file and the places of its keys.
+#[derive(Debug)]
+pub(super) struct Locator<'a> {
+    text: &'a str,
+    root: Spanned<DeTable<'a>>,
+}
+
+impl<'a> Locator<'a> {
+    /// Reads the file's structure.
+    ///
+    /// # Errors
+    ///
+    /// The first place that is not TOML.
+    pub(super) fn new(text: &'a str) -> Result<Self, Problem> {
+        match DeTable::parse(text) {
+            Ok(root) => Ok(Locator { text, root }),
+            Err(error) => Err(problem_of(text, &error)),
+        }
+    }
+
+    /// The line of the deepest part of `key` that the file holds.
+    #[must_use]
+    pub(super) fn line(&self, key: &str) -> usize {
+        let mut best = 0;
+        let mut parts = key.split('.').filter(|part| !part.is_empty());
+        let Some(first) = parts.next() else { return 1 };
+        let Some((name, mut value)) = entry(self.root.get_ref(), first) else { return 1 };
+        best = best.max(name);
+        for part in parts {
+            match step(value.get_ref(), part) {
+                Some((at, next)) => {
+                    best = at;
+                    value = next;
+                }
+                None => break,
+            }
+        }
+        line_of(self.text, best)
+    }
+
+    /// Every key that no table of an experiment knows.
+    #[must_use]
+    pub(super) fn unknown_keys(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if let Some(table) = File::table() {
+            self.walk(self.root.get_ref(), table, "", &mut problems);
+        }
+        problems
+    }
+
+    fn walk(&self, found: &DeTable<'a>, table: &'static Table, path: &str, problems: &mut Vec<Problem>) {
+        for (key, value) in found {
+            let name: &str = key.get_ref();
+            let full = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            let Some(field) = table.field(name) else {
+                let known: Vec<&str> = table.fields.iter().map(|field| field.key).collect();
+                problems.push(Problem {
+                    line: line_of(self.text, key.span().start),
+                    key: full,
+                    message: format!("there is no key `{name}` in {}", table.title),
+                    suggestion: Some(suggest(name, &known)),
+                });
+                continue;
+            };
+            let (Some(inner), kind) = ((field.table)(), (field.kind)()) else { continue };
+            match value.get_ref() {
+                DeValue::Table(values) if kind.starts_with("name = ") => {
+                    for (name, value) in values {
+                        if let DeValue::Table(value) = value.get_ref() {
+                            self.walk(value, inner, &format!("{full}.{}", name.get_ref()), problems);
+                        }
+                    }
+                }
+                DeValue::Table(value) => self.walk(value, inner, &full, problems),
+                DeValue::Array(values) => {
+                    for (number, value) in values.iter().enumerate() {
+                        if let DeValue::Table(value) = value.get_ref() {
+                            self.walk(value, inner, &format!("{full}.{number}"), problems);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A parser's error as a problem with its line.
+pub(super) fn problem_of(text: &str, error: &toml::de::Error) -> Problem {
+    let at = error.span().map_or(0, |span| span.start);
+    Problem {
+        line: line_of(text, at),
+        key: String::new(),
+        message: error.message().to_owned(),
+        suggestion: None,
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+}
+
+/// Where an entry's key stands, and its value.
+fn entry<'t, 'a>(table: &'t DeTable<'a>, name: &str) -> Option<(usize, &'t Spanned<DeValue<'a>>)> {
+    table.iter().find(|(key, _)| key.get_ref() == name).map(|(key, value)| (key.span().start, value))
+}
+
+fn step<'t, 'a>(value: &'t DeValue<'a>, part: &str) -> Option<(usize, &'t Spanned<DeValue<'a>>)> {
+    match value {
+        DeValue::Table(table) => entry(table, part),
+        DeValue::Array(values) => {
+            let value = values.get(part.parse::<usize>().ok()?)?;
+            Some((value.span().start, value))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "title = \"x\"\n\n[node.a]\ncpu = 1\n\n[[route]]\nprefix = \"/a\"\n\n[[route]]\nprefix = \"/b\"\n";
+
+    #[test]
+    fn a_key_is_found_on_its_line() {
+        let locator = Locator::new(TEXT).unwrap();
+        assert_eq!(locator.line("title"), 1);
+        assert_eq!(locator.line("node.a.cpu"), 4);
+        assert_eq!(locator.line("route.1.prefix"), 10);
+    }
+
+    #[test]
+    fn a_key_that_is_missing_is_named_by_its_table() {
+        let locator = Locator::new(TEXT).unwrap();
+        assert_eq!(locator.line("node.a.memory"), 3);
+        assert_eq!(locator.line("route.0.path"), 6);
+        assert_eq!(locator.line("nothing.at.all"), 1);
+    }
+
+    #[test]
+    fn every_unknown_key_is_found_with_what_was_meant() {
+        let text = "titel = \"x\"\n[node.a]\ncup = 1\n[[route]]\nprefx = \"/a\"\n";
+        let found = Locator::new(text).unwrap().unknown_keys();
+        let lines: Vec<(usize, &str)> =
+            found.iter().map(|problem| (problem.line, problem.suggestion.as_deref().unwrap())).collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines.contains(&(1, "did you mean `title`?")));
+        assert!(lines.contains(&(3, "did you mean `cpu`?")));
+        assert!(lines.contains(&(5, "did you mean `prefix`?")));
+    }
+}

@@ -1,0 +1,106 @@
+//! How an expectation names a number: `n2.pending.max`, `files.goodput.mean @ small`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What is measured at a node, twice a second or once a second.
+pub const NODE_SERIES: &[(&str, &str)] = &[
+    ("cpu", "processor time used by the forwarder, in percent of a core"),
+    ("memory", "resident memory of the forwarder, in bytes"),
+    ("names", "names the forwarder knows"),
+    ("pending", "pending Interests"),
+    ("propagated", "Interests sent on, in a second"),
+    ("noted", "Interests received but not sent on, in a second"),
+    ("cached", "Data packets in the content store"),
+    ("goodput", "bytes of Data packets on the watched link, in a second"),
+    ("goodput_interests", "bytes of Interest packets on the watched link, in a second"),
+    ("throughput", "bytes of frames with Data on the watched link, in a second"),
+    ("throughput_interests", "bytes of frames in the Interests' direction on the watched link, in a second"),
+    ("retransmissions", "Interests seen again on the watched link, in a second"),
+    ("load", "part of the watched link's rate that is used in the Data's direction, in percent"),
+];
+
+/// What is measured of a workload.
+pub const WORKLOAD_VALUES: &[(&str, &str)] = &[
+    ("started", "how many transfers, pings or Interests were begun"),
+    ("finished", "how many were answered or completed"),
+    ("unfinished", "how many were not"),
+    ("loss", "the part that was not, in percent"),
+    ("goodput", "content bytes of completed transfers, in a second"),
+    ("duration", "seconds a completed transfer took"),
+    ("rtt", "round-trip time in milliseconds"),
+    ("retransmissions", "Interests sent again"),
+    ("nacks", "Nacks received"),
+];
+
+/// How many numbers become one.
+pub const SUMMARIES: &[&str] =
+    &["mean", "min", "max", "median", "p5", "p95", "p99", "deviation", "last", "sum", "count"];
+
+/// A number in the results of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// A node or a workload.
+    pub subject: String,
+    /// What of it.
+    pub quantity: String,
+    /// How many numbers become one; the mean when nothing is said.
+    pub summary: String,
+    /// In which case; `None` is the case that is being judged.
+    pub case: Option<String>,
+}
+
+/// Why a text does not name a number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` does not name a measure; write for example n2.pending.max, or files.goodput @ case")]
+pub struct MeasureError(String);
+
+impl FromStr for Measure {
+    type Err = MeasureError;
+
+    fn from_str(text: &str) -> Result<Self, MeasureError> {
+        let (path, case) = match text.split_once(" @ ") {
+            Some((path, case)) => (path, Some(case.trim().to_owned())),
+            None => (text, None),
+        };
+        let mut parts = path.trim().split('.');
+        let error = || MeasureError(text.to_owned());
+        let subject = parts.next().filter(|part| !part.is_empty()).ok_or_else(error)?;
+        let quantity = parts.next().filter(|part| !part.is_empty()).ok_or_else(error)?;
+        let summary = parts.next().unwrap_or("mean");
+        if parts.next().is_some() {
+            return Err(error());
+        }
+        Ok(Measure {
+            subject: subject.to_owned(),
+            quantity: quantity.to_owned(),
+            summary: summary.to_owned(),
+            case,
+        })
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.subject, self.quantity, self.summary)?;
+        match &self.case {
+            Some(case) => write!(f, " @ {case}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measure_reads_back_as_it_was_written() {
+        for text in ["n2.pending.max", "files.goodput.mean @ rate 10/s"] {
+            assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
+        }
+        assert_eq!("n2.pending".parse::<Measure>().unwrap().summary, "mean");
+        assert!("n2".parse::<Measure>().is_err());
+        assert!("a.b.c.d".parse::<Measure>().is_err());
+    }
+}

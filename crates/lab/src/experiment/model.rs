@@ -1,0 +1,356 @@
+//! What an experiment file may hold. The reference is generated from these types and their comments.
+
+use std::collections::BTreeMap;
+
+use super::describe::tables;
+use super::units::{Frequency, Rate, Share, Size, Span};
+
+/// Is a value as good as left out, so that a written file stays short?
+fn is_empty<T: Emptiness>(value: &T) -> bool {
+    value.is_nothing()
+}
+
+/// Values that can be left out of a written file.
+trait Emptiness {
+    fn is_nothing(&self) -> bool;
+}
+
+impl<T> Emptiness for Option<T> {
+    fn is_nothing(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T> Emptiness for Vec<T> {
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T> Emptiness for BTreeMap<String, T> {
+    fn is_nothing(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+tables! {
+    /// The whole file.
+    File as "the file" {
+        /// One line that says what is looked at. It is the report's title.
+        title: String,
+        /// What is done and what is expected, in sentences. It stands at the top of the report.
+        about: Option<String> = "no text",
+        /// Where the experiment comes from, such as a paper and its figure.
+        source: Option<String> = "no source",
+        /// How long the workloads run. Transfers that are not done by then count as unfinished.
+        duration: Span,
+        /// Does a run end as soon as every download and every counted ping is done, and not only after `duration`?
+        until_done: Option<bool> = "false",
+        /// How often each case is repeated, each time with fresh forwarders and another seed.
+        repeats: Option<u32> = "1",
+        /// The seed all randomness comes from. Repeat number n uses seed + n.
+        seed: Option<u64> = "1",
+        /// How often forwarders are asked for their counters.
+        sample_every: Option<Span> = "500 ms, as in the testbed report",
+        /// The forwarder under test: `cairn` or `ndnd`.
+        software: Option<String> = "cairn",
+        /// Settings that hold for every node or every link that does not set them itself.
+        defaults: Option<Defaults> = "none",
+        /// The nodes, by name.
+        node: BTreeMap<String, Node> = "none; at least one is needed",
+        /// The links, by name. A link called `a-b` joins the nodes `a` and `b`.
+        link: BTreeMap<String, Link> = "none",
+        /// Static routes.
+        route: Vec<Route> = "none",
+        /// Generated files that a node serves.
+        content: BTreeMap<String, Content> = "none",
+        /// File downloads.
+        download: BTreeMap<String, Download> = "none",
+        /// Interests for content that does not exist.
+        flood: BTreeMap<String, Flood> = "none",
+        /// Single Interests, answered at once, whose round trips are timed.
+        ping: BTreeMap<String, Ping> = "none",
+        /// Interests for chunks in a pattern.
+        traffic: BTreeMap<String, Traffic> = "none",
+        /// Processes that compete with a forwarder for its processor.
+        load: BTreeMap<String, Load> = "none",
+        /// What is recorded beside counters and transfers.
+        probe: Option<Probe> = "a capture at every node",
+        /// What makes a run invalid.
+        gates: Option<Gates> = "the thresholds below",
+        /// Named variants of the experiment, run one after the other.
+        case: Vec<Case> = "one case, the file as it stands",
+        /// Keys that are run over many values; more than one sweep makes every combination.
+        sweep: Vec<Sweep> = "none",
+        /// What the result is held against.
+        expect: Vec<Expect> = "none",
+        /// Changes that hold on one backend only, by its name: `netns` or `sim`. This is where an experiment is scaled to one machine.
+        on: BTreeMap<String, Override> = "the same on every backend",
+    }
+
+    /// Settings for all nodes or links that do not set them themselves.
+    Defaults as "defaults" {
+        /// For every node.
+        node: Option<Node> = "none",
+        /// For every link.
+        link: Option<Link> = "none",
+    }
+
+    /// A node: one forwarder in a network namespace of its own, or in virtual time.
+    Node as "node" {
+        /// The share of one processor core that the forwarder gets. In virtual time it slows the node's service down.
+        cpu: Option<Share> = "all it can get",
+        /// The memory the forwarder may use.
+        memory: Option<Size> = "all it can get",
+        /// The forwarder's settings.
+        forwarder: Option<Forwarder> = "the forwarder's own defaults",
+        /// The link whose traffic is this node's in figures and tables.
+        watch: Option<String> = "the link to the next hop of its first route, or else its first link",
+        /// The time one packet keeps the node's processor busy in virtual time, at a full core. Other backends measure instead of being told.
+        service_time: Option<Span> = "30 us",
+        /// The same for a Data packet, where it costs more than an Interest.
+        data_service_time: Option<Span> = "the same as `service_time`",
+        /// How many packets wait for the processor in virtual time before the next is dropped.
+        service_queue: Option<u32> = "1000",
+    }
+
+    /// A forwarder's settings.
+    Forwarder as "node.forwarder" {
+        /// How many Data packets are cached; 0 switches the cache off.
+        content_store: Option<u32> = "the forwarder's own default",
+        /// How many Interests may be pending. At the limit the forwarder's policy decides who goes.
+        pending_limit: Option<u32> = "the forwarder's own default",
+        /// How many pending Interests one face may hold.
+        pending_limit_per_face: Option<u32> = "no limit",
+        /// Interests a second that one face may send before it is answered with Nacks or dropped.
+        face_rate_limit: Option<Frequency> = "no limit",
+        /// The forwarding strategy of every name, such as `best-route` or `multicast`.
+        strategy: Option<String> = "best-route",
+        /// Further lines for the forwarder's own configuration file, as they stand.
+        settings: Option<String> = "none",
+    }
+
+    /// A link between two nodes, the same in both directions.
+    Link as "link" {
+        /// The two nodes.
+        between: Option<Vec<String>> = "the two names in the link's own name, as in `a-b`",
+        /// What carries packets: `udp`, `tcp` or `ether`.
+        kind: Option<String> = "udp",
+        /// The rate of each direction.
+        rate: Option<Rate> = "as fast as the machine is",
+        /// The time a bit needs from end to end.
+        delay: Option<Span> = "0 ms",
+        /// The part of all frames that is lost.
+        loss: Option<Share> = "0 %",
+        /// How many full frames wait for a link with a rate before the next is dropped.
+        queue: Option<u32> = "100",
+        /// The largest IP packet in bytes.
+        mtu: Option<u32> = "1500",
+    }
+
+    /// A static route for a prefix.
+    Route as "route" {
+        /// The names it is for.
+        prefix: String,
+        /// The nodes Interests pass, from the consumer to the producer. Each node on it gets a route to the next.
+        path: Vec<String>,
+        /// The cost of each hop.
+        cost: Option<u32> = "1",
+    }
+
+    /// Files that are generated from the seed and served by a node. File number n is called `<prefix>/<n>`.
+    Content as "content" {
+        /// The prefix of their names.
+        prefix: String,
+        /// The node that serves them.
+        at: String,
+        /// How many files there are.
+        count: Option<u32> = "1",
+        /// The size of each file.
+        size: Size,
+        /// The bytes of content in one Data packet.
+        segment: Option<Size> = "4096 B",
+        /// How long a cache may call a segment fresh.
+        freshness: Option<Span> = "1 h",
+    }
+
+    /// Downloads of files, one after the other or many at once.
+    Download as "download" {
+        /// The node that asks.
+        at: String,
+        /// The name of the content.
+        content: String,
+        /// How many new downloads begin in a second.
+        rate: Option<Frequency> = "the next begins when the one before is done",
+        /// How many downloads there are; file numbers start over when there are more downloads than files.
+        count: Option<u32> = "as many as there are files",
+        /// How many may be under way at once; the next waits.
+        at_once: Option<u32> = "no limit",
+        /// How the fetcher decides what to ask for: `fixed`, `aimd` or `cubic`.
+        controller: Option<String> = "cubic",
+        /// Interests in flight for one file with the controller `fixed`; where the others begin.
+        window: Option<u32> = "16 for fixed, 2 for others",
+        /// How long an Interest lives.
+        lifetime: Option<Span> = "4 s",
+        /// When the first begins.
+        start: Option<Span> = "1 s",
+    }
+
+    /// Interests for content that does not exist, in bursts, refreshed before they expire.
+    Flood as "flood" {
+        /// The node that sends.
+        at: String,
+        /// The prefix of the names; a number follows.
+        prefix: String,
+        /// How many Interests leave in one burst.
+        burst: Option<u32> = "2000",
+        /// The time from one burst to the next.
+        every: Option<Span> = "6 s",
+        /// Bursts go on until so many Interests are pending.
+        until: u32,
+        /// How long an Interest lives.
+        lifetime: Option<Span> = "4 s",
+        /// When each Interest is sent again, counted from its last sending; must be less than the lifetime to keep it pending.
+        refresh: Option<Span> = "never",
+        /// When the first burst leaves.
+        start: Option<Span> = "1 s",
+        /// When it ends.
+        stop: Option<Span> = "with the experiment",
+    }
+
+    /// Single Interests for fresh names, answered at once by a node.
+    Ping as "ping" {
+        /// The node that asks.
+        at: String,
+        /// The node that answers.
+        to: String,
+        /// The prefix of the names; a number follows. It needs a route like every name.
+        prefix: String,
+        /// The time from one ping to the next.
+        every: Option<Span> = "100 ms",
+        /// How many there are.
+        count: Option<u32> = "as many as fit",
+        /// How long is waited for an answer.
+        lifetime: Option<Span> = "4 s",
+        /// When the first leaves.
+        start: Option<Span> = "1 s",
+    }
+
+    /// Interests for single chunks of files in a pattern.
+    Traffic as "traffic" {
+        /// The node that asks.
+        at: String,
+        /// The name of the content.
+        content: String,
+        /// Interests a second.
+        rate: Frequency,
+        /// Which chunk is next: `sequential`, `uniform` or `zipf`.
+        pattern: Option<String> = "uniform",
+        /// The exponent of `zipf`.
+        exponent: Option<f64> = "1",
+        /// `constant` intervals, or `poisson` ones.
+        spacing: Option<String> = "constant",
+        /// How long an Interest lives.
+        lifetime: Option<Span> = "4 s",
+        /// When it begins.
+        start: Option<Span> = "1 s",
+        /// When it ends.
+        stop: Option<Span> = "with the experiment",
+    }
+
+    /// A process that takes processor time away from the forwarder of a node, in phases.
+    Load as "load" {
+        /// The node.
+        at: String,
+        /// The part of the node's processor that is taken while busy.
+        cpu: Option<Share> = "90 %",
+        /// How long it is busy.
+        busy: Span,
+        /// How long it then sleeps.
+        idle: Span,
+        /// When it is busy for the first time.
+        start: Option<Span> = "0 s",
+    }
+
+    /// What is recorded.
+    Probe as "probe" {
+        /// Are packets captured?
+        capture: Option<bool> = "true",
+        /// How many bytes of each packet are kept.
+        snap: Option<Size> = "500 B, as in the testbed report",
+        /// Is a packet summary written as PSML beside the table that is always written?
+        psml: Option<bool> = "false",
+    }
+
+    /// Thresholds. A run that passes one is marked invalid, and not used in means.
+    Gates as "gates" {
+        /// The part of all frames that a capture may have missed.
+        capture_drops: Option<Share> = "0.1 %",
+        /// The part of all samples that a forwarder may have failed to answer.
+        invalid_samples: Option<Share> = "5 %",
+        /// The part of all transfers that may be unfinished.
+        unfinished: Option<Share> = "100 %: they are reported, not judged",
+        /// The part of the processor's time that the machine below may have taken away.
+        steal: Option<Share> = "5 %",
+        /// How far clocks may be apart, or the clock may have been set during a run.
+        clock_error: Option<Span> = "1 ms",
+        /// How often an invalid run is repeated before it is left as invalid.
+        retries: Option<u32> = "0",
+    }
+
+    /// A named variant of the experiment.
+    Case as "case" {
+        /// Its name in figures and tables.
+        name: String,
+        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name.
+        set: BTreeMap<String, toml::Value> = "nothing is changed",
+    }
+
+    /// A key that is run over many values.
+    Sweep as "sweep" {
+        /// The key, such as `link.*.rate`. A `*` stands for every name.
+        key: String,
+        /// Its values.
+        values: Option<Vec<toml::Value>> = "`from`, `to` and `step` are given",
+        /// The first value of a range.
+        from: Option<f64> = "`values` are given",
+        /// The last value of a range.
+        to: Option<f64> = "`values` are given",
+        /// The step of a range.
+        step: Option<f64> = "`values` are given",
+        /// What is written behind each number of a range, such as ` Mbit/s`.
+        unit: Option<String> = "nothing",
+        /// What the key is called in figures and tables.
+        label: Option<String> = "the last part of the key",
+    }
+
+    /// What the result is held against: a bound, another measure, or a paper's number with a tolerance.
+    Expect as "expect" {
+        /// What is expected, in a sentence.
+        say: String,
+        /// The measure, such as `n2.pending.max`; ` @ name` behind it names a case.
+        value: String,
+        /// The measure or number it must be at least.
+        at_least: Option<toml::Value> = "no lower bound",
+        /// The measure or number it must be at most.
+        at_most: Option<toml::Value> = "no upper bound",
+        /// What the bound is multiplied with, as in "at least twice".
+        times: Option<f64> = "1",
+        /// The number it must be near.
+        about: Option<f64> = "no such number",
+        /// How far from that number it may be, as a part of it.
+        within: Option<Share> = "20 %",
+        /// What the paper says, for the table in the report.
+        paper: Option<String> = "nothing",
+        /// The backends it holds on.
+        on: Vec<String> = "all",
+    }
+
+    /// Changes that hold on one backend only.
+    Override as "on" {
+        /// Why, for the report.
+        why: String,
+        /// Keys and their values. A `*` stands for every name.
+        set: BTreeMap<String, toml::Value> = "nothing is changed",
+    }
+}

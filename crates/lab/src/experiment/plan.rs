@@ -1,0 +1,326 @@
+//! An experiment with every default filled in and every name resolved: what a backend carries out.
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{Expect, Forwarder};
+
+/// One case of an experiment, complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The report's title.
+    pub title: String,
+    /// The case's name; empty when there is only one.
+    pub case: String,
+    /// How long the workloads run, in nanoseconds.
+    pub duration_ns: u64,
+    /// Does it end as soon as every workload that has an end is done?
+    pub until_done: bool,
+    /// How often it is repeated.
+    pub repeats: u32,
+    /// The root of all randomness.
+    pub seed: u64,
+    /// How often forwarders are asked for their counters.
+    pub sample_every_ns: u64,
+    /// The forwarder under test.
+    pub software: Software,
+    /// The nodes, in natural order of their names.
+    pub nodes: Vec<NodePlan>,
+    /// The links.
+    pub links: Vec<LinkPlan>,
+    /// Next hops that are set before the workloads begin.
+    pub hops: Vec<Hop>,
+    /// Static routes as they were given, for the drawing.
+    pub routes: Vec<RoutePlan>,
+    /// What is served.
+    pub contents: Vec<ContentPlan>,
+    /// What happens.
+    pub workloads: Vec<Workload>,
+    /// What is recorded.
+    pub probe: ProbePlan,
+    /// What makes a run invalid.
+    pub gates: GatePlan,
+    /// What the result is held against.
+    pub expectations: Vec<Expect>,
+    /// What was changed for this backend, and why.
+    pub scaling: Option<String>,
+}
+
+/// The forwarder under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Software {
+    /// This repository's own.
+    Cairn,
+    /// The forwarder of the ndnd project.
+    Ndnd,
+}
+
+/// A node's place in [`Plan::nodes`].
+pub type NodeIndex = usize;
+/// A link's place in [`Plan::links`].
+pub type LinkIndex = usize;
+
+/// A node, complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodePlan {
+    /// Its name.
+    pub name: String,
+    /// Its share of a core; `None` is all it can get.
+    pub cpu: Option<f64>,
+    /// Its memory in bytes; `None` is all it can get.
+    pub memory_bytes: Option<u64>,
+    /// Its forwarder's settings.
+    pub forwarder: Forwarder,
+    /// The link whose traffic counts as this node's.
+    pub watch: Option<LinkIndex>,
+    /// Virtual time: how long one packet keeps the processor busy.
+    pub service_time_ns: u64,
+    /// Virtual time: the same for a Data packet.
+    pub data_service_time_ns: u64,
+    /// Virtual time: how many packets wait for it.
+    pub service_queue: u32,
+}
+
+/// What carries packets over a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// Datagrams.
+    Udp,
+    /// A byte stream.
+    Tcp,
+    /// Ethernet frames.
+    Ether,
+}
+
+/// A link, complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkPlan {
+    /// Its name.
+    pub name: String,
+    /// Its two nodes.
+    pub between: [NodeIndex; 2],
+    /// What carries packets.
+    pub kind: LinkKind,
+    /// Bits a second in each direction; `None` is as fast as it goes.
+    pub rate_bps: Option<u64>,
+    /// One way.
+    pub delay_ns: u64,
+    /// The part of frames that is lost.
+    pub loss: f64,
+    /// Frames that wait.
+    pub queue: u32,
+    /// Bytes of an IP packet.
+    pub mtu: u32,
+}
+
+impl LinkPlan {
+    /// The other end of the link, seen from `node`.
+    #[must_use]
+    pub fn other(&self, node: NodeIndex) -> NodeIndex {
+        if self.between[0] == node { self.between[1] } else { self.between[0] }
+    }
+}
+
+/// One next hop of one node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hop {
+    /// The names it is for.
+    pub prefix: String,
+    /// The node that forwards.
+    pub node: NodeIndex,
+    /// Over which link.
+    pub link: LinkIndex,
+    /// At which cost.
+    pub cost: u32,
+}
+
+/// A route as it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutePlan {
+    /// The names it is for.
+    pub prefix: String,
+    /// Nodes from consumer to producer.
+    pub path: Vec<NodeIndex>,
+}
+
+/// Files, complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContentPlan {
+    /// The content's name in the file.
+    pub name: String,
+    /// The prefix of the files' names.
+    pub prefix: String,
+    /// The node that serves them.
+    pub at: NodeIndex,
+    /// How many.
+    pub count: u32,
+    /// Bytes of each.
+    pub size_bytes: u64,
+    /// Bytes of content in one Data packet.
+    pub segment_bytes: u32,
+    /// Freshness period of a segment.
+    pub freshness_ns: u64,
+}
+
+impl ContentPlan {
+    /// How many segments one file has.
+    #[must_use]
+    pub fn segments(&self) -> u64 {
+        self.size_bytes.div_ceil(u64::from(self.segment_bytes.max(1))).max(1)
+    }
+}
+
+/// How a fetcher decides what to ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ControllerKind {
+    /// Always so many in flight.
+    Fixed,
+    /// Additive increase, multiplicative decrease.
+    Aimd,
+    /// CUBIC.
+    Cubic,
+}
+
+/// Which chunk a traffic source asks for next.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Pattern {
+    /// One after the other.
+    Sequential,
+    /// Any, each as likely.
+    Uniform,
+    /// By rank, with this exponent.
+    Zipf(f64),
+}
+
+/// Something that happens during a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name in the file.
+    pub name: String,
+    /// The node it runs on.
+    pub at: NodeIndex,
+    /// When it begins, counted from the start of the run.
+    pub start_ns: u64,
+    /// When it ends.
+    pub stop_ns: u64,
+    /// What it does.
+    pub does: Activity,
+}
+
+/// What a workload does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Activity {
+    /// Fetches files.
+    Download {
+        /// Its place in [`Plan::contents`].
+        content: usize,
+        /// New downloads a second; `None` is one after the other.
+        per_second: Option<f64>,
+        /// How many downloads.
+        count: u32,
+        /// How many at once.
+        at_once: Option<u32>,
+        /// Who decides about the window.
+        controller: ControllerKind,
+        /// The first, or the fixed, window.
+        window: u32,
+        /// Interest lifetime.
+        lifetime_ns: u64,
+    },
+    /// Asks for what does not exist.
+    Flood {
+        /// The prefix of the names.
+        prefix: String,
+        /// Interests in a burst.
+        burst: u32,
+        /// Between bursts.
+        every_ns: u64,
+        /// How many in all.
+        until: u32,
+        /// Interest lifetime.
+        lifetime_ns: u64,
+        /// Sent again after.
+        refresh_ns: Option<u64>,
+    },
+    /// Times round trips.
+    Ping {
+        /// The node that answers.
+        to: NodeIndex,
+        /// The prefix of the names.
+        prefix: String,
+        /// Between pings.
+        every_ns: u64,
+        /// How many.
+        count: u64,
+        /// How long is waited.
+        lifetime_ns: u64,
+    },
+    /// Asks for chunks.
+    Traffic {
+        /// Its place in [`Plan::contents`].
+        content: usize,
+        /// Interests a second.
+        per_second: f64,
+        /// Which is next.
+        pattern: Pattern,
+        /// Poisson rather than constant spacing.
+        poisson: bool,
+        /// Interest lifetime.
+        lifetime_ns: u64,
+    },
+    /// Takes processor time away.
+    Load {
+        /// The part taken while busy.
+        cpu: f64,
+        /// Busy for.
+        busy_ns: u64,
+        /// Then idle for.
+        idle_ns: u64,
+    },
+}
+
+/// What is recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbePlan {
+    /// Are packets captured?
+    pub capture: bool,
+    /// Bytes kept of each.
+    pub snap_bytes: u32,
+    /// Is PSML written?
+    pub psml: bool,
+}
+
+/// Thresholds of validity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GatePlan {
+    /// Part of frames a capture may miss.
+    pub capture_drops: f64,
+    /// Part of samples a forwarder may not answer.
+    pub invalid_samples: f64,
+    /// Part of transfers that may be unfinished.
+    pub unfinished: f64,
+    /// Part of processor time that may be stolen.
+    pub steal: f64,
+    /// How far clocks may be apart.
+    pub clock_error_ns: u64,
+    /// How often an invalid run is repeated.
+    pub retries: u32,
+}
+
+impl Plan {
+    /// The node of that name.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<NodeIndex> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// A node's name.
+    #[must_use]
+    pub fn node_name(&self, node: NodeIndex) -> &str {
+        self.nodes.get(node).map_or("?", |node| &node.name)
+    }
+
+    /// The links of a node, with their places.
+    pub fn links_of(&self, node: NodeIndex) -> impl Iterator<Item = (LinkIndex, &LinkPlan)> {
+        self.links.iter().enumerate().filter(move |(_, link)| link.between.contains(&node))
+    }
+}

@@ -1,0 +1,198 @@
+//! Workloads with their defaults filled in and their names looked up.
+
+use super::model::{self, File};
+use super::plan::{Activity, ContentPlan, ControllerKind, Pattern, Workload};
+use super::problem::suggest;
+use super::resolve::Findings;
+use super::units::Span;
+
+const SECOND: u64 = 1_000_000_000;
+const FOUR_SECONDS: Span = Span(4 * SECOND);
+
+/// What every workload needs to be resolved.
+struct Context<'a> {
+    file: &'a File,
+    nodes: &'a [&'a str],
+    contents: &'a [ContentPlan],
+}
+
+impl Context<'_> {
+    fn node(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
+        f.place(key, "node", given, self.nodes)
+    }
+
+    fn content(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
+        let known: Vec<&str> = self.contents.iter().map(|content| content.name.as_str()).collect();
+        f.place(&format!("{key}.content"), "content", given, &known)
+    }
+
+    /// A workload with its times.
+    fn workload(
+        &self,
+        name: &str,
+        at: usize,
+        times: (Option<Span>, Option<Span>),
+        does: Activity,
+    ) -> Workload {
+        let start_ns = times.0.map_or(SECOND, |span| span.0);
+        let stop_ns = times.1.map_or(self.file.duration.0, |span| span.0);
+        Workload { name: name.to_owned(), at, start_ns, stop_ns, does }
+    }
+
+    /// Warns when no route leads from a node for a prefix.
+    fn reachable(&self, key: &str, at: usize, to: Option<usize>, prefix: &str, f: &mut Findings) {
+        if to == Some(at) {
+            return;
+        }
+        let name = self.nodes.get(at).copied().unwrap_or("?");
+        let covers = |route: &str| {
+            let route = route.trim_end_matches('/');
+            prefix == route || prefix.strip_prefix(route).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let found = self.file.route.iter().any(|route| {
+            let before_last = route.path.len().saturating_sub(1);
+            covers(&route.prefix) && route.path.iter().take(before_last).any(|node| node == name)
+        });
+        if !found {
+            let known: Vec<&str> = self.file.route.iter().map(|route| route.prefix.as_str()).collect();
+            let message = format!("no route leads from `{name}` for `{prefix}`");
+            f.add(key, message, Some(suggest(prefix, &known)));
+        }
+    }
+}
+
+pub(super) fn workloads(
+    file: &File,
+    nodes: &[&str],
+    contents: &[ContentPlan],
+    f: &mut Findings,
+) -> Vec<Workload> {
+    let context = Context { file, nodes, contents };
+    let mut list = Vec::new();
+    list.extend(
+        file.download.iter().filter_map(|(name, download)| self::download(&context, name, download, f)),
+    );
+    list.extend(file.flood.iter().filter_map(|(name, flood)| self::flood(&context, name, flood, f)));
+    list.extend(file.ping.iter().filter_map(|(name, ping)| self::ping(&context, name, ping, f)));
+    list.extend(file.traffic.iter().filter_map(|(name, traffic)| self::traffic(&context, name, traffic, f)));
+    list.extend(file.load.iter().filter_map(|(name, load)| self::load(&context, name, load, f)));
+    let mut names: Vec<&str> = list.iter().map(|workload| workload.name.as_str()).collect();
+    names.sort_unstable();
+    for pair in names.windows(2).filter(|pair| pair.first() == pair.last()) {
+        let name = pair.first().copied().unwrap_or("");
+        f.add("", format!("two workloads are called `{name}`"), Some("give one another name".to_owned()));
+    }
+    list
+}
+
+fn download(
+    context: &Context<'_>,
+    name: &str,
+    given: &model::Download,
+    f: &mut Findings,
+) -> Option<Workload> {
+    let key = format!("download.{name}");
+    let controllers =
+        [("fixed", ControllerKind::Fixed), ("aimd", ControllerKind::Aimd), ("cubic", ControllerKind::Cubic)];
+    let word = given.controller.as_deref().unwrap_or("cubic");
+    let controller = f.word(&format!("{key}.controller"), word, &controllers);
+    let at = context.node(&format!("{key}.at"), &given.at, f);
+    let content = context.content(&key, &given.content, f);
+    let (controller, at, content) = (controller?, at?, content?);
+    let files = context.contents.get(content)?;
+    context.reachable(&key, at, Some(files.at), &files.prefix, f);
+    if given.rate.is_some_and(|rate| rate.0 <= 0.0) {
+        f.add(format!("{key}.rate"), "a rate must be above zero", None);
+    }
+    let does = Activity::Download {
+        content,
+        per_second: given.rate.map(|rate| rate.0),
+        count: given.count.unwrap_or(files.count),
+        at_once: given.at_once,
+        controller,
+        window: given.window.unwrap_or(if controller == ControllerKind::Fixed { 16 } else { 2 }).max(1),
+        lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
+    };
+    Some(context.workload(name, at, (given.start, None), does))
+}
+
+fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findings) -> Option<Workload> {
+    let key = format!("flood.{name}");
+    f.prefix(&format!("{key}.prefix"), &given.prefix);
+    let at = context.node(&format!("{key}.at"), &given.at, f)?;
+    context.reachable(&key, at, None, &given.prefix, f);
+    let lifetime = given.lifetime.unwrap_or(FOUR_SECONDS);
+    if given.refresh.is_some_and(|refresh| refresh >= lifetime) {
+        let hint = Some(format!("write less than {lifetime}"));
+        f.add(format!("{key}.refresh"), "an Interest that is refreshed this late has expired before", hint);
+    }
+    let does = Activity::Flood {
+        prefix: given.prefix.trim_end_matches('/').to_owned(),
+        burst: given.burst.unwrap_or(2000).max(1),
+        every_ns: given.every.map_or(6 * SECOND, |span| span.0).max(1_000_000),
+        until: given.until,
+        lifetime_ns: lifetime.0,
+        refresh_ns: given.refresh.map(|span| span.0.max(1_000_000)),
+    };
+    Some(context.workload(name, at, (given.start, given.stop), does))
+}
+
+fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings) -> Option<Workload> {
+    let key = format!("ping.{name}");
+    f.prefix(&format!("{key}.prefix"), &given.prefix);
+    let at = context.node(&format!("{key}.at"), &given.at, f);
+    let to = context.node(&format!("{key}.to"), &given.to, f);
+    let (at, to) = (at?, to?);
+    context.reachable(&key, at, Some(to), &given.prefix, f);
+    let does = Activity::Ping {
+        to,
+        prefix: given.prefix.trim_end_matches('/').to_owned(),
+        every_ns: given.every.map_or(SECOND / 10, |span| span.0).max(100_000),
+        count: given.count.map_or(u64::MAX, u64::from),
+        lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
+    };
+    Some(context.workload(name, at, (given.start, None), does))
+}
+
+fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Findings) -> Option<Workload> {
+    let key = format!("traffic.{name}");
+    let exponent = given.exponent.unwrap_or(1.0);
+    let patterns = [
+        ("sequential", Pattern::Sequential),
+        ("uniform", Pattern::Uniform),
+        ("zipf", Pattern::Zipf(exponent)),
+    ];
+    let pattern = f.word(&format!("{key}.pattern"), given.pattern.as_deref().unwrap_or("uniform"), &patterns);
+    let spacing = given.spacing.as_deref().unwrap_or("constant");
+    let poisson = f.word(&format!("{key}.spacing"), spacing, &[("constant", false), ("poisson", true)]);
+    let at = context.node(&format!("{key}.at"), &given.at, f);
+    let content = context.content(&key, &given.content, f);
+    let (pattern, poisson, at, content) = (pattern?, poisson?, at?, content?);
+    let files = context.contents.get(content)?;
+    context.reachable(&key, at, Some(files.at), &files.prefix, f);
+    if given.rate.0 <= 0.0 {
+        f.add(format!("{key}.rate"), "a rate must be above zero", None);
+    }
+    let does = Activity::Traffic {
+        content,
+        per_second: given.rate.0,
+        pattern,
+        poisson,
+        lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
+    };
+    Some(context.workload(name, at, (given.start, given.stop), does))
+}
+
+fn load(context: &Context<'_>, name: &str, given: &model::Load, f: &mut Findings) -> Option<Workload> {
+    let key = format!("load.{name}");
+    let at = context.node(&format!("{key}.at"), &given.at, f)?;
+    let cpu = given.cpu.map_or(0.9, |share| share.0);
+    if !(0.0..1.0).contains(&cpu) {
+        f.add(format!("{key}.cpu"), "a load takes less than 100 %, so that the forwarder goes on", None);
+    }
+    if given.busy.0 == 0 {
+        f.add(format!("{key}.busy"), "a load must be busy at some time", None);
+    }
+    let does = Activity::Load { cpu, busy_ns: given.busy.0, idle_ns: given.idle.0 };
+    Some(context.workload(name, at, (given.start.or(Some(Span(0))), None), does))
+}

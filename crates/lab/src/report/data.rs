@@ -1,0 +1,110 @@
+//! Everything a report is made from, read from the run's folder.
+
+use std::io;
+
+use crate::analysis::{RepeatData, RepeatResult, load_derived};
+use crate::experiment::{Experiment, Plan, Problems};
+use crate::run::{RunFolder, RunRecord};
+use crate::stats::Estimate;
+
+/// Why there can be no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file.
+    #[error("the report cannot be made: {0}; `cairn lab resume` goes on with a run that was interrupted")]
+    Io(#[from] io::Error),
+    /// The copy of the experiment.
+    #[error("{0}")]
+    Experiment(#[from] Problems),
+    /// The experiment on this backend.
+    #[error("{0}")]
+    Plan(String),
+}
+
+/// One case of a run.
+#[derive(Debug)]
+pub struct CaseData {
+    /// What was done.
+    pub plan: Plan,
+    /// Every repeat's numbers.
+    pub results: Vec<RepeatResult>,
+    /// The repeat that is drawn: the first valid one, or the first.
+    pub shown: RepeatData,
+    /// Its number, from 0.
+    pub shown_repeat: usize,
+}
+
+impl CaseData {
+    /// The case's name, or the experiment's title when there is only one.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.plan.case.is_empty() { &self.plan.title } else { &self.plan.case }
+    }
+
+    /// A measure in each valid repeat; in all, when none is valid.
+    #[must_use]
+    pub fn values(&self, key: &str, summary: &str) -> Vec<f64> {
+        let any_valid = self.results.iter().any(RepeatResult::is_valid);
+        let used = self.results.iter().filter(|result| !any_valid || result.is_valid());
+        used.filter_map(|result| result.values.get(key)?.named(summary)).collect()
+    }
+
+    /// A measure over the repeats.
+    #[must_use]
+    pub fn estimate(&self, key: &str, summary: &str) -> Option<Estimate> {
+        Estimate::of(&self.values(key, summary))
+    }
+}
+
+/// A run, read.
+#[derive(Debug)]
+pub struct RunData {
+    /// Where it is.
+    pub folder: RunFolder,
+    /// What was noted of it.
+    pub record: RunRecord,
+    /// The experiment.
+    pub experiment: Experiment,
+    /// Its cases.
+    pub cases: Vec<CaseData>,
+}
+
+impl RunData {
+    /// Reads a run that is complete, or as much of it as there is.
+    ///
+    /// # Errors
+    ///
+    /// When there is not one repeat, or a file is missing.
+    pub fn read(folder: &RunFolder) -> Result<Self, ReportError> {
+        let record = folder.record()?;
+        let experiment = Experiment::read(&folder.experiment())?;
+        let plans = experiment.plans(&record.backend).map_err(|findings| {
+            ReportError::Plan(
+                findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>().join("; "),
+            )
+        })?;
+        let plans = plans.into_iter().filter(|plan| record.cases.contains(&plan.case));
+        let mut cases = Vec::new();
+        for (case, mut plan) in plans.enumerate() {
+            plan.repeats = record.repeats;
+            let mut read = Vec::new();
+            for repeat in 0..plan.repeats {
+                let place = folder.repeat(case, repeat);
+                if place.join("result.json").is_file() {
+                    read.push(load_derived(&plan, &place)?);
+                }
+            }
+            if read.is_empty() {
+                continue;
+            }
+            let shown_repeat = read.iter().position(|(_, result)| result.is_valid()).unwrap_or(0);
+            let (mut data, results): (Vec<RepeatData>, Vec<RepeatResult>) = read.into_iter().unzip();
+            let shown = data.swap_remove(shown_repeat);
+            cases.push(CaseData { plan, results, shown, shown_repeat });
+        }
+        if cases.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete").into());
+        }
+        Ok(RunData { folder: folder.clone(), record, experiment, cases })
+    }
+}

@@ -1,0 +1,179 @@
+//! The summary in words, made from the numbers.
+
+use super::data::{CaseData, RunData};
+use super::scale::{short, with_unit};
+use super::verdict::Verdict;
+use crate::analysis::RepeatResult;
+use crate::experiment::plan::Activity;
+
+/// The most important numbers, each with its name.
+pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    if !verdicts.is_empty() {
+        let met = verdicts.iter().filter(|verdict| verdict.met == Some(true)).count();
+        facts.push((format!("{met} of {}", verdicts.len()), "expectations met".to_owned()));
+    }
+    let repeats: usize = run.cases.iter().map(|case| case.results.len()).sum();
+    let valid: usize =
+        run.cases.iter().map(|case| case.results.iter().filter(|result| result.is_valid()).count()).sum();
+    facts.push((format!("{valid} of {repeats}"), "runs valid".to_owned()));
+    if let [case] = run.cases.as_slice() {
+        for workload in &case.plan.workloads {
+            let get = |key: &str, summary: &str| case.estimate(&format!("{}.{key}", workload.name), summary);
+            match workload.does {
+                Activity::Download { .. } => {
+                    if let Some(goodput) = get("goodput", "mean") {
+                        facts.push((
+                            with_unit(goodput.mean * 8.0, "bit/s"),
+                            format!("goodput of {}", workload.name),
+                        ));
+                    }
+                    if let Some(duration) = get("duration", "mean") {
+                        facts.push((with_unit(duration.mean, "s"), format!("a file of {}", workload.name)));
+                    }
+                }
+                Activity::Ping { .. } => {
+                    if let Some(rtt) = get("rtt", "median") {
+                        facts.push((
+                            with_unit(rtt.mean, "ms"),
+                            format!("median round trip of {}", workload.name),
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    facts
+}
+
+/// Sentences about one case.
+pub(super) fn sentences(case: &CaseData) -> Vec<String> {
+    let mut list = Vec::new();
+    for workload in &case.plan.workloads {
+        let get = |key: &str, summary: &str| {
+            case.estimate(&format!("{}.{key}", workload.name), summary).map(|estimate| estimate.mean)
+        };
+        match &workload.does {
+            Activity::Download { count, .. } => {
+                let done = get("finished", "mean").unwrap_or(0.0);
+                let mut text =
+                    format!("Of {count} downloads of `{}` {} were complete", workload.name, short(done));
+                if let (Some(mean), Some(least), Some(most)) =
+                    (get("duration", "mean"), get("duration", "min"), get("duration", "max"))
+                {
+                    text += &format!(
+                        "; one took {} on average, {} to {}",
+                        with_unit(mean, "s"),
+                        with_unit(least, "s"),
+                        with_unit(most, "s")
+                    );
+                }
+                if let (Some(goodput), Some(again)) = (get("goodput", "mean"), get("retransmissions", "mean"))
+                {
+                    text += &format!(
+                        ". Together they brought {}, and {} Interests were sent again",
+                        with_unit(goodput * 8.0, "bit/s"),
+                        short(again)
+                    );
+                }
+                list.push(text + ".");
+            }
+            Activity::Ping { .. } | Activity::Traffic { .. } => {
+                let (Some(begun), Some(loss)) = (get("started", "mean"), get("loss", "mean")) else {
+                    continue;
+                };
+                let mut text = format!(
+                    "Of {} Interests of `{}` {} % had no answer",
+                    short(begun),
+                    workload.name,
+                    short(loss)
+                );
+                if let (Some(median), Some(most)) = (get("rtt", "median"), get("rtt", "p99")) {
+                    text += &format!(
+                        "; the round trip was {} (median), {} for the slowest hundredth",
+                        with_unit(median, "ms"),
+                        with_unit(most, "ms")
+                    );
+                }
+                list.push(text + ".");
+            }
+            Activity::Flood { .. } => {
+                let (Some(sent), Some(again)) = (get("started", "mean"), get("retransmissions", "mean"))
+                else {
+                    continue;
+                };
+                let nacks = get("nacks", "mean").unwrap_or(0.0);
+                list.push(format!(
+                    "`{}` sent {} different Interests for content that does not exist, refreshed them {} times, and got {} Nacks.",
+                    workload.name,
+                    short(sent),
+                    short(again),
+                    short(nacks)
+                ));
+            }
+            Activity::Load { cpu, busy_ns, idle_ns } => list.push(format!(
+                "A competing process took {} % of `{}` for {} s, and slept {} s, in turn.",
+                short(cpu * 100.0),
+                case.plan.node_name(workload.at),
+                short(*busy_ns as f64 / 1e9),
+                short(*idle_ns as f64 / 1e9)
+            )),
+        }
+    }
+    list.extend(extremes(case));
+    list
+}
+
+/// Which node had most of what.
+fn extremes(case: &CaseData) -> Vec<String> {
+    let most = |key: &str| {
+        case.plan
+            .nodes
+            .iter()
+            .filter_map(|node| {
+                Some((case.estimate(&format!("{}.{key}", node.name), "max")?.mean, node.name.as_str()))
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let mut list = Vec::new();
+    if let (Some((pending, at)), Some((cpu, hot))) = (most("pending"), most("cpu")) {
+        list.push(format!(
+            "At most {} Interests were pending (at `{at}`), and the busiest forwarder used {} % of a core (`{hot}`).",
+            short(pending),
+            short(cpu)
+        ));
+    }
+    list
+}
+
+/// What a reader must know before believing the numbers.
+pub(super) fn warnings(run: &RunData) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for case in &run.cases {
+        let invalid = case.results.iter().filter(|result| !result.is_valid()).count();
+        if invalid == case.results.len() {
+            list.push(format!(
+                "No repeat of “{}” is valid: its numbers are shown, and should not be used.",
+                case.name()
+            ));
+        } else if invalid > 0 {
+            list.push(format!(
+                "{invalid} of {} repeats of “{}” are not valid and left out of all means.",
+                case.results.len(),
+                case.name()
+            ));
+        }
+    }
+    let notes = run
+        .cases
+        .iter()
+        .flat_map(|case| &case.results)
+        .flat_map(|result: &RepeatResult| &result.outcome.notes);
+    for note in notes {
+        if !list.contains(note) {
+            list.push(note.clone());
+        }
+    }
+    list
+}

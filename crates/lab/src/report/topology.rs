@@ -1,0 +1,109 @@
+//! The topology, drawn: nodes in the order of the longest route, others below.
+
+use super::scale::with_unit;
+use super::svg::{Anchor, Svg};
+use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
+
+const STEP: f64 = 158.0;
+const WIDE: f64 = 84.0;
+const HIGH: f64 = 44.0;
+
+/// Where each node is drawn.
+fn places(plan: &Plan) -> Vec<(f64, f64)> {
+    let spine: Vec<NodeIndex> = plan
+        .routes
+        .iter()
+        .map(|route| &route.path)
+        .max_by_key(|path| path.len())
+        .cloned()
+        .unwrap_or_default();
+    let mut places = vec![(0.0, 0.0); plan.nodes.len()];
+    let mut taken = vec![false; plan.nodes.len()];
+    let per_row = 6;
+    let put = |places: &mut Vec<(f64, f64)>, node: NodeIndex, number: usize, row: usize| {
+        if let Some(place) = places.get_mut(node) {
+            let (x, y) = ((number % per_row) as f64, (number / per_row + row) as f64);
+            *place = (24.0 + WIDE / 2.0 + x * STEP, 44.0 + y * 118.0);
+        }
+    };
+    for (number, node) in spine.iter().enumerate() {
+        put(&mut places, *node, number, 0);
+        if let Some(taken) = taken.get_mut(*node) {
+            *taken = true;
+        }
+    }
+    let row = spine.len().div_ceil(per_row);
+    let others = (0..plan.nodes.len()).filter(|node| !taken.get(*node).copied().unwrap_or(true));
+    for (number, node) in others.collect::<Vec<_>>().into_iter().enumerate() {
+        put(&mut places, node, number, row);
+    }
+    places
+}
+
+fn link_words(link: &LinkPlan) -> (String, String) {
+    let rate = link.rate_bps.map_or_else(|| "unlimited".to_owned(), |rate| with_unit(rate as f64, "bit/s"));
+    let mut more = Vec::new();
+    if link.delay_ns > 0 {
+        more.push(format!("{} ms", link.delay_ns as f64 / 1e6));
+    }
+    if link.loss > 0.0 {
+        more.push(format!("{} % loss", link.loss * 100.0));
+    }
+    more.push(format!("{:?}", link.kind).to_uppercase());
+    (rate, more.join(", "))
+}
+
+/// What a node does beside forwarding, in words.
+fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(cpu) = plan.nodes.get(node).and_then(|node| node.cpu) {
+        words.push(format!("{:.0} % of a core", cpu * 100.0));
+    }
+    for content in plan.contents.iter().filter(|content| content.at == node) {
+        words.push(format!("serves {}", content.name));
+    }
+    for workload in plan.workloads.iter().filter(|workload| workload.at == node) {
+        let word = match workload.does {
+            Activity::Download { .. } => "downloads",
+            Activity::Flood { .. } => "floods",
+            Activity::Ping { .. } => "pings",
+            Activity::Traffic { .. } => "asks for chunks",
+            Activity::Load { .. } => "competing load",
+        };
+        words.push(format!("{word}: {}", workload.name));
+    }
+    words
+}
+
+/// Draws the plan.
+pub(super) fn draw(plan: &Plan) -> Svg {
+    let places = places(plan);
+    let right = places.iter().map(|place| place.0).fold(0.0, f64::max) + WIDE / 2.0 + 60.0;
+    let most_roles = (0..plan.nodes.len()).map(|node| roles(plan, node).len()).max().unwrap_or(0);
+    let below = places.iter().map(|place| place.1).fold(0.0, f64::max);
+    let height = below + HIGH / 2.0 + 16.0 * most_roles as f64 + 18.0;
+    let mut svg = Svg::new("Topology", right, height);
+    for link in &plan.links {
+        let [a, b] = link.between;
+        let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
+        svg.line("link", *from, *to);
+        let (rate, more) = link_words(link);
+        let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
+        if (from.1 - to.1).abs() < 1.0 {
+            svg.text("soft", (middle.0, middle.1 - 7.0), Anchor::Middle, &rate);
+            svg.text("soft", (middle.0, middle.1 + 15.0), Anchor::Middle, &more);
+        } else {
+            svg.text("soft", (middle.0 + 6.0, middle.1), Anchor::Start, &format!("{rate}, {more}"));
+        }
+    }
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let Some(place) = places.get(index) else { continue };
+        svg.rectangle("node", (place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH), "");
+        svg.text("name", (place.0, place.1 + 5.0), Anchor::Middle, &node.name);
+        for (row, word) in roles(plan, index).iter().enumerate() {
+            let at = place.1 + HIGH / 2.0 + 16.0 * (row + 1) as f64;
+            svg.text("soft", (place.0, at), Anchor::Middle, word);
+        }
+    }
+    svg
+}

@@ -1,0 +1,44 @@
+//! Raw data is kept, compressed.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+
+/// Compresses a file and takes the plain one away. Returns the new one's path.
+///
+/// # Errors
+///
+/// When it cannot be read or written; the plain file is still there then.
+pub fn compress(path: &Path) -> io::Result<PathBuf> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".gz");
+    let packed = PathBuf::from(name);
+    let mut input = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut output = GzEncoder::new(BufWriter::new(File::create(&packed)?), Compression::fast());
+    io::copy(&mut input, &mut output)?;
+    output.finish()?.flush()?;
+    fs::remove_file(path)?;
+    Ok(packed)
+}
+
+/// Opens a file that may have been compressed since.
+///
+/// # Errors
+///
+/// When neither is there.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 20, file))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".gz");
+            let file = File::open(PathBuf::from(name)).map_err(|_| error)?;
+            Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 20, file))))
+        }
+        Err(error) => Err(error),
+    }
+}

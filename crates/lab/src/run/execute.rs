@@ -1,0 +1,270 @@
+//! Carries an experiment out: case by case, repeat by repeat, from where an earlier session stopped.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::archive::compress;
+use super::calendar::Stamp;
+use super::folder::{RunFolder, RunRecord};
+use super::machine::Machine;
+use super::progress::Progress;
+use crate::analysis::{DeriveError, derive};
+use crate::backend::netns::cgroup::Owner;
+use crate::backend::netns::conduct::{ConductError, conduct};
+use crate::backend::netns::order::{Event, Order};
+use crate::backend::sim::simulate;
+use crate::driver::{DriverError, Programs, driver};
+use crate::experiment::{Experiment, Plan, Problems};
+
+/// What a run is started with, beside the experiment.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The backend: `netns` or `sim`.
+    pub backend: String,
+    /// The folder that runs are put in.
+    pub runs: PathBuf,
+    /// Where programs are.
+    pub programs: Programs,
+    /// Other numbers of repeats than the experiment says.
+    pub repeats: Option<u32>,
+    /// Only cases whose name holds this.
+    pub only: Option<String>,
+}
+
+/// Why a run ended before its report.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The experiment cannot be read any more.
+    #[error("{0}")]
+    Experiment(#[from] Problems),
+    /// Nothing would run.
+    #[error("no case is called `{0}`; there are: {1}")]
+    NoCase(String, String),
+    /// A file.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What failed.
+        source: io::Error,
+    },
+    /// The software under test.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A repeat.
+    #[error("{what}: {source}\nThe run is in {folder}; go on with: cairn lab resume {folder}")]
+    Repeat {
+        /// Which.
+        what: String,
+        /// Why.
+        source: ConductError,
+        /// The run's folder.
+        folder: String,
+    },
+    /// What was measured cannot be read.
+    #[error(transparent)]
+    Derive(#[from] DeriveError),
+    /// The backend does not exist.
+    #[error("there is no backend called `{0}`; known are netns and sim")]
+    Backend(String),
+}
+
+fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
+    let what = what.into();
+    move |source| RunError::Io { what, source }
+}
+
+/// The plans a run consists of.
+pub(crate) fn plans(
+    experiment: &Experiment,
+    backend: &str,
+    repeats: Option<u32>,
+    cases: Option<&[String]>,
+) -> Result<Vec<Plan>, RunError> {
+    let plans = experiment.plans(backend).map_err(|findings| {
+        let text: Vec<String> =
+            findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
+        io_error("the experiment")(io::Error::other(text.join("; ")))
+    })?;
+    let wanted = |plan: &Plan| cases.is_none_or(|cases| cases.contains(&plan.case));
+    let change = |mut plan: Plan| {
+        plan.repeats = repeats.unwrap_or(plan.repeats);
+        plan
+    };
+    Ok(plans.into_iter().filter(wanted).map(change).collect())
+}
+
+/// Runs an experiment from the beginning. The report is not part of this.
+///
+/// # Errors
+///
+/// Why it ended early; what was measured so far stays.
+pub fn execute(
+    experiment: &Experiment,
+    options: &Options,
+    mut observe: impl FnMut(&Progress),
+) -> Result<RunFolder, RunError> {
+    let mut plans = plans(experiment, &options.backend, options.repeats, None)?;
+    if let Some(only) = &options.only {
+        let names: Vec<String> = plans.iter().map(|plan| plan.case.clone()).collect();
+        plans.retain(|plan| plan.case.contains(only.as_str()));
+        if plans.is_empty() {
+            return Err(RunError::NoCase(only.clone(), names.join("; ")));
+        }
+    }
+    let software = plans.first().map(|plan| driver(plan.software, &options.programs)).transpose()?;
+    let folder = RunFolder::create(&options.runs, &experiment.name)
+        .map_err(io_error(format!("no folder for the run in {}", options.runs.display())))?;
+    fs::write(folder.experiment(), &experiment.text).map_err(io_error("the experiment cannot be copied"))?;
+    let record = RunRecord {
+        experiment: experiment.name.clone(),
+        title: experiment.file.title.clone(),
+        backend: options.backend.clone(),
+        began: Stamp::now().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        software: software.map_or_else(String::new, |software| software.version()),
+        machine: Machine::here(),
+        cases: plans.iter().map(|plan| plan.case.clone()).collect(),
+        repeats: plans.first().map_or(1, |plan| plan.repeats),
+        seed: plans.first().map_or(1, |plan| plan.seed),
+        complete: false,
+    };
+    folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
+    observe(&Progress::Folder(folder.path().to_owned()));
+    carry_on(&folder, record, &plans, &options.programs, &mut observe)?;
+    Ok(folder)
+}
+
+/// Goes on with a run that was interrupted.
+///
+/// # Errors
+///
+/// Why it ended early again.
+pub fn resume(
+    path: &Path,
+    programs: &Programs,
+    mut observe: impl FnMut(&Progress),
+) -> Result<RunFolder, RunError> {
+    let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
+    let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let experiment = Experiment::read(&folder.experiment())?;
+    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    observe(&Progress::Folder(folder.path().to_owned()));
+    carry_on(&folder, record, &plans, programs, &mut observe)?;
+    Ok(folder)
+}
+
+fn carry_on(
+    folder: &RunFolder,
+    mut record: RunRecord,
+    plans: &[Plan],
+    programs: &Programs,
+    observe: &mut impl FnMut(&Progress),
+) -> Result<(), RunError> {
+    for (case, plan) in plans.iter().enumerate() {
+        for repeat in 0..plan.repeats {
+            observe(&Progress::Repeat {
+                case: (case + 1, plans.len()),
+                name: plan.case.clone(),
+                repeat: (repeat + 1, plan.repeats),
+                seconds: plan.duration_ns as f64 / 1e9,
+            });
+            let place = folder.repeat(case, repeat);
+            if place.join("result.json").is_file() {
+                observe(&Progress::Skipped);
+                continue;
+            }
+            one_repeat(folder, &record.backend, plan, repeat, &place, programs, observe)?;
+        }
+    }
+    record.complete = true;
+    folder.write_record(&record).map_err(io_error("run.json cannot be written"))
+}
+
+/// One repeat, and again when it is not valid and may be repeated.
+fn one_repeat(
+    folder: &RunFolder,
+    backend: &str,
+    plan: &Plan,
+    repeat: u32,
+    place: &Path,
+    programs: &Programs,
+    observe: &mut impl FnMut(&Progress),
+) -> Result<(), RunError> {
+    for attempt in 0..=plan.gates.retries {
+        let _ = fs::remove_dir_all(place);
+        fs::create_dir_all(place).map_err(io_error("no folder for a repeat"))?;
+        let raw = place.join("raw");
+        let order = Order {
+            plan: plan.clone(),
+            seed: plan.seed + u64::from(repeat) + (u64::from(attempt) << 32),
+            owner: Owner::this_process(),
+            programs: programs.clone(),
+        };
+        measure(backend, &order, &raw, observe).map_err(|source| RunError::Repeat {
+            what: format!(
+                "repeat {} of `{}`",
+                repeat + 1,
+                if plan.case.is_empty() { &plan.title } else { &plan.case }
+            ),
+            source,
+            folder: folder.path().display().to_string(),
+        })?;
+        observe(&Progress::Step("summary".to_owned()));
+        let (_, result) = derive(plan, place)?;
+        observe(&Progress::Step("archive".to_owned()));
+        archive(&raw)?;
+        let invalid: Vec<String> = result
+            .gates
+            .iter()
+            .filter(|gate| !gate.passed)
+            .map(|gate| format!("{}: {}", gate.name, gate.words()))
+            .collect();
+        let is_valid = invalid.is_empty();
+        observe(&Progress::Done { invalid });
+        if is_valid {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Carries the order out on its backend.
+fn measure(
+    backend: &str,
+    order: &Order,
+    raw: &Path,
+    observe: &mut impl FnMut(&Progress),
+) -> Result<(), ConductError> {
+    match backend {
+        "netns" => conduct(order, raw, |event| observe(&translate(event))).map(drop),
+        "sim" => simulate(order, raw, |event| observe(&translate(event)))
+            .map(drop)
+            .map_err(|error| ConductError::Failed(error.to_string())),
+        other => Err(ConductError::Failed(format!("there is no backend called `{other}`"))),
+    }
+}
+
+fn translate(event: &Event) -> Progress {
+    match event {
+        Event::Step { name } => Progress::Step(name.clone()),
+        Event::Note { text } => Progress::Note(text.clone()),
+        Event::Failed { why } => Progress::Note(format!("It failed: {why}")),
+        Event::Sample { .. } => Progress::Sample(event.clone()),
+    }
+}
+
+/// Compresses captures and logs.
+fn archive(raw: &Path) -> Result<(), RunError> {
+    for entry in fs::read_dir(raw).map_err(io_error("raw data"))?.flatten() {
+        let path = entry.path();
+        let is_large = path.extension().is_some_and(|ending| ending == "pcapng" || ending == "csv");
+        if is_large {
+            compress(&path).map_err(io_error(format!("{} cannot be compressed", path.display())))?;
+        }
+    }
+    // It was only a place for sockets.
+    let _ = fs::remove_dir(raw.join("sockets"));
+    Ok(())
+}

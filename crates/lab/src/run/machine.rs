@@ -1,0 +1,38 @@
+//! The machine a run took place on, for the report and for whoever repeats it.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// What can be said of a machine without asking anyone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Operating system and version of its kernel.
+    pub kernel: String,
+    /// The processor's name.
+    pub processor: String,
+    /// How many of them.
+    pub processors: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+}
+
+impl Machine {
+    /// This one.
+    #[must_use]
+    pub fn here() -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let field = |text: &str, key: &str| {
+            let line = text.lines().find(|line| line.starts_with(key)).unwrap_or_default();
+            line.split_once(':').map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
+        };
+        let memory = field(&read("/proc/meminfo"), "MemTotal");
+        let kib: u64 = memory.split_whitespace().next().and_then(|kib| kib.parse().ok()).unwrap_or(0);
+        Machine {
+            kernel: format!("Linux {}", read("/proc/sys/kernel/osrelease").trim()),
+            processor: field(&read("/proc/cpuinfo"), "model name"),
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: kib * 1024,
+        }
+    }
+}

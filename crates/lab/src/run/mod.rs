@@ -1,0 +1,15 @@
+//! A run of an experiment: every case, every repeat, step by step, into a folder that holds everything.
+
+mod archive;
+mod calendar;
+mod execute;
+pub mod folder;
+mod machine;
+pub mod progress;
+
+pub use archive::compress;
+pub(crate) use archive::open as open_archived;
+pub use calendar::Stamp;
+pub use execute::{Options, RunError, execute, resume};
+pub use folder::{RunFolder, RunRecord};
+pub use machine::Machine;

@@ -1,0 +1,7 @@
+//! Numbers from numbers: summaries of one repeat, means with confidence over repeats.
+
+mod confidence;
+mod summary;
+
+pub use confidence::{Estimate, student_t};
+pub use summary::{Summary, percentile};

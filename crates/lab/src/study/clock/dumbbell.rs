@@ -1,0 +1,219 @@
+//! The dumbbell: figures 8 to 11, the cells that the paper names, and the orderings that it states.
+
+use super::experiment::{Experiment, Point, tick_text};
+use super::orderings;
+use super::scenario::Outcome;
+use super::summary::{Results, paper_cell};
+use crate::figure::{Axis, BarChart, BarGroup};
+use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::{ExperimentError, Runner, parse};
+
+/// How far a throughput may be from the paper's, as a part of it.
+const MBPS_BOUND: f64 = 0.10;
+
+pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
+    let experiment: Experiment = parse(text)?;
+    let mut points = Vec::new();
+    for reading in 0..experiment.readings.len() {
+        let sweep = Sweep { experiment: &experiment, reading };
+        for smoothened in [false, true] {
+            for &depth in &experiment.sweep.bucket_depths {
+                for &pairs in &experiment.sweep.pairs {
+                    for &tick in &experiment.sweep.ticks_ms {
+                        points.push(sweep.point(pairs, depth, tick, smoothened));
+                    }
+                }
+            }
+        }
+    }
+    let results = Results::of(&experiment, &points, |_| false, runner)?;
+    let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
+    report.remarks.push(
+        "Throughput is Data received; where the paper names a number, Interests sent are shown beside it."
+            .into(),
+    );
+    report.remarks.push(format!(
+        "{} runs, {:.1} million packets over links.",
+        points.len(),
+        results.hops() as f64 / 1e6
+    ));
+    for (number, reading) in experiment.readings.iter().enumerate() {
+        report.remarks.push(format!("Reading {:?}: {}", reading.name, reading.description));
+        let sweep = Sweep { experiment: &experiment, reading: number };
+        let misses = if number == 0 { Some(&mut report.misses) } else { None };
+        report.tables.push(sweep.named_cells(&results, misses));
+        report.tables.push(sweep.table("throughput", "Data received, Mbps", &results, |outcome| {
+            Cell::Number(outcome.received_mbps(), 1)
+        }));
+        report.tables.push(sweep.table("nacks", "Nacks", &results, |outcome| Cell::count(outcome.nacks())));
+        report.tables.push(sweep.table("fairness", "Fairness between flows (Jain)", &results, |outcome| {
+            Cell::Number(outcome.fairness(), 3)
+        }));
+        report.tables.push(sweep.table("losses", "Packets dropped by links", &results, |outcome| {
+            Cell::count(outcome.link_drops)
+        }));
+        let misses = if number == 0 { Some(&mut report.misses) } else { None };
+        report.tables.push(orderings::table(&sweep, &results, misses));
+        report.figures.extend(sweep.figures(&results));
+    }
+    Ok(report)
+}
+
+/// The points of one reading.
+pub(super) struct Sweep<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) reading: usize,
+}
+
+impl Sweep<'_> {
+    pub(super) fn point(&self, pairs: usize, depth: u32, tick_ms: f64, smoothened: bool) -> Point {
+        Point { reading: self.reading, pairs, depth, tick_ms, smoothened, start: 0 }
+    }
+
+    pub(super) fn word(&self) -> &str {
+        &self.experiment.readings[self.reading].name
+    }
+
+    fn named_cells(&self, results: &Results, mut misses: Option<&mut Vec<String>>) -> Table {
+        let mut table = Table::new(
+            &format!("named-cells-{}", self.word()),
+            &format!("Cells that the paper names (reading {:?})", self.word()),
+            &[
+                "pairs, depth, tick",
+                "paper Mbps",
+                "Data received",
+                "difference",
+                "Interests sent",
+                "difference",
+            ],
+        );
+        for cell in &self.experiment.paper {
+            let point = self.point(cell.pairs, cell.bucket_depth, cell.tick_ms, cell.smoothened);
+            let (Some(outcome), Some(paper)) = (results.get(&point), paper_cell(self.experiment, &point))
+            else {
+                continue;
+            };
+            let at = format!(
+                "{}, {}, {}{}",
+                cell.pairs,
+                cell.bucket_depth,
+                tick_text(cell.tick_ms),
+                if cell.smoothened { ", smoothened" } else { "" }
+            );
+            let (received, asked) = (outcome.received_mbps(), outcome.asked_mbps());
+            if let Some(misses) = &mut misses
+                && (received / paper.mbps - 1.0).abs() > MBPS_BOUND
+            {
+                misses.push(format!("{at}: {received:.1} Mbps received, the paper has {}", paper.mbps));
+            }
+            table.rows.push(vec![
+                at.into(),
+                Cell::Number(paper.mbps, 0),
+                Cell::Number(received, 1),
+                Cell::difference(received, paper.mbps),
+                Cell::Number(asked, 1),
+                Cell::difference(asked, paper.mbps),
+            ]);
+        }
+        table
+    }
+
+    fn table(&self, name: &str, what: &str, results: &Results, cell: impl Fn(&Outcome) -> Cell) -> Table {
+        let mut columns = vec!["depth, tick".to_owned()];
+        for smoothened in ["", " smooth"] {
+            let pairs = self.experiment.sweep.pairs.iter();
+            columns.extend(pairs.map(|pairs| format!("{pairs}{smoothened}")));
+        }
+        let mut table = Table::new(
+            &format!("{name}-{}", self.word()),
+            &format!("{what}, by number of pairs (reading {:?})", self.word()),
+            &[],
+        );
+        table.columns = columns;
+        for &depth in &self.experiment.sweep.bucket_depths {
+            for &tick in &self.experiment.sweep.ticks_ms {
+                let mut row = vec![Cell::Text(format!("{depth}, {}", tick_text(tick)))];
+                for smoothened in [false, true] {
+                    for &pairs in &self.experiment.sweep.pairs {
+                        let outcome = results.get(&self.point(pairs, depth, tick, smoothened));
+                        row.push(outcome.map_or(Cell::Empty, &cell));
+                    }
+                }
+                table.rows.push(row);
+            }
+        }
+        table
+    }
+
+    fn figures(&self, results: &Results) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        let mbps = || Axis::new("Data throughput", "Mbps").showing(0.0, 100.0);
+        let nacks = || Axis::new("Nacks", "").with_zero();
+        for (number, what, smoothened, axis, value) in [
+            (
+                8,
+                "Data throughput",
+                false,
+                &mbps as &dyn Fn() -> Axis,
+                Outcome::received_mbps as fn(&Outcome) -> f64,
+            ),
+            (9, "Number of Nacks", false, &nacks, |outcome| outcome.nacks() as f64),
+            (11, "Data throughput, smoothened", true, &mbps, Outcome::received_mbps),
+        ] {
+            for (&depth, letter) in self.experiment.sweep.bucket_depths.iter().zip('a'..) {
+                let title = format!("Figure {number} ({letter}): {what}, bucket depth {depth}");
+                let chart = self.bars(title, depth, smoothened, axis(), results, value);
+                figures.push(Figure::bars(&format!("figure-{number}{letter}-{}", self.word()), &chart));
+            }
+        }
+        figures.push(self.flows(results));
+        figures
+    }
+
+    fn bars(
+        &self,
+        title: String,
+        depth: u32,
+        smoothened: bool,
+        y: Axis,
+        results: &Results,
+        value: fn(&Outcome) -> f64,
+    ) -> BarChart {
+        let sweep = &self.experiment.sweep;
+        let groups = sweep.pairs.iter().map(|&pairs| BarGroup {
+            name: pairs.to_string(),
+            values: sweep
+                .ticks_ms
+                .iter()
+                .map(|&tick| results.get(&self.point(pairs, depth, tick, smoothened)).map_or(f64::NAN, value))
+                .collect(),
+        });
+        BarChart {
+            title,
+            x: "consumer–producer pairs".into(),
+            y,
+            labels: sweep.ticks_ms.iter().map(|tick| tick_text(*tick)).collect(),
+            groups: groups.collect(),
+        }
+    }
+
+    /// Figure 10: what each flow gets at a tick of 1 ms and a depth of 50.
+    fn flows(&self, results: &Results) -> Figure {
+        let sweep = &self.experiment.sweep;
+        let most = sweep.pairs.iter().copied().max().unwrap_or(1);
+        let groups = sweep.pairs.iter().map(|&pairs| {
+            let mut values =
+                results.get(&self.point(pairs, 50, 1.0, false)).map(Outcome::flow_mbps).unwrap_or_default();
+            values.resize(most, f64::NAN);
+            BarGroup { name: pairs.to_string(), values }
+        });
+        let chart = BarChart {
+            title: "Figure 10: Data throughput of each flow, tick 1 ms, bucket depth 50".into(),
+            x: "consumer–producer pairs".into(),
+            y: Axis::new("Data throughput", "Mbps").with_zero(),
+            labels: (1..=most).map(|flow| format!("flow {flow}")).collect(),
+            groups: groups.collect(),
+        };
+        Figure::bars(&format!("figure-10-{}", self.word()), &chart)
+    }
+}

@@ -1,0 +1,169 @@
+//! The line of four nodes: tables I and II, figures 3 to 6.
+
+use super::experiment::{Experiment, Point, tick_text};
+use super::scenario::{Outcome, Recorded};
+use super::summary::{Results, paper_cell, range};
+use crate::figure::{Axis, LineChart, Series};
+use crate::study::report::{Cell, Figure, Report, Table};
+use crate::study::{ExperimentError, Runner, parse};
+
+/// How far a throughput may be from the paper's, as a part of it.
+const MBPS_BOUND: f64 = 0.06;
+/// How far a number of Nacks may be from the paper's.
+const NACKS_BOUND: u64 = 4;
+
+pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
+    let experiment: Experiment = parse(text)?;
+    let mut points = Vec::new();
+    for reading in 0..experiment.readings.len() {
+        for smoothened in [false, true] {
+            for &tick_ms in experiment.sweep.ticks_ms.iter().filter(|tick| **tick > 0.0 || !smoothened) {
+                for start in 0..=experiment.sweep.other_starts {
+                    points.push(Point { start, ..point(&experiment, reading, tick_ms, smoothened) });
+                }
+            }
+        }
+    }
+    let results = Results::of(&experiment, &points, |point| point.start == 0, runner)?;
+    let mut report = Report { title: experiment.title.clone(), hash: results.hash(), ..Report::default() };
+    report.remarks.push(
+        "Throughput counts Interests sent in the run, as the paper must have done: with a round trip of 0.3 s no Data could come for \
+         3 % of the time, and its 8.75 Mbps would be out of reach. Data received is shown beside it."
+            .into(),
+    );
+    for (number, reading) in experiment.readings.iter().enumerate() {
+        report.remarks.push(format!("Reading {:?}: {}", reading.name, reading.description));
+        for (smoothened, name, title) in
+            [(false, "table-1", "Table I, coarse clock"), (true, "table-2", "Table II, smoothened")]
+        {
+            let misses = if number == 0 { Some(&mut report.misses) } else { None };
+            let table = table(&experiment, &results, number, smoothened, name, title, misses);
+            report.tables.push(table);
+        }
+        report.figures.extend(figures(&experiment, &results, number));
+    }
+    let unexplained: u64 =
+        results_recorded(&experiment, &results).map(|recorded| recorded.unexplained_nacks).sum();
+    report.remarks.push(match unexplained {
+        0 => "Every Nack came from the bucket in the consumer's own node, when the depth drawn in figure 5 says so.".into(),
+        some => format!("{some} Nacks came from other nodes than the consumer's."),
+    });
+    Ok(report)
+}
+
+fn point(experiment: &Experiment, reading: usize, tick_ms: f64, smoothened: bool) -> Point {
+    let depth = experiment.sweep.bucket_depths.first().copied().unwrap_or(50);
+    Point { reading, pairs: 1, depth, tick_ms, smoothened, start: 0 }
+}
+
+fn results_recorded<'a>(
+    experiment: &'a Experiment,
+    results: &'a Results,
+) -> impl Iterator<Item = &'a Recorded> {
+    (0..experiment.readings.len()).flat_map(move |reading| {
+        [false, true].into_iter().flat_map(move |smoothened| {
+            experiment.sweep.ticks_ms.iter().filter_map(move |tick| {
+                results.get(&point(experiment, reading, *tick, smoothened))?.recorded.as_ref()
+            })
+        })
+    })
+}
+
+fn table(
+    experiment: &Experiment,
+    results: &Results,
+    reading: usize,
+    smoothened: bool,
+    name: &str,
+    title: &str,
+    mut misses: Option<&mut Vec<String>>,
+) -> Table {
+    let word = &experiment.readings[reading].name;
+    let mut table = Table::new(
+        &format!("{name}-{word}"),
+        &format!("{title} (reading {word:?})"),
+        &[
+            "tick",
+            "paper Mbps",
+            "ours",
+            "difference",
+            "other starts",
+            "Data received",
+            "paper Nacks",
+            "ours",
+            "other starts",
+        ],
+    );
+    for &tick_ms in &experiment.sweep.ticks_ms {
+        let point = point(experiment, reading, tick_ms, smoothened);
+        let Some(outcome) = results.get(&point) else { continue };
+        let paper = paper_cell(experiment, &point);
+        let (mbps, nacks) = (outcome.asked_mbps(), outcome.nacks());
+        let paper_nacks = paper.and_then(|cell| cell.nacks);
+        table.rows.push(vec![
+            tick_text(tick_ms).into(),
+            paper.map_or(Cell::Empty, |cell| Cell::Number(cell.mbps, 2)),
+            Cell::Number(mbps, 2),
+            paper.map_or(Cell::Empty, |cell| Cell::difference(mbps, cell.mbps)),
+            range(results.all_starts(&point).map(Outcome::asked_mbps), 2).into(),
+            Cell::Number(outcome.received_mbps(), 2),
+            paper_nacks.map_or(Cell::Empty, Cell::count),
+            Cell::count(nacks),
+            range(results.all_starts(&point).map(|outcome| outcome.nacks() as f64), 0).into(),
+        ]);
+        if let (Some(misses), Some(paper)) = (&mut misses, paper) {
+            let at = format!("{title}, {}", tick_text(tick_ms));
+            if (mbps / paper.mbps - 1.0).abs() > MBPS_BOUND {
+                misses.push(format!("{at}: {mbps:.2} Mbps, the paper has {:.2}", paper.mbps));
+            }
+            if let Some(theirs) = paper_nacks.filter(|theirs| theirs.abs_diff(nacks) > NACKS_BOUND) {
+                misses.push(format!("{at}: {nacks} Nacks, the paper has {theirs}"));
+            }
+        }
+    }
+    table
+}
+
+fn figures(experiment: &Experiment, results: &Results, reading: usize) -> Vec<Figure> {
+    let word = &experiment.readings[reading].name;
+    let recorded = |tick_ms: f64, smoothened: bool| {
+        results.get(&point(experiment, reading, tick_ms, smoothened))?.recorded.as_ref()
+    };
+    let series = |smoothened: bool, pick: fn(&Recorded) -> &Vec<(f64, f64)>| -> Vec<Series> {
+        let ticks = experiment.sweep.ticks_ms.iter();
+        ticks
+            .filter_map(|&tick| {
+                // The fine clock stands in both figures; there is nothing to smoothen in it.
+                let recorded = recorded(tick, smoothened && tick > 0.0)?;
+                Some(Series { label: tick_text(tick), points: pick(recorded).clone() })
+            })
+            .collect()
+    };
+    let time = || Axis::new("time", "s").showing(0.0, 10.0);
+    let chart = |title: String, y: Axis, series: Vec<Series>| LineChart { title, x: time(), y, series };
+    let sequence = Axis::new("sequence number", "").with_zero();
+    let rate = || Axis::new("Interest rate", "Interests/s").with_zero();
+    let mut figures = vec![
+        Figure::lines(
+            &format!("figure-3-{word}"),
+            &chart("Figure 3: Interest sequence number".into(), sequence, series(false, |r| &r.sequence)),
+        ),
+        Figure::lines(
+            &format!("figure-4-{word}"),
+            &chart("Figure 4: Interest rate, coarse clock".into(), rate(), series(false, |r| &r.rate)),
+        ),
+    ];
+    let coarse = experiment.sweep.ticks_ms.iter().filter(|tick| **tick > 0.0);
+    for (&tick, letter) in coarse.zip('a'..) {
+        let depth = Axis::new("bucket depth", "Interests").showing(0.0, 50.0);
+        let points = recorded(tick, false).map(|recorded| recorded.depth.clone()).unwrap_or_default();
+        let title = format!("Figure 5 ({letter}): depth of the consumer's bucket, tick {}", tick_text(tick));
+        let series = vec![Series { label: tick_text(tick), points }];
+        figures.push(Figure::lines(&format!("figure-5{letter}-{word}"), &chart(title, depth, series)));
+    }
+    figures.push(Figure::lines(
+        &format!("figure-6-{word}"),
+        &chart("Figure 6: Interest rate, smoothened".into(), rate(), series(true, |r| &r.rate)),
+    ));
+    figures
+}

@@ -1,0 +1,310 @@
+//! One run: a network, its consumers, and what came out.
+
+use engine::LeakyBucket;
+use flow::{ControllerSpec, PacerConfig, RateChange, RoundTripConfig, Smoothing, TransferConfig};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use sim::{AppId, IntoName, LinkConfig, Network, Producer, Queue, SimError};
+
+use super::consumer::PacedConsumer;
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub(super) struct Scenario {
+    pub(super) shape: Shape,
+    /// Of every link.
+    pub(super) link_mbps: f64,
+    /// Of every link, one way.
+    pub(super) link_delay: Duration,
+    pub(super) queue_packets: u32,
+    /// Congestion marks on Data that joins a queue of more than so many packets.
+    pub(super) mark_above_packets: Option<u32>,
+    /// A Data with everything that belongs to it.
+    pub(super) data_bytes: u32,
+    /// An Interest for an item of two bytes' number; names are made as long as that needs, if possible.
+    pub(super) interest_bytes: u32,
+    /// Added to each packet on each link.
+    pub(super) overhead_bytes: u32,
+    /// What the buckets leak in a second.
+    pub(super) bucket_rate: f64,
+    pub(super) bucket_depth: u32,
+    /// Where routers of the dumbbell have buckets, and at which rate.
+    pub(super) router_limit: RouterLimit,
+    /// One for all consumers.
+    pub(super) controller: ControllerSpec,
+    pub(super) ticks: Vec<Duration>,
+    pub(super) smoothing: Smoothing,
+    pub(super) rate_change: RateChange,
+    /// The first consumer starts at this time, and the others unless they start at random times.
+    pub(super) starts_at: Instant,
+    /// Consumers start at random times up to this later.
+    pub(super) start_spread: Duration,
+    pub(super) length: Duration,
+    pub(super) seed: u64,
+    pub(super) record: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Consumer, two routers, producer.
+    Linear,
+    /// So many consumers, each with its producer, over two routers.
+    Dumbbell { pairs: usize },
+}
+
+/// What the buckets of routers are for.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RouterLimit {
+    /// One bucket towards each neighbour, at the link's rate.
+    Face,
+    /// One bucket for each route, at the link's rate divided by the number of routes.
+    Share,
+    /// No buckets in routers.
+    None,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) flows: Vec<Flow>,
+    pub(super) seconds: f64,
+    pub(super) bits_of_data: f64,
+    /// Packets that crossed a link.
+    pub(super) hops: u64,
+    pub(super) hash: u64,
+    pub(super) link_drops: u64,
+    pub(super) recorded: Option<Recorded>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flow {
+    /// Interests, those that came back and were sent again counted each time.
+    pub(super) interests: u64,
+    pub(super) data: u64,
+    pub(super) nacks: u64,
+}
+
+/// Series of the first consumer, over seconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorded {
+    pub(super) sequence: Vec<(f64, f64)>,
+    pub(super) rate: Vec<(f64, f64)>,
+    pub(super) depth: Vec<(f64, f64)>,
+    pub(super) unexplained_nacks: u64,
+}
+
+impl Outcome {
+    fn mbps(&self, count: u64) -> f64 {
+        count as f64 * self.bits_of_data / self.seconds / 1e6
+    }
+
+    /// Data that Interests of the whole run ask for: counts what is still under way at its end, and what came back.
+    pub(super) fn asked_mbps(&self) -> f64 {
+        self.mbps(self.flows.iter().map(|flow| flow.interests).sum())
+    }
+
+    /// Data that came.
+    pub(super) fn received_mbps(&self) -> f64 {
+        self.mbps(self.flows.iter().map(|flow| flow.data).sum())
+    }
+
+    pub(super) fn nacks(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.nacks).sum()
+    }
+
+    pub(super) fn flow_mbps(&self) -> Vec<f64> {
+        self.flows.iter().map(|flow| self.mbps(flow.data)).collect()
+    }
+
+    /// Jain's index over what each consumer received.
+    pub(super) fn fairness(&self) -> f64 {
+        let values = self.flow_mbps();
+        let sum: f64 = values.iter().sum();
+        let squares: f64 = values.iter().map(|value| value * value).sum();
+        if squares == 0.0 { 1.0 } else { sum * sum / (values.len() as f64 * squares) }
+    }
+}
+
+impl Scenario {
+    pub(super) fn run(&self) -> Result<Outcome, SimError> {
+        let mut network = Network::new(self.seed);
+        let link = self.link();
+        let consumers = match self.shape {
+            Shape::Linear => {
+                let nodes = network.chain(4, &link)?;
+                network.add_producer(nodes[3], self.prefix(0), self.producer())?;
+                self.limit(&mut network, &nodes)?;
+                vec![nodes[0]]
+            }
+            Shape::Dumbbell { pairs } => {
+                let dumbbell = network.dumbbell(pairs, &link, &link)?;
+                for (pair, node) in dumbbell.right.iter().enumerate() {
+                    network.add_producer(*node, self.prefix(pair), self.producer())?;
+                }
+                self.limit(&mut network, &dumbbell.left)?;
+                let routers = dumbbell.routers;
+                match self.router_limit {
+                    RouterLimit::Face => self.limit(&mut network, &routers)?,
+                    RouterLimit::Share => {
+                        let strategy = self.strategy(self.bucket_rate / pairs as f64, "route");
+                        network.set_strategy(routers[0], "/", &strategy)?;
+                    }
+                    RouterLimit::None => {}
+                }
+                dumbbell.left
+            }
+        };
+        network.route_shortest_paths()?;
+        let mut random = Random::derive(self.seed, 77);
+        let mut applications = Vec::new();
+        for (pair, node) in consumers.into_iter().enumerate() {
+            let starts_at =
+                self.starts_at + Duration::from_nanos(random.below(self.start_spread.as_nanos() + 1));
+            let config = self.transfer(pair);
+            let prefix = self.prefix(pair).into_name()?;
+            let mut consumer = PacedConsumer::new(prefix, config, starts_at, random.next_u64());
+            if self.record && pair == 0 {
+                consumer =
+                    consumer.record(LeakyBucket::empty(self.bucket_rate, self.bucket_depth, Instant::ZERO));
+            }
+            applications.push(network.add_application(node, consumer)?);
+        }
+        network.run_for(self.length)?;
+        Ok(self.outcome(&network, &applications))
+    }
+
+    fn link(&self) -> LinkConfig {
+        let mut queue = Queue::packets(self.queue_packets);
+        if let Some(packets) = self.mark_above_packets {
+            queue = queue.mark_above(u64::from(packets) * u64::from(self.data_bytes));
+        }
+        let overhead_bytes = self.overhead_bytes;
+        LinkConfig { overhead_bytes, ..LinkConfig::ideal() }
+            .mbps(self.link_mbps)
+            .delay(self.link_delay)
+            .queue(queue)
+    }
+
+    /// Name of a flow, long enough for Interests of the wanted size.
+    fn prefix(&self, pair: usize) -> String {
+        // All but filler and digits: types and lengths, nonce, lifetime, "flow", and a number of two bytes.
+        const REST: usize = 28;
+        let filler = (self.interest_bytes as usize).saturating_sub(REST + pair.to_string().len());
+        format!("/flow/{pair}/{}", "x".repeat(filler.clamp(1, 200)))
+    }
+
+    fn producer(&self) -> Producer {
+        Producer::of_packet_size(self.data_bytes as usize)
+    }
+
+    fn strategy(&self, rate: f64, limit: &str) -> String {
+        format!("stateful-forwarding/rate~{rate}/depth~{}/tokens~whole/limit~{limit}", self.bucket_depth)
+    }
+
+    fn limit(&self, network: &mut Network, nodes: &[sim::NodeId]) -> Result<(), SimError> {
+        if self.router_limit == RouterLimit::None {
+            return Ok(());
+        }
+        for &node in nodes {
+            network.set_strategy(node, "/", &self.strategy(self.bucket_rate, "face"))?;
+        }
+        Ok(())
+    }
+
+    fn transfer(&self, consumer: usize) -> TransferConfig {
+        let tick = self.ticks[consumer % self.ticks.len()];
+        TransferConfig {
+            controller: self.controller.clone(),
+            pacing: PacerConfig {
+                tick,
+                smoothing: self.smoothing,
+                rate_change: self.rate_change,
+                ..PacerConfig::default()
+            },
+            round_trip: RoundTripConfig::default(),
+            max_attempts: u32::MAX,
+            fast_loss: false,
+            max_in_flight: u32::MAX,
+            max_span: 1 << 24,
+        }
+    }
+
+    fn outcome(&self, network: &Network, applications: &[AppId]) -> Outcome {
+        let consumers =
+            applications.iter().filter_map(|&application| network.application::<PacedConsumer>(application));
+        let mut outcome = Outcome {
+            seconds: self.length.as_secs_f64(),
+            bits_of_data: f64::from(self.data_bytes) * 8.0,
+            hops: network.hops(),
+            hash: network.trace().hash(),
+            ..Outcome::default()
+        };
+        for consumer in consumers {
+            let counters = consumer.transfer().map(|transfer| *transfer.counters()).unwrap_or_default();
+            outcome.flows.push(Flow {
+                interests: counters.sent,
+                data: counters.data,
+                nacks: counters.nacks_congestion + counters.nacks_no_route,
+            });
+            if let Some(recording) = consumer.recording() {
+                outcome.recorded = Some(Recorded {
+                    sequence: seconds(&recording.sequence, |item| item as f64),
+                    rate: seconds(&recording.rate, |rate| rate),
+                    depth: seconds(&recording.depth, f64::from),
+                    unexplained_nacks: recording.unexplained_nacks,
+                });
+            }
+        }
+        for link in network.links() {
+            let counters = network.link_counters(link).unwrap_or_default();
+            outcome.link_drops +=
+                counters.iter().map(|channel| channel.drops.iter().sum::<u64>()).sum::<u64>();
+        }
+        outcome
+    }
+}
+
+fn seconds<T: Copy>(series: &[(Instant, T)], value: impl Fn(T) -> f64) -> Vec<(f64, f64)> {
+    series.iter().map(|&(at, number)| (at.as_secs_f64(), value(number))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interests_have_the_size_that_was_asked_for() {
+        let scenario = |interest_bytes| Scenario {
+            shape: Shape::Linear,
+            link_mbps: 10.0,
+            link_delay: Duration::from_millis(50),
+            queue_packets: 100,
+            mark_above_packets: None,
+            data_bytes: 1250,
+            interest_bytes,
+            overhead_bytes: 2,
+            bucket_rate: 998.4,
+            bucket_depth: 50,
+            router_limit: RouterLimit::Face,
+            controller: ControllerSpec::default(),
+            ticks: vec![Duration::ZERO],
+            smoothing: Smoothing::Ticks,
+            rate_change: RateChange::AfterNext,
+            starts_at: Instant::ZERO,
+            start_spread: Duration::ZERO,
+            length: Duration::from_secs(1),
+            seed: 1,
+            record: false,
+        };
+        for bytes in [40, 60, 100] {
+            for pair in [0, 9, 10] {
+                let prefix = scenario(bytes).prefix(pair).into_name().unwrap();
+                let mut names = sim::NumberedNames::new(prefix, Duration::from_secs(4));
+                let hasher = packet::NameHasher::new([1, 2]);
+                let (interest, _) = names.interest(&hasher, 1000, 7).unwrap();
+                assert_eq!(interest.wire().len(), bytes as usize, "{pair}");
+            }
+        }
+    }
+}

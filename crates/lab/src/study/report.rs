@@ -1,0 +1,261 @@
+//! What a study found: tables, figures and remarks, and the files that hold them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
+
+use serde::Serialize;
+
+/// One cell of a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A word.
+    Text(String),
+    /// A number, and how many digits behind the point are worth showing.
+    Number(f64, #[serde(skip)] usize),
+    /// Nothing to say.
+    Empty,
+}
+
+impl Cell {
+    /// A whole number.
+    pub fn count(number: u64) -> Self {
+        Cell::Number(number as f64, 0)
+    }
+
+    /// How much `ours` is above `theirs`, as a part of theirs.
+    pub fn difference(ours: f64, theirs: f64) -> Self {
+        Cell::Text(format!("{:+.1} %", (ours / theirs - 1.0) * 100.0))
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Cell::Text(text.into())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Cell::Text(text)
+    }
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Cell::Text(text) => f.write_str(text),
+            Cell::Number(number, digits) => write!(f, "{number:.digits$}"),
+            Cell::Empty => Ok(()),
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// Name of its file, without ending.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Names of the columns, with units.
+    pub columns: Vec<String>,
+    /// The rows; each has as many cells as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+    /// What to know when reading it.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(name: &str, title: &str, columns: &[&str]) -> Self {
+        Table {
+            name: name.into(),
+            title: title.into(),
+            columns: columns.iter().map(|column| (*column).to_owned()).collect(),
+            rows: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// For a terminal: columns in line, numbers to the right.
+    pub fn to_text(&self) -> String {
+        let cells: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(ToString::to_string).collect()).collect();
+        let width = |column: usize| {
+            let longest =
+                cells.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+            longest.unwrap_or(0).max(self.columns[column].chars().count())
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let mut out = format!("{}\n", self.title);
+        let mut line = |row: &[String], left: bool| {
+            let mut text = String::new();
+            for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                let _ = match place == 0 || left {
+                    true => write!(text, "{cell:<width$}  "),
+                    false => write!(text, "{cell:>width$}  "),
+                };
+            }
+            out.push_str(text.trim_end());
+            out.push('\n');
+        };
+        line(&self.columns, false);
+        line(&widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>(), true);
+        for row in &cells {
+            line(row, false);
+        }
+        for note in &self.notes {
+            let _ = writeln!(out, "{note}");
+        }
+        out
+    }
+
+    /// Comma-separated values, all digits.
+    pub fn to_csv(&self) -> String {
+        let mut out = self.columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(",");
+        out.push('\n');
+        for row in &self.rows {
+            let cells: Vec<String> = row
+                .iter()
+                .map(|cell| match cell {
+                    Cell::Number(number, _) => number.to_string(),
+                    other => quoted(&other.to_string()),
+                })
+                .collect();
+            out.push_str(&cells.join(","));
+            out.push('\n');
+        }
+        out
+    }
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.into(),
+    }
+}
+
+/// A figure and the numbers it was drawn from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Name of its files, without ending.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The drawing.
+    #[serde(skip)]
+    pub svg: String,
+    /// The numbers as comma-separated values.
+    #[serde(skip)]
+    pub csv: String,
+}
+
+impl Figure {
+    /// The figure of a line chart.
+    pub fn lines(name: &str, chart: &crate::figure::LineChart) -> Self {
+        let mut csv = format!("series,{},{}\n", quoted(&chart.x.caption()), quoted(&chart.y.caption()));
+        for series in &chart.series {
+            for (x, y) in &series.points {
+                let _ = writeln!(csv, "{},{x},{y}", quoted(&series.label));
+            }
+        }
+        Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
+    }
+
+    /// The figure of a bar chart.
+    pub fn bars(name: &str, chart: &crate::figure::BarChart) -> Self {
+        let labels: Vec<String> = chart.labels.iter().map(|label| quoted(label)).collect();
+        let mut csv = format!("{},{}\n", quoted(&chart.x), labels.join(","));
+        for group in &chart.groups {
+            let values: Vec<String> = group.values.iter().map(ToString::to_string).collect();
+            let _ = writeln!(csv, "{},{}", quoted(&group.name), values.join(","));
+        }
+        Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
+    }
+}
+
+/// What a study found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Title of the experiment.
+    pub title: String,
+    /// What to know before reading on.
+    pub remarks: Vec<String>,
+    /// Its tables.
+    pub tables: Vec<Table>,
+    /// Its figures.
+    pub figures: Vec<Figure>,
+    /// What was hoped for and did not come out, in words.
+    pub misses: Vec<String>,
+    /// A number over all that happened in all runs: the same wherever it is run.
+    pub hash: String,
+}
+
+impl Report {
+    /// For a terminal.
+    pub fn to_text(&self) -> String {
+        let mut out = format!("{}\n\n", self.title);
+        for remark in &self.remarks {
+            let _ = writeln!(out, "{remark}");
+        }
+        for table in &self.tables {
+            let _ = write!(out, "\n{}", table.to_text());
+        }
+        if !self.misses.is_empty() {
+            out.push_str("\nOutside the bounds:\n");
+        }
+        for miss in &self.misses {
+            let _ = writeln!(out, "- {miss}");
+        }
+        let _ = writeln!(out, "\nHash over all runs: {}", self.hash);
+        out
+    }
+
+    /// Writes every table and figure into `folder`, which is made if it is not there. Gives the names of the files.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write_to(&self, folder: &Path) -> io::Result<Vec<String>> {
+        fs::create_dir_all(folder)?;
+        let mut names = Vec::new();
+        let mut write = |name: String, content: &str| -> io::Result<()> {
+            fs::write(folder.join(&name), content)?;
+            names.push(name);
+            Ok(())
+        };
+        for table in &self.tables {
+            write(format!("{}.csv", table.name), &table.to_csv())?;
+        }
+        for figure in &self.figures {
+            write(format!("{}.svg", figure.name), &figure.svg)?;
+            write(format!("{}.csv", figure.name), &figure.csv)?;
+        }
+        write("report.txt".into(), &self.to_text())?;
+        Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_line_up_and_their_files_keep_all_digits() {
+        let mut table = Table::new("t", "Table I", &["tick", "Mbps", "note"]);
+        table.rows.push(vec!["50 ms".into(), Cell::Number(7.72345, 2), "a, b".into()]);
+        table.rows.push(vec!["fine".into(), Cell::Number(18.75, 2), Cell::Empty]);
+        assert_eq!(
+            table.to_text(),
+            "Table I\ntick    Mbps  note\n-----  -----  ----\n50 ms   7.72  a, b\nfine   18.75\n"
+        );
+        assert_eq!(table.to_csv(), "tick,Mbps,note\n50 ms,7.72345,\"a, b\"\nfine,18.75,\n");
+    }
+
+    #[test]
+    fn differences_are_parts_of_their_number() {
+        assert_eq!(Cell::difference(7.5, 10.0).to_string(), "-25.0 %");
+    }
+}

@@ -1,0 +1,108 @@
+//! What watches or changes the frames of a face.
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+use link::{Impairment, ImpairmentConfig};
+use packet::time::Duration;
+
+use crate::support::*;
+
+/// The blocks of a pcapng file: kind and body.
+fn blocks(mut file: &[u8]) -> Vec<(u32, Vec<u8>)> {
+    let mut blocks = Vec::new();
+    while let [a, b, c, d, e, f, g, h, ..] = *file {
+        let length = u32::from_le_bytes([e, f, g, h]) as usize;
+        let Some((block, rest)) = file.split_at_checked(length) else { break };
+        blocks.push((u32::from_le_bytes([a, b, c, d]), block[8..length - 4].to_vec()));
+        file = rest;
+    }
+    blocks
+}
+
+#[test]
+fn a_capture_has_every_frame_of_the_names_asked_for_in_both_directions_and_no_other() {
+    let node = TestNode::start();
+    let (consumer, producer) = (udp_peer(), udp_peer());
+    let face = node.create(&format!("udp4://{}", producer.local_addr().unwrap()));
+    node.route("/", face.id);
+    let mut capture = UnixStream::connect(node.directory.join("nfd.capture")).unwrap();
+    capture.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+    writeln!(capture, "capture prefix=/x").unwrap();
+    let mut file = Vec::new();
+    let read_more = |capture: &mut UnixStream, file: &mut Vec<u8>| {
+        let mut piece = [0; 4096];
+        if let Ok(read) = capture.read(&mut piece) {
+            file.extend_from_slice(&piece[..read]);
+        }
+    };
+    // The capture has begun when its header comes.
+    node.until("the capture has begun", |_| {
+        read_more(&mut capture, &mut file);
+        blocks(&file).len() == 1
+    });
+    for uri in ["/other/1", "/x/1"] {
+        consumer.send_to(&interest(uri), node.address("udp4")).unwrap();
+        receive(&producer);
+        producer.send_to(&data(uri, 100), node.address("udp4")).unwrap();
+        receive(&consumer);
+    }
+    node.until("four frames have been captured", |_| {
+        read_more(&mut capture, &mut file);
+        blocks(&file).iter().filter(|(kind, _)| *kind == 6).count() >= 4
+    });
+    let blocks = blocks(&file);
+    assert_eq!(blocks.iter().filter(|(kind, _)| *kind == 1).count(), 2, "an interface for each face");
+    let frames: Vec<&[u8]> =
+        blocks.iter().filter(|(kind, _)| *kind == 6).map(|(_, body)| &body[20 + 12..]).collect();
+    assert_eq!(frames.len(), 4);
+    for (number, frame) in frames.iter().enumerate() {
+        assert_eq!(frame[..2], [0x86, 0x24]);
+        assert_eq!(frame[2], if number < 2 { 5 } else { 6 }, "Interest in and out, then Data in and out");
+    }
+    drop(capture);
+    // The node goes on without it.
+    consumer.send_to(&interest("/x/2"), node.address("udp4")).unwrap();
+    receive(&producer);
+}
+
+#[test]
+fn a_line_that_asks_for_no_capture_is_answered_with_a_reason() {
+    let node = TestNode::start();
+    let mut capture = UnixStream::connect(node.directory.join("nfd.capture")).unwrap();
+    capture.set_read_timeout(Some(PATIENCE)).unwrap();
+    writeln!(capture, "please").unwrap();
+    let mut answer = String::new();
+    capture.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "not a request for a capture: please\n");
+}
+
+#[test]
+fn a_bad_link_on_purpose_delays_and_loses_frames_as_it_is_told() {
+    let node = TestNode::start();
+    let (consumer, producer) = (udp_peer(), udp_peer());
+    let face = node.create(&format!("udp4://{}", producer.local_addr().unwrap()));
+    node.route("/x", face.id);
+    let slow = ImpairmentConfig { delay: Duration::from_millis(80), ..ImpairmentConfig::default() };
+    assert!(node.node.control().add_tap(face.id, Box::new(Impairment::new(slow, 1))));
+    let start = std::time::Instant::now();
+    consumer.send_to(&interest("/x/1"), node.address("udp4")).unwrap();
+    receive(&producer);
+    producer.send_to(&data("/x/1", 100), node.address("udp4")).unwrap();
+    receive(&consumer);
+    assert!(start.elapsed() >= std::time::Duration::from_millis(160), "once each way");
+    let broken = ImpairmentConfig { loss: 1.0, ..ImpairmentConfig::default() };
+    let lost = node.create("udp4://127.0.0.1:9");
+    node.route("/lost", lost.id);
+    assert!(node.node.control().add_tap(lost.id, Box::new(Impairment::new(broken, 1))));
+    consumer.send_to(&interest("/lost/1"), node.address("udp4")).unwrap();
+    node.until("the frame is counted as lost", |node| {
+        node.faces().iter().any(|face| face.traffic.transport_drops.contains(&("tapped", 1)))
+    });
+    assert!(
+        !node
+            .node
+            .control()
+            .add_tap(engine::FaceId(9), Box::new(Impairment::new(ImpairmentConfig::default(), 1)))
+    );
+}

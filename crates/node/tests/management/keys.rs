@@ -1,0 +1,108 @@
+//! Keys that an operator trusts, with real signatures.
+
+use management::{Command, CommandSignature, PrefixAnnouncement, Reach};
+use node::management::{Privileges, TrustedKeys, VerifyCommand};
+use packet::{Component, Data};
+use trust::certificate::{names, self_signed};
+use trust::{Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, ValidityPeriod};
+
+use crate::manager::{about, name};
+
+const NOW_S: u64 = 1_700_000_000;
+
+struct Person {
+    certificate: Certificate,
+    /// Signs under the name of the certificate, and under that of the key.
+    signers: [Signer; 2],
+}
+
+fn person(identity: &str, valid_from_s: u64, valid_to_s: u64) -> Person {
+    let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+    let key_name = names::key_name(&name(identity), Component::generic(b"1")).unwrap();
+    let validity = ValidityPeriod {
+        not_before: UnixTime::from_secs(valid_from_s),
+        not_after: UnixTime::from_secs(valid_to_s),
+    };
+    let certificate =
+        self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(NOW_S), validity).unwrap();
+    let certificate_name = certificate.name().to_name();
+    Person { signers: [Signer::new(key.clone(), certificate_name), Signer::new(key, key_name)], certificate }
+}
+
+fn friend(identity: &str) -> Person {
+    person(identity, NOW_S - 10, NOW_S + 10)
+}
+
+fn may(modules: &[&str]) -> Privileges {
+    Privileges::of(&modules.iter().map(|&word| word.to_owned()).collect::<Vec<_>>()).unwrap()
+}
+
+fn verify(keys: &TrustedKeys, signer: &Signer, command: Command, reach: Reach) -> Result<(), String> {
+    let interest = command.interest(reach, &about("/a")).unwrap();
+    let freshness = Freshness { time_ms: Some(NOW_S * 1000), ..Default::default() };
+    let interest = signer.sign_interest(&interest, freshness).unwrap();
+    let signature = CommandSignature::of(&interest).unwrap();
+    let Some(packet::ndn::KeyLocator::Name(key)) = signature.info.key_locator else {
+        panic!("no key is named")
+    };
+    keys.verify_command(NOW_S * 1000, command, reach, key, &signature)
+}
+
+#[test]
+fn a_trusted_key_may_do_what_it_is_trusted_for_under_either_of_its_names() {
+    let alice = friend("/alice");
+    let keys = TrustedKeys::new(vec![(alice.certificate.clone(), may(&["rib", "cs"]))]);
+    for signer in &alice.signers {
+        assert_eq!(verify(&keys, signer, Command::RibRegister, Reach::Localhost), Ok(()));
+        assert_eq!(verify(&keys, signer, Command::CsErase, Reach::Localhost), Ok(()));
+        assert!(
+            verify(&keys, signer, Command::FacesDestroy, Reach::Localhost).unwrap_err().contains("faces")
+        );
+        assert!(
+            verify(&keys, signer, Command::RibRegister, Reach::Localhop).is_err(),
+            "not from another host"
+        );
+    }
+}
+
+#[test]
+fn other_keys_of_the_same_name_and_keys_whose_time_is_over_are_not_trusted() {
+    let (alice, impostor, late) =
+        (friend("/alice"), friend("/alice"), person("/late", NOW_S - 20, NOW_S - 10));
+    let privileges = may(&["rib"]);
+    let keys = TrustedKeys::new(vec![
+        (alice.certificate.clone(), privileges.clone()),
+        (late.certificate.clone(), privileges),
+    ]);
+    let register = |signer| verify(&keys, signer, Command::RibRegister, Reach::Localhost);
+    assert_eq!(register(&alice.signers[0]), Ok(()));
+    assert!(register(&impostor.signers[1]).is_err());
+    let bob = friend("/bob");
+    assert!(register(&bob.signers[0]).unwrap_err().contains("not a trusted key"));
+    assert!(register(&late.signers[0]).unwrap_err().contains("valid"));
+}
+
+#[test]
+fn announcements_are_believed_of_the_owner_of_the_prefix() {
+    let alice = friend("/alice");
+    let keys = TrustedKeys::new(vec![(alice.certificate.clone(), may(&[]))]);
+    let check = |signer: &Signer, prefix: &str| {
+        let announcement = PrefixAnnouncement {
+            prefix: name(prefix),
+            version: 1,
+            expiration_period_ms: 1000,
+            validity: None,
+        };
+        let data: Data = signer.sign_data(&announcement.to_data().unwrap()).unwrap();
+        keys.verify_announcement(NOW_S * 1000, &data)
+    };
+    assert_eq!(check(&alice.signers[0], "/alice/blog"), Ok(()));
+    assert!(check(&alice.signers[0], "/bob").unwrap_err().contains("does not own"));
+    assert!(check(&friend("/alice").signers[1], "/alice/blog").is_err());
+    assert!(check(&Signer::digest(), "/alice/blog").unwrap_err().contains("does not name a key"));
+}
+
+#[test]
+fn a_module_that_does_not_exist_is_named() {
+    assert_eq!(Privileges::of(&["rib".to_owned(), "ribs".to_owned()]), Err("ribs".to_owned()));
+}

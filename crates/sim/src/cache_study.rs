@@ -1,0 +1,199 @@
+//! Caches without packets: requests for objects of a catalogue through an eviction policy, millions a second.
+
+use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
+use packet::random::Random;
+
+use crate::application::Zipf;
+
+/// What a cache did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheReport {
+    /// Requests after the cache had warmed up.
+    pub requests: u64,
+    /// Those that found their object.
+    pub hits: u64,
+}
+
+impl CacheReport {
+    /// The share of requests that found their object.
+    pub fn hit_ratio(&self) -> f64 {
+        if self.requests == 0 { 0.0 } else { self.hits as f64 / self.requests as f64 }
+    }
+}
+
+/// Sends requests for objects of a catalogue to a cache with room for `capacity` of them, all of one size. The first `warm_up`
+/// requests are not counted.
+///
+/// The policies are those of the engine's content store.
+///
+/// ```
+/// use engine::EvictionPolicy;
+/// use packet::random::Random;
+/// use sim::Zipf;
+///
+/// let catalogue = Zipf::new(10_000, 0.8, 0.0)?;
+/// let ratio = |policy| {
+///     let mut random = Random::from_seed(1);
+///     sim::study_cache(&catalogue, policy, 100, 20_000, 100_000, &mut random).hit_ratio()
+/// };
+/// assert!(ratio(EvictionPolicy::Sieve) > ratio(EvictionPolicy::Lru));
+/// # Ok::<(), sim::SimError>(())
+/// ```
+pub fn study_cache(
+    catalogue: &Zipf,
+    policy: EvictionPolicy,
+    capacity: u32,
+    warm_up: u64,
+    requests: u64,
+    random: &mut Random,
+) -> CacheReport {
+    // A copy of the loop for each policy, so that nothing is called through a table of functions.
+    match policy {
+        EvictionPolicy::Lru => study(catalogue, Lru::default(), capacity, warm_up, requests, random),
+        EvictionPolicy::S3Fifo => study(catalogue, S3Fifo::default(), capacity, warm_up, requests, random),
+        EvictionPolicy::Sieve => study(catalogue, Sieve::default(), capacity, warm_up, requests, random),
+    }
+}
+
+/// The same for a policy of one's own.
+pub fn study_eviction(
+    catalogue: &Zipf,
+    policy: impl Eviction,
+    capacity: u32,
+    warm_up: u64,
+    requests: u64,
+    random: &mut Random,
+) -> CacheReport {
+    study(catalogue, policy, capacity, warm_up, requests, random)
+}
+
+/// Requests drawn at once: the table of the catalogue and that of the slots are large, and what is fetched of them for one
+/// request need not wait for another.
+const BATCH: usize = 128;
+const ABSENT: u32 = u32::MAX;
+
+fn study<E: Eviction>(
+    catalogue: &Zipf,
+    policy: E,
+    capacity: u32,
+    warm_up: u64,
+    requests: u64,
+    random: &mut Random,
+) -> CacheReport {
+    let mut cache = Cache { slots: vec![ABSENT; catalogue.objects()], objects: Vec::new(), policy, capacity };
+    cache.requests(catalogue, warm_up, random);
+    let hits = cache.requests(catalogue, requests, random);
+    CacheReport { requests, hits }
+}
+
+struct Cache<E> {
+    /// The slot of each object.
+    slots: Vec<u32>,
+    /// The object in each slot.
+    objects: Vec<u32>,
+    policy: E,
+    capacity: u32,
+}
+
+impl<E: Eviction> Cache<E> {
+    /// Gives how many of so many requests were hits.
+    fn requests(&mut self, catalogue: &Zipf, requests: u64, random: &mut Random) -> u64 {
+        let (mut hits, mut left) = (0, requests);
+        let mut batch = [0u32; BATCH];
+        while left > 0 {
+            let count = left.min(BATCH as u64) as usize;
+            left -= count as u64;
+            let batch = &mut batch[..count];
+            catalogue.draw_all(random, batch);
+            for &object in &*batch {
+                hits += u64::from(self.request(object));
+            }
+        }
+        hits
+    }
+
+    #[inline(always)]
+    fn request(&mut self, object: u32) -> bool {
+        match self.slots.get(object as usize) {
+            Some(&ABSENT) => {
+                self.take_in(object);
+                false
+            }
+            Some(&slot) => {
+                self.policy.touch(slot);
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[inline]
+    fn take_in(&mut self, object: u32) {
+        let slot = if (self.objects.len() as u64) < u64::from(self.capacity) {
+            self.objects.push(object);
+            (self.objects.len() - 1) as u32
+        } else {
+            let Some(slot) = self.policy.evict() else { return };
+            let gone = std::mem::replace(&mut self.objects[slot as usize], object);
+            self.slots[gone as usize] = ABSENT;
+            slot
+        };
+        self.slots[object as usize] = slot;
+        // Spread over all bits, as the hashes of names are.
+        let key = (u64::from(object) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.policy.insert(slot, key ^ key >> 32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hit ratio of LRU after Che, Tung and Wang ("Hierarchical web caching systems", JSAC 2002): an object is in the cache if it was asked
+    /// for within the last T requests, where T is such that the cache is full.
+    fn che(catalogue: &Zipf, capacity: u32) -> f64 {
+        let p: Vec<f64> = (0..catalogue.objects()).map(|object| catalogue.probability(object)).collect();
+        let full = |time: f64| p.iter().map(|p| 1.0 - (-p * time).exp()).sum::<f64>();
+        let (mut low, mut high) = (0.0, 1e9);
+        for _ in 0..200 {
+            let middle = (low + high) / 2.0;
+            if full(middle) < f64::from(capacity) { low = middle } else { high = middle }
+        }
+        p.iter().map(|p| p * (1.0 - (-p * low).exp())).sum()
+    }
+
+    #[test]
+    fn least_recently_used_hits_as_often_as_theory_says() {
+        for (objects, exponent, capacity) in [(1_000, 0.8, 50), (10_000, 1.0, 300), (5_000, 0.6, 1_000)] {
+            let catalogue = Zipf::new(objects, exponent, 0.0).unwrap();
+            let mut random = Random::from_seed(2);
+            let report = study_cache(&catalogue, EvictionPolicy::Lru, capacity, 50_000, 400_000, &mut random);
+            let theory = che(&catalogue, capacity);
+            assert!((report.hit_ratio() - theory).abs() < 0.005, "{} {theory}", report.hit_ratio());
+        }
+    }
+
+    #[test]
+    fn better_policies_hit_more_and_none_more_than_is_possible() {
+        let catalogue = Zipf::new(10_000, 0.9, 0.0).unwrap();
+        let possible: f64 = (0..200).map(|object| catalogue.probability(object)).sum();
+        let ratio = |policy| {
+            study_cache(&catalogue, policy, 200, 50_000, 300_000, &mut Random::from_seed(3)).hit_ratio()
+        };
+        let [lru, s3, sieve] =
+            [EvictionPolicy::Lru, EvictionPolicy::S3Fifo, EvictionPolicy::Sieve].map(ratio);
+        assert!(lru < s3 && lru < sieve, "{lru} {s3} {sieve}");
+        assert!(s3 < possible + 0.005 && sieve < possible + 0.005, "{possible}");
+    }
+
+    #[test]
+    fn a_cache_for_everything_misses_each_object_once_and_one_for_nothing_always() {
+        let catalogue = Zipf::new(100, 0.5, 0.0).unwrap();
+        for policy in EvictionPolicy::ALL {
+            let all = study_cache(&catalogue, policy, 100, 10_000, 1_000, &mut Random::from_seed(1));
+            assert_eq!(all.hits, 1_000);
+            let none = study_cache(&catalogue, policy, 0, 10, 1_000, &mut Random::from_seed(1));
+            assert_eq!(none.hits, 0);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Drawing a network.
+
+use engine::{ContentStoreConfig, EngineConfig, EvictionPolicy, FaceConfig, RateLimit, UnsolicitedPolicy};
+use link::v2::{Config as ServiceConfig, ReliabilityConfig};
+use packet::Name;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use super::Broken;
+use super::applications::{Answerer, Asker, Wish};
+use crate::clock::Clock;
+use crate::link::{CoDel, CoDelAction, Impairment, LinkConfig, Queue};
+use crate::network::Network;
+use crate::node::ProcessorConfig;
+use crate::{AppId, LinkId, NodeId};
+
+/// A network, and what is known of it from outside.
+pub(super) struct World {
+    pub(super) network: Network,
+    pub(super) random: Random,
+    pub(super) nodes: Vec<NodeId>,
+    pub(super) links: Vec<LinkId>,
+    pub(super) answerers: Vec<Answerer>,
+    pub(super) askers: Vec<AppId>,
+    /// Routes that lead astray or around in circles, while there are faults.
+    pub(super) detours: Vec<(NodeId, Name, NodeId)>,
+}
+
+pub(super) fn pick<T: Clone>(random: &mut Random, choices: &[T]) -> T {
+    choices[random.below(choices.len() as u64) as usize].clone()
+}
+
+pub(super) fn millis(random: &mut Random, below: u64) -> Duration {
+    Duration::from_millis(random.below(below))
+}
+
+impl World {
+    pub(super) fn draw(seed: u64) -> Result<World, Broken> {
+        let mut random = Random::derive(seed, 0x0073_7761_726d);
+        let network = Network::new(random.next_u64());
+        let mut world = World {
+            network,
+            random,
+            nodes: Vec::new(),
+            links: Vec::new(),
+            answerers: Vec::new(),
+            askers: Vec::new(),
+            detours: Vec::new(),
+        };
+        world.draw_nodes()?;
+        world.draw_links()?;
+        world.draw_answerers()?;
+        world.draw_routes()?;
+        world.draw_askers()?;
+        Ok(world)
+    }
+
+    fn draw_nodes(&mut self) -> Result<(), Broken> {
+        for _ in 0..3 + self.random.below(22) {
+            let random = &mut self.random;
+            self.network.engines(|config| draw_engine(random, config));
+            let node = self.network.add_node()?;
+            if self.random.chance(0.2) {
+                let time = Duration::from_micros(self.random.below(300));
+                let max_waiting = pick(&mut self.random, &[5, 50, 1000]);
+                let config = ProcessorConfig { max_waiting, ..ProcessorConfig::uniform(time) };
+                self.network.set_processor(node, config)?;
+            }
+            if self.random.chance(0.3) {
+                let tick = pick(
+                    &mut self.random,
+                    &[Duration::ZERO, Duration::from_millis(1), Duration::from_millis(50)],
+                );
+                let drift_nanos_per_second = self.random.below(200_001) as i64 - 100_000;
+                let offset = millis(&mut self.random, 1000);
+                let clock = Clock { offset, drift_nanos_per_second, tick };
+                self.network.set_clock(node, clock)?;
+                if self.random.chance(0.5) {
+                    self.network.set_engine_clock(node, clock)?;
+                }
+            }
+            self.nodes.push(node);
+        }
+        Ok(())
+    }
+
+    /// A tree, some links besides, and perhaps a segment that several share.
+    fn draw_links(&mut self) -> Result<(), Broken> {
+        let count = self.nodes.len() as u64;
+        for node in 1..count {
+            let other = self.random.below(node);
+            self.join(&[other, node])?;
+        }
+        for _ in 0..self.random.below(count) {
+            let (a, b) = (self.random.below(count), self.random.below(count));
+            let joined = self.network.port_towards(NodeId(a as u32), NodeId(b as u32)).is_ok();
+            if a != b && !joined {
+                self.join(&[a, b])?;
+            }
+        }
+        if self.random.chance(0.3) {
+            let mut members: Vec<u64> = (0..4).map(|_| self.random.below(count)).collect();
+            members.sort_unstable();
+            members.dedup();
+            if members.len() > 2 {
+                self.join(&members)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, members: &[u64]) -> Result<(), Broken> {
+        let config = draw_link(&mut self.random);
+        let nodes: Vec<NodeId> = members.iter().map(|&member| NodeId(member as u32)).collect();
+        self.links.push(self.network.connect_all(&nodes, &config)?);
+        Ok(())
+    }
+
+    fn draw_answerers(&mut self) -> Result<(), Broken> {
+        for number in 0..1 + self.random.below(3) {
+            let home = pick(&mut self.random, &self.nodes);
+            let answerer = Answerer {
+                prefix: name(&format!("/p{number}"))?,
+                content_bytes: pick(&mut self.random, &[0, 100, 2000, 8000]),
+                freshness: pick(
+                    &mut self.random,
+                    &[Duration::ZERO, Duration::from_millis(500), Duration::from_secs(60)],
+                ),
+            };
+            self.network.add_application(home, answerer.clone())?;
+            self.answerers.push(answerer);
+        }
+        Ok(())
+    }
+
+    /// The ways that lead somewhere, and some that lead astray or around in circles.
+    fn draw_routes(&mut self) -> Result<(), Broken> {
+        match self.random.chance(0.5) {
+            true => self.network.route_all_paths()?,
+            false => self.network.route_shortest_paths()?,
+        }
+        for link in self.links.clone() {
+            for node in self.network.ends(link)? {
+                if !self.random.chance(0.2) {
+                    continue;
+                }
+                let ends = self.network.ends(link)?;
+                let towards = pick(&mut self.random, &ends);
+                let prefix = pick(&mut self.random, &self.answerers).prefix;
+                if towards != node {
+                    let cost = 100 + self.random.below(10);
+                    self.network.add_route(node, &prefix, towards, cost)?;
+                    self.detours.push((node, prefix, towards));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn draw_askers(&mut self) -> Result<(), Broken> {
+        for _ in 0..1 + self.random.below(4) {
+            let node = pick(&mut self.random, &self.nodes);
+            let random = &mut self.random;
+            let mut asker = Asker::new(pick(random, &[1, 4, 16]));
+            for _ in 0..10 + random.below(30) {
+                let prefix = pick(random, &self.answerers).prefix;
+                let wish = Wish {
+                    name: name(&format!("{prefix}/{}", random.below(30)))?,
+                    can_be_prefix: random.chance(0.2),
+                    must_be_fresh: random.chance(0.2),
+                    lifetime: Duration::from_millis(100 + random.below(4000)),
+                    attempts: 1 + random.below(4) as u32,
+                    hop_limit: random.chance(0.1).then(|| 1 + random.below(30) as u8),
+                    nack_delay: Duration::from_millis(50),
+                };
+                asker.wish(Instant::ZERO + millis(random, 5000), wish);
+            }
+            self.askers.push(self.network.add_application(node, asker)?);
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn name(uri: &str) -> Result<Name, Broken> {
+    Ok(crate::network::IntoName::into_name(uri)?)
+}
+
+fn draw_engine(random: &mut Random, config: &mut EngineConfig) {
+    config.max_pending = pick(random, &[16, 64, 1 << 20]);
+    config.max_dead_nonces = pick(random, &[64, 1 << 16]);
+    config.max_lifetime = pick(random, &[Duration::from_secs(3600), Duration::from_secs(1)]);
+    config.default_hop_limit = pick(random, &[None, Some(64)]);
+    config.content_store = ContentStoreConfig {
+        max_entries: pick(random, &[0, 1, 10, 1000]),
+        max_bytes: pick(random, &[1000, 20_000, 1 << 20]),
+        eviction: pick(random, &EvictionPolicy::ALL),
+        unsolicited: pick(random, &[UnsolicitedPolicy::DropAll, UnsolicitedPolicy::AdmitAll]),
+        ..ContentStoreConfig::default()
+    };
+}
+
+/// How bad a link is, this time.
+pub(super) fn draw_impairment(random: &mut Random) -> Impairment {
+    let mut chance = |probability: f64, most: f64| match random.chance(probability) {
+        true => random.unit() * most,
+        false => 0.0,
+    };
+    Impairment {
+        loss: chance(0.7, 0.3),
+        duplicate: chance(0.4, 0.3),
+        reorder: chance(0.4, 0.3),
+        reorder_delay: Duration::from_millis(chance(0.8, 50.0) as u64),
+        jitter: Duration::from_millis(chance(0.4, 20.0) as u64),
+    }
+}
+
+fn draw_link(random: &mut Random) -> LinkConfig {
+    let mut queue =
+        pick(random, &[Queue::UNLIMITED, Queue::packets(20), Queue::bytes(50_000), Queue::codel(100)]);
+    if random.chance(0.3) {
+        queue = queue.mark_above(5_000);
+    }
+    if let Some(codel) = &mut queue.codel {
+        codel.action = pick(random, &[CoDelAction::Drop, CoDelAction::Mark]);
+        codel.target = pick(random, &[CoDel::RFC_8289.target, Duration::from_millis(1)]);
+    }
+    let framing = random.chance(0.4).then(|| {
+        Box::new(ServiceConfig {
+            transport_mtu_bytes: pick(random, &[Some(500), Some(1500), Some(8800), None]),
+            reliability: random.chance(0.5).then(ReliabilityConfig::default),
+            ..ServiceConfig::default()
+        })
+    });
+    let face = FaceConfig {
+        send_pit_tokens: random.chance(0.3),
+        max_pending: pick(random, &[None, Some(8), Some(100)]),
+        interest_rate: pick(random, &[None, Some(RateLimit { per_second: 50, burst: 20 })]),
+        ..FaceConfig::remote()
+    };
+    LinkConfig {
+        rate_bits_per_second: pick(random, &[None, Some(2_000_000), Some(100_000_000)]),
+        delay: millis(random, 30),
+        queue,
+        overhead_bytes: pick(random, &[0, 14]),
+        impairment: draw_impairment(random),
+        metric: 1 + random.below(3) as u32,
+        face,
+        framing,
+    }
+}

@@ -1,0 +1,102 @@
+//! Random networks that must heal.
+//!
+//! A seed draws a topology, links and their faults, tables, strategies, clocks and processors of nodes, and who asks for what. While
+//! they ask, links fail and change, and nodes restart. Then everything heals: the network must come to rest, then give
+//! everybody everything they ever asked for, and come to rest again. What is checked, all the time and from outside the code under
+//! test:
+//!
+//! - nobody gets Data that was not asked for, or more often than it was asked for;
+//! - all Data is, byte for byte, what its producer makes;
+//! - what engines were given equals what they sent on, dropped for a reason, or still have;
+//! - tables stay within their limits;
+//! - at rest no Interest is pending and no packet is under way.
+//!
+//! ```
+//! let report = sim::swarm::run(3)?;
+//! assert!(report.fetched > 0 && report.hash == sim::swarm::run(3)?.hash);
+//! # Ok::<(), sim::swarm::SwarmFailure>(())
+//! ```
+
+mod applications;
+mod checks;
+mod draw;
+mod life;
+
+use thiserror::Error;
+
+use crate::error::SimError;
+
+/// What became of a network that healed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SwarmReport {
+    /// Its nodes.
+    pub nodes: usize,
+    /// Its links.
+    pub links: usize,
+    /// Names fetched after it had healed: all that anybody ever asked for.
+    pub fetched: u64,
+    /// Packets and frames that crossed a link.
+    pub hops: u64,
+    /// Over everything that happened.
+    pub hash: u64,
+}
+
+/// What kind of promise was broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Something happened that must never happen.
+    Safety,
+    /// Something did not happen that must happen in the end.
+    Liveness,
+    /// The network could not even be built.
+    Building,
+}
+
+/// A network that broke a promise.
+#[derive(Debug, Error)]
+#[error("{problem}; `cairn sim swarm --seed {seed}` repeats it")]
+pub struct SwarmFailure {
+    /// The seed that draws this network.
+    pub seed: u64,
+    /// What kind of promise.
+    pub promise: Promise,
+    /// What was found, where and when.
+    pub problem: String,
+}
+
+/// What went wrong, before it is known with which seed.
+#[derive(Debug)]
+struct Broken {
+    promise: Promise,
+    problem: String,
+}
+
+impl From<SimError> for Broken {
+    fn from(error: SimError) -> Self {
+        let promise = match error {
+            SimError::TimeStandsStill(_) => Promise::Liveness,
+            _ => Promise::Building,
+        };
+        Broken { promise, problem: error.to_string() }
+    }
+}
+
+fn unsafe_because(problem: String) -> Broken {
+    Broken { promise: Promise::Safety, problem }
+}
+
+fn stuck_because(problem: String) -> Broken {
+    Broken { promise: Promise::Liveness, problem }
+}
+
+/// Lives the life of the network of one seed.
+///
+/// # Errors
+/// The first promise that it broke.
+pub fn run(seed: u64) -> Result<SwarmReport, SwarmFailure> {
+    draw::World::draw(seed).and_then(life::live).map_err(|Broken { promise, problem }| SwarmFailure {
+        seed,
+        promise,
+        problem,
+    })
+}

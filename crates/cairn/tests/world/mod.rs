@@ -165,15 +165,6 @@ pub(crate) fn bytes(count: usize) -> Vec<u8> {
     (0..count).map(step).collect()
 }
 
-/// Where a program is, if it is installed.
-pub(crate) fn installed(program: &str) -> Option<PathBuf> {
-    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin").join(program));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    home.into_iter()
-        .chain(std::env::split_paths(&path).map(|folder| folder.join(program)))
-        .find(|path| path.is_file())
-}
-
 /// All that a stream has to say.
 pub(crate) fn all(mut stream: impl std::io::Read) -> Vec<u8> {
     let mut bytes = Vec::new();

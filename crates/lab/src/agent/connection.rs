@@ -156,7 +156,7 @@ impl Connection {
     /// # Errors
     ///
     /// When the bytes are not NDN, so that no later packet can be found either.
-    pub fn next(&mut self) -> io::Result<Option<Incoming>> {
+    pub fn next_packet(&mut self) -> io::Result<Option<Incoming>> {
         loop {
             let rest = self.inbox.get(self.taken..).unwrap_or_default();
             let Some(length) = packet_length(rest)? else { return Ok(None) };

@@ -129,7 +129,7 @@ impl Manager {
             self.connection.flush()?;
             self.connection.wait(deadline)?;
             self.connection.receive()?;
-            while let Some(incoming) = self.connection.next()? {
+            while let Some(incoming) = self.connection.next_packet()? {
                 match incoming {
                     Incoming::Data(data) if interest.name().is_prefix_of(data.name()) => return Ok(data),
                     Incoming::Nack(nacked, reason) if nacked.name() == interest.name() => {

@@ -134,7 +134,7 @@ impl Agent {
             self.connection.flush()?;
             self.connection.wait(deadline)?;
             self.connection.receive()?;
-            while let Some(incoming) = self.connection.next()? {
+            while let Some(incoming) = self.connection.next_packet()? {
                 let Incoming::Data(data) = incoming else { continue };
                 if !asked.name().is_prefix_of(data.name()) {
                     continue;
@@ -197,7 +197,7 @@ impl Agent {
 
     /// Takes what came and sends what is due. True when there is more to do at once.
     fn step(&mut self, now: Instant) -> io::Result<bool> {
-        while let Some(incoming) = self.connection.next()? {
+        while let Some(incoming) = self.connection.next_packet()? {
             match incoming {
                 Incoming::Interest(interest, token) => self.answer(&interest, &token),
                 Incoming::Data(data) => {

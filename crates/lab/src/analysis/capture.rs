@@ -126,7 +126,7 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
     let mut dissector = Dissector::default();
     let hasher = RandomState::new();
     let mut seen: HashSet<(bool, u64)> = HashSet::new();
-    while let Some(frame) = reader.next().map_err(failed)? {
+    while let Some(frame) = reader.next_frame().map_err(failed)? {
         if frame.interface != view.interface {
             continue;
         }

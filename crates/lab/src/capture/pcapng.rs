@@ -180,7 +180,7 @@ impl<R: Read> Reader<R> {
     /// # Errors
     ///
     /// When the file cannot be read or is no capture.
-    pub fn next(&mut self) -> io::Result<Option<Frame>> {
+    pub fn next_frame(&mut self) -> io::Result<Option<Frame>> {
         loop {
             let mut head = [0; 8];
             if !fill(&mut self.input, &mut head)? {
@@ -270,12 +270,12 @@ mod tests {
     fn what_is_written_is_read_back() {
         let bytes = written();
         let mut reader = Reader::new(bytes.as_slice());
-        let first = reader.next().unwrap().unwrap();
+        let first = reader.next_frame().unwrap().unwrap();
         assert_eq!((first.interface, first.time_ns, first.length), (1, 0x1234_5678_9ABC_DEF0, 1514));
         assert_eq!((first.direction, first.bytes), (Direction::Out, vec![1, 2, 3, 4, 5]));
-        let second = reader.next().unwrap().unwrap();
+        let second = reader.next_frame().unwrap().unwrap();
         assert_eq!((second.direction, second.bytes.len()), (Direction::In, 60));
-        assert!(reader.next().unwrap().is_none());
+        assert!(reader.next_frame().unwrap().is_none());
         assert_eq!(reader.dropped(), 3);
     }
 
@@ -285,7 +285,7 @@ mod tests {
         for end in 0..bytes.len() {
             let mut reader = Reader::new(&bytes[..end]);
             let mut frames = 0;
-            while reader.next().unwrap().is_some() {
+            while reader.next_frame().unwrap().is_some() {
                 frames += 1;
             }
             assert!(frames <= 2);

@@ -142,7 +142,7 @@ fn take(fd: &OwnedFd, file: BufWriter<File>, config: &TapConfig, stop: &AtomicBo
 }
 
 /// The next frame, or nothing when none came for a while.
-fn receive(fd: &OwnedFd, buffer: &mut [u8], control: &mut Vec<u8>) -> io::Result<Option<Seen>> {
+fn receive(fd: &OwnedFd, buffer: &mut [u8], control: &mut [u8]) -> io::Result<Option<Seen>> {
     use nix::errno::Errno;
     let mut slices = [IoSliceMut::new(buffer)];
     let message = recvmsg::<LinkAddr>(fd.as_raw_fd(), &mut slices, Some(control), MsgFlags::MSG_TRUNC);

@@ -179,13 +179,8 @@ impl Span {
 #[allow(clippy::cast_precision_loss)]
 fn write_with(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, f64)]) -> fmt::Result {
     let fits = |factor: f64| value as f64 >= factor;
-    let (name, factor) = units
-        .iter()
-        .filter(|(_, factor)| fits(*factor))
-        .next_back()
-        .or(units.first())
-        .copied()
-        .unwrap_or(("", 1.0));
+    let (name, factor) =
+        units.iter().rfind(|(_, factor)| fits(*factor)).or(units.first()).copied().unwrap_or(("", 1.0));
     let number = value as f64 / factor;
     write!(f, "{} {name}", (number * 1e6).round() / 1e6)
 }

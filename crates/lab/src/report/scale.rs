@@ -39,7 +39,7 @@ pub(super) fn prefix(most: f64, unit: &str) -> (f64, &'static str) {
 pub(super) fn short(value: f64) -> String {
     let size = value.abs();
     let digits = match size {
-        size if size == 0.0 => 0,
+        0.0 => 0,
         size if size >= 100.0 => 0,
         size if size >= 10.0 => 1,
         size if size >= 1.0 => 2,

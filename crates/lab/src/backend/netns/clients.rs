@@ -52,11 +52,14 @@ struct Client {
     state: State,
 }
 
+/// What agents say, by their place in the list.
+type Channel = (Sender<(usize, State)>, Receiver<(usize, State)>);
+
 /// All agents of a run.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     list: Vec<Client>,
-    channel: Option<(Sender<(usize, State)>, Receiver<(usize, State)>)>,
+    channel: Option<Channel>,
 }
 
 impl Clients {

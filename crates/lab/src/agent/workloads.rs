@@ -73,11 +73,14 @@ impl Activities {
 
     /// True when the Data was wanted by any.
     pub(crate) fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
-        let mut wanted = false;
-        for one in &mut self.list {
-            wanted |= one.receive_data(now, data);
+        {
+            // Each is told, also when one before it wanted the Data.
+            let mut any = false;
+            for one in &mut self.list {
+                any |= one.receive_data(now, data);
+            }
+            any
         }
-        wanted
     }
 
     pub(crate) fn receive_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) {

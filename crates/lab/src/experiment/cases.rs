@@ -177,11 +177,11 @@ fn set_in(inner: &mut Value, rest: &[&str], value: &Value) -> bool {
     match (inner, rest) {
         (Value::Table(table), _) => set(table, rest, value),
         (Value::Array(items), ["*", rest @ ..]) => {
-            let mut found = false;
-            for item in items {
-                found |= set_in(item, rest, value);
+            let mut any = false;
+            for item in items.iter_mut() {
+                any |= set_in(item, rest, value);
             }
-            found
+            any
         }
         (Value::Array(items), [index, rest @ ..]) => {
             let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));

@@ -52,7 +52,7 @@ struct Client {
     state: State,
 }
 
-/// What agents say, with their place in the list.
+/// What agents say, by their place in the list.
 type Channel = (Sender<(usize, State)>, Receiver<(usize, State)>);
 
 /// All agents of a run.

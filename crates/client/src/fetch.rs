@@ -2,7 +2,7 @@
 
 use std::io;
 
-use flow::{FetchError, Fetcher, Piece};
+use flow::{FetchError, Fetcher, Piece, Subject};
 use packet::time::Instant;
 use thiserror::Error;
 
@@ -12,6 +12,9 @@ use crate::judge::{Judge, Now, Verdict};
 
 /// Packets that are looked at before Interests are sent for those that are missing.
 const BATCH: usize = 64;
+
+/// Packets that are refused without any being accepted before the fetch ends: then it is not one that somebody forged, but all.
+const MAX_REFUSED: u32 = 24;
 
 /// Why a fetch did not come to a good end.
 #[derive(Debug, Error)]
@@ -54,9 +57,14 @@ pub fn fetch(
     judge: &mut dyn Judge,
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
+    let mut refused = 0;
     loop {
         let now = both(connection);
-        settle(fetcher, judge, now);
+        if let Some(problem) = settle(fetcher, judge, now, &mut refused)
+            && let Some(name) = fetcher.object_name()
+        {
+            return Err(FetchError::NotAccepted { name: name.clone(), problem }.into());
+        }
         while let Some(piece) = fetcher.poll_content() {
             reader.piece(&piece)?;
             judge.handle_delivered(piece.segment + 1);
@@ -102,17 +110,27 @@ fn both(connection: &Connection) -> Now {
     Now { instant: connection.now(), unix: connection.clock().unix() }
 }
 
-/// Carries packets to the judge and verdicts back.
-fn settle(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now) {
+/// Carries packets to the judge and verdicts back. Gives the problem when nothing but refusals comes.
+fn settle(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, refused: &mut u32) -> Option<String> {
     while let Some(packet) = fetcher.poll_unverified() {
         judge.handle_packet(now, packet);
     }
-    while let Some(Verdict { subject, refused }) = judge.poll_verdict() {
-        match refused {
-            None => fetcher.accept(now.instant, subject),
-            Some(problem) => fetcher.refuse(now.instant, subject, &problem),
+    while let Some(Verdict { subject, refused: problem }) = judge.poll_verdict() {
+        match problem {
+            None => {
+                *refused = 0;
+                fetcher.accept(now.instant, subject);
+            }
+            Some(problem) => {
+                *refused += u32::from(subject != Subject::Discovery);
+                fetcher.refuse(now.instant, subject, &problem);
+                if *refused >= MAX_REFUSED {
+                    return Some(problem);
+                }
+            }
         }
     }
+    None
 }
 
 fn take(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, packet: Incoming) {

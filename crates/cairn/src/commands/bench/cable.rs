@@ -3,9 +3,9 @@
 use std::net::Ipv4Addr;
 use std::process::Command;
 
-/// Addresses at both ends, of the range for documentation.
-pub(super) const LOAD: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-pub(super) const FORWARDER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+/// Addresses at both ends, of the range for benchmarks (RFC 2544).
+pub(super) const LOAD: Ipv4Addr = Ipv4Addr::new(198, 18, 77, 1);
+pub(super) const FORWARDER: Ipv4Addr = Ipv4Addr::new(198, 18, 77, 2);
 
 /// The namespace and its cable; gone when dropped.
 pub(super) struct Cable {

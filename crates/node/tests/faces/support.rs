@@ -62,8 +62,11 @@ impl TestNode {
         self.node.control().add_next_hop(Dialect::Ndn, &name(prefix), hop, None).unwrap();
     }
 
+    /// All faces but the node's own.
     pub(crate) fn faces(&self) -> Vec<FaceStatus> {
-        self.node.control().faces()
+        let mut faces = self.node.control().faces();
+        faces.retain(|face| face.remote.scheme() != "internal");
+        faces
     }
 
     /// Waits until something is so.

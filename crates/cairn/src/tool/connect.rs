@@ -8,8 +8,8 @@ use super::ToolError;
 /// Where the forwarder is.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConnectArguments {
-    /// The forwarder: unix:///path, tcp://host[:port] or udp://host[:port]. Left out, it is what NDN_CLIENT_TRANSPORT or client.conf
-    /// say, or else the socket of the forwarder on this host.
+    /// The forwarder: unix:///path, tcp://host:port or udp://host:port (the port may be left out). Without it, it is what
+    /// NDN_CLIENT_TRANSPORT or client.conf say, or else the socket of the forwarder on this host.
     #[arg(long, value_name = "URI", global = true)]
     pub(crate) connect: Option<Remote>,
 }

@@ -117,7 +117,7 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
     Ok((data, result))
 }
 
-/// Reads back what [`derive`] has written.
+/// Reads back what [`derive()`] has written.
 ///
 /// # Errors
 ///

@@ -116,7 +116,7 @@ section! {
         interfaces: Vec<String> = Vec::new(),
         /// The IPv4 group and port.
         group_v4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(224, 0, 23, 170)), 56_363),
-        /// The IPv6 group and port. ndnd uses [ff02::114]:56363.
+        /// The IPv6 group and port. ndnd uses `[ff02::114]:56363`.
         group_v6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1234)), 56_363),
         /// Whether everybody on the link hears everybody. If not, as on wireless networks, what came in may go out again.
         ad_hoc: bool = false,
@@ -164,7 +164,7 @@ section! {
 }
 
 section! {
-    /// Management: who may tell this node what to do. Applications on this host may, unless [[authorize]] names keys.
+    /// Management: who may tell this node what to do. Applications on this host may, unless `[[authorize]]` names keys.
     ManagementSection {
         /// Whether neighbours may register routes to themselves, and announced routes are learned.
         localhop: bool = false,

@@ -14,7 +14,7 @@ use crate::tool::units::{duration, size};
 /// Make a face to a peer. One that exists already is as good.
 #[derive(Debug, Args)]
 pub(super) struct CreateArguments {
-    /// Where to: udp://host[:port], tcp://host[:port], ether://[address] …
+    /// Where to: udp://host:port, tcp://host:port (the port may be left out), an Ethernet address in brackets after ether:// …
     remote: String,
     /// Where from, which ether:// needs: dev://eth0.
     #[arg(long, value_name = "URI")]

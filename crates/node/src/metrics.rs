@@ -40,9 +40,11 @@ impl MetricsServer {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                if let Ok(connection) = connection
-                    && let Err(error) = serve(connection, &node)
-                {
+                let Ok(connection) = connection else {
+                    std::thread::sleep(crate::ACCEPT_REST);
+                    continue;
+                };
+                if let Err(error) = serve(connection, &node) {
                     tracing::debug!(%error, "a request for metrics failed");
                 }
             }

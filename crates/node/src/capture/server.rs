@@ -45,7 +45,11 @@ impl CaptureServer {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                let Ok(client) = client else { continue };
+                let Ok(client) = client else {
+                    // Out of descriptors, most likely, and asking again at once would take what another thread gives up.
+                    std::thread::sleep(crate::ACCEPT_REST);
+                    continue;
+                };
                 if running.fetch_add(1, Ordering::Relaxed) >= MAX_CAPTURES {
                     running.fetch_sub(1, Ordering::Relaxed);
                     continue;

@@ -147,6 +147,9 @@ pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
     if is_loopback(local) && is_loopback(remote) { FaceScope::Local } else { FaceScope::NonLocal }
 }
 
+/// How long a turn rests when no connection can be taken to be closed.
+const SHED_REST: std::time::Duration = std::time::Duration::from_millis(1);
+
 impl DataPlane {
     /// Receives datagrams from a bound socket.
     pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
@@ -234,5 +237,10 @@ impl DataPlane {
             let _ = listener.accept();
         }
         self.reserve = std::fs::File::open("/dev/null").ok();
+        if self.reserve.is_none() {
+            // Another thread took it. Until one is free again the listener is reported at every turn: better slow than at full speed
+            // for nothing.
+            std::thread::sleep(SHED_REST);
+        }
     }
 }

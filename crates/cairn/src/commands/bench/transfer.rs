@@ -105,7 +105,16 @@ fn measure(arguments: &TransferArguments, directory: &Path) -> Result<Vec<Row>, 
             progress.set_message(format!("{}: {}", link.title(), software.name()));
             let place = directory.join(format!("{link:?}-{}", software.name()));
             std::fs::create_dir_all(&place)?;
-            let fetched = software.transfer(link, &object, &place)?;
+            let fetched = match software.transfer(link, &object, &place) {
+                // Another's failure is a result, too.
+                Err(error @ TransferError::NoObject { seconds, .. }) if own.is_some() => {
+                    progress.suspend(|| eprintln!("cairn: {error}"));
+                    let values = vec![("brought nothing within", seconds as f64, " s")];
+                    rows.push(Row { part: link.title(), subject: software.name(), values });
+                    continue;
+                }
+                outcome => outcome?,
+            };
             let megabytes = arguments.megabytes as f64;
             let (wall, cpu) = (fetched.wall.as_secs_f64(), fetched.cpu.as_secs_f64());
             let mut values = vec![
@@ -233,10 +242,10 @@ impl Software {
             Software::Cairn => cairn(&place.join(format!("{name}.toml")), socket, listen, neighbour)?,
             Software::Ndnd(program) => ndnd(program, &place.join(format!("{name}.yml")), socket, listen)?,
         };
-        let forwarder = Forwarder::start_anywhere(command)?;
+        let mut forwarder = Forwarder::start_anywhere(command)?;
         let deadline = Instant::now() + Duration::from_secs(10);
         while UnixStream::connect(socket).is_err() {
-            if Instant::now() > deadline {
+            if Instant::now() > deadline || forwarder.has_ended() {
                 return Err(io::Error::other(format!("{} did not open its socket", self.name())));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -301,8 +310,10 @@ fn cairn(
     listen: Option<(Link, SocketAddr)>,
     neighbour: Option<&str>,
 ) -> io::Result<Command> {
-    let listen = |link| match listen {
-        Some((wanted, address)) if wanted == link => format!("\"{address}\""),
+    let listen = |link| match (listen, link) {
+        (Some((wanted, address)), _) if wanted == link => format!("\"{address}\""),
+        // To send from.
+        (None, Link::Udp) => "\"127.0.0.1:0\"".to_owned(),
         _ => String::new(),
     };
     let face = neighbour

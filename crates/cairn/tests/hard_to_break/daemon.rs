@@ -77,6 +77,15 @@ impl Daemon {
         std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).unwrap().count()
     }
 
+    /// Changes how many descriptors the process may have, and gives how many those were.
+    pub(crate) fn limit_descriptors(&self, most: u64) -> u64 {
+        let (pid, kind) =
+            (rustix::process::Pid::from_child(&self.process), rustix::process::Resource::Nofile);
+        let old = rustix::process::getrlimit(kind);
+        let new = rustix::process::Rlimit { current: Some(most), maximum: old.maximum };
+        rustix::process::prlimit(Some(pid), kind, new).unwrap().current.unwrap()
+    }
+
     /// Memory that the process occupies.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();

@@ -1,6 +1,6 @@
 //! What ten thousand connections leave behind, and what happens when there are no descriptors for them.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 use crate::daemon::{Daemon, SOON, wait_until};
 
 const WAVE: usize = 250;
+
+/// How long the forwarder is watched doing nothing.
+const IDLE: Duration = Duration::from_secs(2);
 
 /// How often memory may still grow before it has to stay.
 const ROUNDS: usize = 4;
@@ -80,6 +83,15 @@ fn ten_thousand_connections_leave_no_descriptor_and_no_memory_behind() {
     assert!(steady(&resident), "bytes after 1000 connections, and after each 9000 more: {resident:?}");
 }
 
+/// Processor time that the forwarder uses while nothing of sense happens for so long.
+fn processor_time_of(daemon: &Daemon, time: Duration) -> Duration {
+    let (began, used) = (Instant::now(), daemon.processor_time());
+    while began.elapsed() < time {
+        std::thread::park_timeout(Duration::from_millis(100));
+    }
+    daemon.processor_time() - used
+}
+
 #[test]
 fn without_descriptors_connections_are_turned_away_and_those_there_go_on_working() {
     let daemon = Daemon::start(Some(64));
@@ -90,14 +102,33 @@ fn without_descriptors_connections_are_turned_away_and_those_there_go_on_working
     let status = there.dataset("/localhost/nfd/status/general".parse().unwrap());
     assert!(status.is_ok(), "{status:?}");
     // It waits for something to happen instead of being told again and again that somebody knocks.
-    let (began, used) = (Instant::now(), daemon.processor_time());
+    let used = processor_time_of(&daemon, IDLE);
+    assert!(used < IDLE / 10, "{used:?} of {IDLE:?}");
     let again = there.dataset("/localhost/nfd/faces/list".parse().unwrap());
     assert!(again.is_ok(), "{again:?}");
-    while began.elapsed() < Duration::from_secs(1) {
-        std::thread::park_timeout(Duration::from_millis(100));
-    }
-    let used = daemon.processor_time() - used;
-    assert!(used < began.elapsed() / 2, "{used:?} of {:?}", began.elapsed());
     drop(crowd);
     daemon.assert_answers();
+}
+
+#[test]
+fn when_not_one_descriptor_can_be_had_nobody_is_kept_busy_and_who_waited_is_let_in_later() {
+    let daemon = Daemon::start(None);
+    let mut there = daemon.client();
+    daemon.assert_answers();
+    // Below what the process has already, the descriptor that was kept for this cannot be had again either.
+    let before = daemon.limit_descriptors(8);
+    let mut knocking: Vec<UnixStream> = (0..3).map(|_| UnixStream::connect(&daemon.unix).unwrap()).collect();
+    let tcp: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(daemon.tcp).unwrap()).collect();
+    let used = processor_time_of(&daemon, IDLE);
+    assert!(used < IDLE / 10, "{used:?} of {IDLE:?}");
+    let status = there.dataset("/localhost/nfd/status/general".parse().unwrap());
+    assert!(status.is_ok(), "{status:?}");
+    daemon.limit_descriptors(before);
+    daemon.assert_answers();
+    // Who stood at the door all the time: connected, and closed only when nonsense is said.
+    let last = knocking.last_mut().unwrap();
+    last.set_read_timeout(Some(SOON)).unwrap();
+    last.write_all(&[7; 8]).unwrap();
+    assert_eq!(last.read(&mut [0; 8]).unwrap(), 0);
+    drop(tcp);
 }

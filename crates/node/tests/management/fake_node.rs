@@ -248,6 +248,10 @@ impl NodeControl for FakeNode {
             engine: *engine.counters(),
             in_packets: [1, 2, 3],
             out_packets: [4, 5, 6],
+            queued_bytes: 7,
+            reassembly_bytes: 8,
+            transport_drops: Default::default(),
+            link_drops: [("malformed-frame", 9)].into(),
         }
     }
 }

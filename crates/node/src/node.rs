@@ -185,7 +185,7 @@ impl Node {
             ("multicast", old.multicast != config.multicast),
             ("tcp", old.tcp != config.tcp),
             ("unix", old.unix != config.unix),
-            ("websocket", old.websocket != config.websocket),
+            ("websocket", old.websocket.listen != config.websocket.listen),
             ("ethernet", old.ethernet != config.ethernet),
             ("management", old.management != config.management || old.authorize != config.authorize),
             ("node.pin_to_cpu", old.node.pin_to_cpu != config.node.pin_to_cpu),
@@ -402,6 +402,10 @@ impl NodeControl for RemoteControl {
             engine: engine::EngineCounters::default(),
             in_packets: [0; 3],
             out_packets: [0; 3],
+            queued_bytes: 0,
+            reassembly_bytes: 0,
+            transport_drops: Default::default(),
+            link_drops: Default::default(),
         })
     }
 }

@@ -258,7 +258,7 @@ impl DataPlane {
     }
 
     /// What transports dropped, over all faces, past ones included.
-    pub(crate) fn all_drops(&self) -> DropCounters {
+    fn all_drops(&self) -> DropCounters {
         let mut drops = self.drops;
         self.faces.values().for_each(|face| drops.absorb(&face.drops));
         drops
@@ -285,6 +285,10 @@ impl DataPlane {
             engine: *self.engine.counters(),
             in_packets: received,
             out_packets: sent,
+            queued_bytes: self.queued_bytes,
+            reassembly_bytes: self.partial_bytes,
+            transport_drops: self.all_drops(),
+            link_drops: self.all_link_drops(),
         }
     }
 }

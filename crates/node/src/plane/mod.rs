@@ -11,7 +11,9 @@ mod limits;
 mod operations;
 mod receive;
 mod send;
+mod shortage;
 mod taps;
+mod visitors;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -129,8 +131,7 @@ pub(crate) struct DataPlane {
     delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
-    /// A descriptor to give up when there are no more.
-    reserve: Option<std::fs::File>,
+    shortage: shortage::Shortage,
 }
 
 /// What another thread needs to reach the data plane.
@@ -196,7 +197,7 @@ impl DataPlane {
             delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
-            reserve: std::fs::File::open("/dev/null").ok(),
+            shortage: shortage::Shortage::new(),
         })
     }
 
@@ -242,6 +243,7 @@ impl DataPlane {
         }
         self.release_delayed();
         self.ring_alarms();
+        self.end_shortage();
         self.finish_touched();
         self.pass_on_events();
     }
@@ -250,7 +252,7 @@ impl DataPlane {
     fn timeout(&self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
-        let deadline = deadline.min(self.delayed.next_deadline());
+        let deadline = deadline.min(self.delayed.next_deadline()).min(self.shortage.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {

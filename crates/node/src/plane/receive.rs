@@ -245,6 +245,10 @@ impl DataPlane {
             bytes = rest;
             match event {
                 Event::Nothing => {}
+                Event::Opened(answer, visitor) => {
+                    stream.queue().push_raw(&answer);
+                    self.admit_visitor(id, &visitor);
+                }
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
                     face.drops.count(DropReason::SendQueueFull);

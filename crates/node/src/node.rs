@@ -433,7 +433,7 @@ impl ControlLoop {
     fn run(mut self) {
         self.application.start(self.clock.both(), &mut self.remote);
         loop {
-            self.send_data();
+            self.send();
             self.publish_counters();
             let deadline = self.application.next_deadline();
             let message = if deadline == Instant::NEVER {
@@ -459,6 +459,10 @@ impl ControlLoop {
             Message::Interest(interest, from) => {
                 self.application.handle_interest(now, &mut self.remote, &interest, from);
             }
+            Message::Data(data) => self.application.handle_data(now, &mut self.remote, &data),
+            Message::Nack(interest, reason) => {
+                self.application.handle_nack(now, &mut self.remote, &interest, reason);
+            }
             Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
         }
@@ -469,7 +473,12 @@ impl ControlLoop {
         *self.remote.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
-    fn send_data(&mut self) {
+    fn send(&mut self) {
+        while let Some(question) = self.application.poll_question() {
+            if self.remote.post(Box::new(move |plane| plane.ask_internal(&question))).is_none() {
+                return;
+            }
+        }
         while let Some(data) = self.application.poll_data() {
             let sent = self.remote.post(Box::new(move |plane| plane.receive_internal(&data)));
             if sent.is_none() {

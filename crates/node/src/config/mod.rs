@@ -224,6 +224,10 @@ pub struct AuthorizeSection {
     /// What it may be used for: faces, fib, cs, strategy-choice, rib, and localhop for routes of neighbours.
     #[serde(default = "all_local_modules")]
     pub modules: Vec<String>,
+    /// Whether keys that this one has certified, directly or by way of others under its name, count as well. Their
+    /// certificates are fetched.
+    #[serde(default)]
+    pub delegates: bool,
 }
 
 fn all_local_modules() -> Vec<String> {

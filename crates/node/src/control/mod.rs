@@ -21,7 +21,7 @@ mod unmanaged;
 
 use engine::{FaceId, NextHop, StrategySpec};
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, Name};
+use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind,
@@ -137,6 +137,15 @@ pub enum AddNextHopError {
     ShuttingDown,
 }
 
+/// An Interest of an application of the node's own.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The Interest.
+    pub interest: Interest,
+    /// The one face to send it to, instead of where routes and strategy lead.
+    pub next_hop: Option<FaceId>,
+}
+
 /// What time it is: two clocks, read together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
@@ -150,7 +159,7 @@ pub struct Now {
 ///
 /// # Calling order
 /// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data with
-/// [`poll_data`](Self::poll_data) until there is none, and calls [`handle_timeout`](Self::handle_timeout)
+/// [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there are none, and calls [`handle_timeout`](Self::handle_timeout)
 /// when [`next_deadline`](Self::next_deadline) has come.
 pub trait ControlApplication: Send {
     /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
@@ -167,6 +176,24 @@ pub trait ControlApplication: Send {
 
     /// The deadline has come.
     fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl);
+
+    /// A Data has come that the application asked for.
+    fn handle_data(&mut self, _now: Now, _node: &mut dyn NodeControl, _data: &Data) {}
+
+    /// A question of the application came back.
+    fn handle_nack(
+        &mut self,
+        _now: Now,
+        _node: &mut dyn NodeControl,
+        _interest: &Interest,
+        _reason: NackReason,
+    ) {
+    }
+
+    /// The next Interest to send.
+    fn poll_question(&mut self) -> Option<Question> {
+        None
+    }
 
     /// The next Data to send. It is never cached.
     fn poll_data(&mut self) -> Option<Data>;

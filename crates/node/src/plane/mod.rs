@@ -45,6 +45,10 @@ pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
 pub(crate) enum Message {
     /// An Interest for the node itself, and the face it came by.
     Interest(packet::Interest, FaceId),
+    /// What the node itself asked for.
+    Data(packet::Data),
+    /// What the node itself asked for came back.
+    Nack(packet::Interest, packet::NackReason),
     /// Something happened to a face.
     Face(Box<FaceEvent>),
     /// Something that the engine wants known.

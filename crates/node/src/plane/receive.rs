@@ -296,6 +296,15 @@ impl DataPlane {
         self.handle_stream_end(id, why);
     }
 
+    /// An Interest of the node itself.
+    pub(crate) fn ask_internal(&mut self, question: &crate::control::Question) {
+        let interest = question.interest.clone();
+        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
+        let next_hop_face = question.next_hop.map(|face| u64::from(face.0));
+        let header = packet::LinkHeader { next_hop_face, ..Default::default() };
+        self.engine.receive_interest(self.now, crate::control::INTERNAL_FACE, interest, &hashes, &header);
+    }
+
     /// Data that the node itself sends.
     pub(crate) fn receive_internal(&mut self, data: &packet::Data) {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());

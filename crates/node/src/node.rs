@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, CreateFace,
-    CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError,
+    CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus,
+    RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Message, Task};
@@ -344,6 +344,14 @@ impl NodeControl for RemoteControl {
     fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool {
         let prefix = prefix.clone();
         self.call(move |plane| plane.engine.remove_route(dialect, prefix.as_ref(), face)).unwrap_or(false)
+    }
+
+    fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        self.call(move |plane| plane.change_next_hops(dialect, changes)).unwrap_or_default()
     }
 
     fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus> {

@@ -86,6 +86,14 @@ pub trait NodeControl {
     /// Removes a next hop; false if it was not there.
     fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool;
 
+    /// Makes several changes in their order, as one piece of work for the node: what one route at a short prefix changes for the
+    /// prefixes below it. Says of each change that was not made why not.
+    fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)>;
+
     /// All prefixes that have next hops, in no particular order.
     fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus>;
 
@@ -121,6 +129,27 @@ pub trait NodeControl {
 
     /// The node as a whole.
     fn status(&mut self) -> NodeStatus;
+}
+
+/// A change to the next hops of a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextHopChange {
+    /// As [`NodeControl::add_next_hop`].
+    Add {
+        /// The prefix.
+        prefix: Name,
+        /// The next hop.
+        hop: NextHop,
+        /// The announcement that it was learned from.
+        announcement: Option<Buffer>,
+    },
+    /// As [`NodeControl::remove_next_hop`]. That it was not there is no failure.
+    Remove {
+        /// The prefix.
+        prefix: Name,
+        /// The face that its next hop goes by.
+        face: FaceId,
+    },
 }
 
 /// Why a next hop was not added.

@@ -10,7 +10,7 @@ use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, INTERNAL_FACE, MacAddress,
-    NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+    NextHopChange, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
@@ -177,6 +177,27 @@ impl DataPlane {
             return Err(AddNextHopError::NoFace(hop.face));
         }
         Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
+    }
+
+    pub(crate) fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        let mut failed = Vec::new();
+        for change in changes {
+            let outcome = match &change {
+                NextHopChange::Add { prefix, hop, announcement } => {
+                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
+                }
+                NextHopChange::Remove { prefix, face } => {
+                    self.engine.remove_route(dialect, prefix.as_ref(), *face);
+                    Ok(())
+                }
+            };
+            failed.extend(outcome.err().map(|error| (change, error)));
+        }
+        failed
     }
 
     /// Part of the list of faces, from number `from` on.

@@ -213,7 +213,11 @@ fn a_route_at_the_root_changes_all_prefixes_below_it_with_few_calls() {
     manager.node.batches.clear();
     let root = ControlParameters { face_id: Some(NEIGHBOUR.0.into()), ..about("/") };
     manager.done(Command::RibRegister, &root);
-    assert_eq!(manager.node.batches.iter().sum::<usize>(), 601, "the root, and what inherits from it");
+    assert_eq!(
+        manager.node.batches.iter().sum::<usize>(),
+        602,
+        "the root, what inherits from it, and the node's own prefix"
+    );
     assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
     manager.node.batches.clear();
     manager.done(Command::RibUnregister, &root);

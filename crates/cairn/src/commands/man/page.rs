@@ -78,6 +78,7 @@ impl Page {
         self.command.get_display_name().unwrap_or_else(|| self.command.get_name())
     }
 
+    #[cfg(test)]
     pub(super) fn see_also(&self) -> &[String] {
         &self.see_also
     }

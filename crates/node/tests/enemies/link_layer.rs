@@ -100,7 +100,7 @@ fn bombard_ethernet(seed: u64, face_of: impl FnOnce(&Victim, &str, &str) -> Face
 
 #[test]
 fn damaged_frames_over_ethernet_leave_the_node_serving_and_are_counted() {
-    bombard_ethernet(7, |neighbour, remote, interface| create(neighbour, remote, interface));
+    bombard_ethernet(7, create);
 }
 
 #[test]

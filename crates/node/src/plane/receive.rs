@@ -253,6 +253,10 @@ impl DataPlane {
             bytes = rest;
             match event {
                 Event::Nothing => {}
+                Event::Opened(answer, visitor) => {
+                    stream.queue().push_raw(&answer);
+                    self.admit_visitor(id, &visitor);
+                }
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
                     face.drops.count(DropReason::SendQueueFull);
@@ -298,6 +302,15 @@ impl DataPlane {
         self.hand_over();
         self.handle_writable(id);
         self.handle_stream_end(id, why);
+    }
+
+    /// An Interest of the node itself.
+    pub(crate) fn ask_internal(&mut self, question: &crate::control::Question) {
+        let interest = question.interest.clone();
+        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
+        let next_hop_face = question.next_hop.map(|face| u64::from(face.0));
+        let header = packet::LinkHeader { next_hop_face, ..Default::default() };
+        self.engine.receive_interest(self.now, crate::control::INTERNAL_FACE, interest, &hashes, &header);
     }
 
     /// Data that the node itself sends.

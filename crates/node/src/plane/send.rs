@@ -96,9 +96,13 @@ impl DataPlane {
     }
 
     fn send_to_control(&mut self, transmit: Transmit) {
-        if let Outgoing::Interest(interest) = transmit.packet {
-            let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
-            self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
+        match transmit.packet {
+            Outgoing::Interest(interest) => {
+                let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
+                self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
+            }
+            Outgoing::Data(data) => self.tell(Message::Data(data)),
+            Outgoing::Nack(interest, reason) => self.tell(Message::Nack(interest, reason)),
         }
     }
 

@@ -114,7 +114,6 @@ pub(crate) struct DataPlane {
     /// Faces that have something to finish in this turn.
     touched: Vec<FaceId>,
     outboxes: Vec<Outbox>,
-    spare: Vec<u8>,
     /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
     alarms: std::collections::BTreeSet<(Instant, FaceId)>,
     random: Random,
@@ -184,7 +183,6 @@ impl DataPlane {
             scratch: vec![0; SCRATCH_BYTES],
             touched: Vec::new(),
             outboxes: Vec::new(),
-            spare: Vec::new(),
             alarms: Default::default(),
             random,
             past: Traffic::default(),

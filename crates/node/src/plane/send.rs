@@ -50,7 +50,7 @@ impl DataPlane {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
                 face.codec.send(self.now, transmit, outbox);
-                outbox.frames() >= FULL_FRAMES || outbox.len_bytes() >= FULL_BYTES
+                outbox.is_full(FULL_FRAMES, FULL_BYTES)
             }
             Transport::Stream(port) => match &mut port.stream {
                 Some(stream) if face.state == FaceState::Up => {
@@ -173,7 +173,7 @@ impl DataPlane {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };
                 if !face.codec.settings().reliability {
-                    outbox.group_by_length(&mut self.spare);
+                    outbox.group_by_length();
                 }
                 face.traffic.out_frames += outbox.frames() as u64;
                 face.traffic.out_bytes += outbox.len_bytes() as u64;

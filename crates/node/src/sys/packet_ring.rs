@@ -149,14 +149,14 @@ impl PacketRing {
         from: MacAddress,
         to: MacAddress,
         ethertype: u16,
-        payload: &[u8],
+        payload: [&[u8]; 2],
         spare: &mut Vec<u8>,
     ) -> io::Result<()> {
         spare.clear();
         spare.extend_from_slice(&to.0);
         spare.extend_from_slice(&from.0);
         spare.extend_from_slice(&ethertype.to_be_bytes());
-        spare.extend_from_slice(payload);
+        spare.extend(payload.iter().copied().flatten());
         spare.resize(spare.len().max(HEADER_BYTES + MIN_PAYLOAD_BYTES), 0);
         let flags = rustix::net::SendFlags::DONTWAIT;
         rustix::net::send(&self.socket, spare, flags)?;

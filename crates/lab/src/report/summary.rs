@@ -1,10 +1,10 @@
 //! The summary in words, made from the numbers.
 
 use super::data::{CaseData, RunData};
-use super::scale::{short, with_unit};
 use super::verdict::Verdict;
 use crate::analysis::RepeatResult;
 use crate::experiment::plan::Activity;
+use crate::figure::number::{short, with_unit};
 
 /// The most important numbers, each with its name.
 pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)> {
@@ -45,6 +45,24 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
         }
     }
     facts
+}
+
+/// What came of the expectations, in a sentence; nothing when nothing was expected.
+pub(super) fn outcome(verdicts: &[Verdict]) -> Option<String> {
+    if verdicts.is_empty() {
+        return None;
+    }
+    let missed: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.met != Some(true)).collect();
+    if missed.is_empty() {
+        return Some("Everything came out as it was expected.".to_owned());
+    }
+    let one = |verdict: &&Verdict| {
+        let case = if verdict.case.is_empty() { String::new() } else { format!(" ({})", verdict.case) };
+        let found = verdict.measured.map_or_else(|| "it was not measured".to_owned(), |found| short(found.mean));
+        format!("“{}”{case}: {found}, and not {}", verdict.say.trim_start_matches("… "), verdict.bound)
+    };
+    let list: Vec<String> = missed.iter().map(one).collect();
+    Some(format!("Otherwise than expected: {}.", list.join("; ")))
 }
 
 /// Sentences about one case.

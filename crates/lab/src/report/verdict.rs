@@ -5,6 +5,7 @@ use toml::Value;
 use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
+use crate::figure::number::short;
 use crate::stats::Estimate;
 
 /// One expectation and what came of it.
@@ -57,13 +58,13 @@ fn estimate(run: &RunData, here: &CaseData, measure: &Measure) -> Option<Estimat
 /// A bound as a number, and in words.
 fn bound(run: &RunData, here: &CaseData, value: &Value, times: f64) -> Option<(f64, String)> {
     match value {
-        Value::Integer(number) => Some((*number as f64 * times, super::scale::short(*number as f64 * times))),
-        Value::Float(number) => Some((number * times, super::scale::short(number * times))),
+        Value::Integer(number) => Some((*number as f64 * times, short(*number as f64 * times))),
+        Value::Float(number) => Some((number * times, short(number * times))),
         Value::String(text) => {
             let measure: Measure = text.parse().ok()?;
             let other = estimate(run, here, &measure)?.mean * times;
             let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
-            Some((other, format!("{factor}{text} = {}", super::scale::short(other))))
+            Some((other, format!("{factor}{text} = {}", short(other))))
         }
         _ => None,
     }
@@ -94,7 +95,7 @@ fn judge(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure) -> 
     if let Some(about) = expect.about {
         let part = expect.within.map_or(0.2, |share| share.0);
         check(value.map(|value| (value - about).abs() <= about.abs() * part));
-        words.push(format!("{} within {:.0} %", super::scale::short(about), part * 100.0));
+        words.push(format!("{} within {:.0} %", short(about), part * 100.0));
     }
     Verdict {
         case: measure.case.clone().unwrap_or_else(|| case.plan.case.clone()),

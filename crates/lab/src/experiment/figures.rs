@@ -41,7 +41,9 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
         if let Some(of) = &figure.of {
             word("of", of, "a summary", SUMMARIES);
         }
-        if let Some(text) = figure.cases.as_ref().filter(|text| !cases.iter().any(|case| case.contains(*text))) {
+        if let Some(text) =
+            figure.cases.as_ref().filter(|text| !cases.iter().any(|case| case.contains(*text)))
+        {
             findings.push(Finding {
                 key: format!("figure.{number}.cases"),
                 message: format!("no case's name holds `{text}`"),

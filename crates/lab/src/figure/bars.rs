@@ -96,6 +96,10 @@ impl BarChart {
     fn bars(&self, plot: &mut Plot, colour: usize, deviation: &dyn Fn(usize, usize) -> Option<f64>) {
         let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
         let bar = (room * 0.8 / self.labels.len().max(1) as f64).min(56.0);
+        // Numbers above bars, if there is room for each of them.
+        let values = self.groups.iter().flat_map(|group| &group.values).filter(|value| value.is_finite());
+        let widest = values.map(|value| Style::LABEL.width(&plot.y.label(*value))).fold(0.0, f64::max);
+        let with_numbers = widest < bar;
         for (place, group) in self.groups.iter().enumerate() {
             let middle = plot.left + room * (place as f64 + 0.5);
             let left = middle - bar * self.labels.len() as f64 / 2.0;
@@ -104,8 +108,7 @@ impl BarChart {
                 let what = self.labels.get(number).map_or("", String::as_str);
                 let spread = deviation(place, number);
                 let more = spread.map_or_else(String::new, |spread| format!(" ± {}", short(spread)));
-                let hint =
-                    format!("{}, {what}: {}{more} {}", group.name, short(*value), self.y.unit);
+                let hint = format!("{}, {what}: {}{more} {}", group.name, short(*value), self.y.unit);
                 let size = ((bar * 0.92).max(0.8), (plot.floor - top).max(0.0));
                 plot.drawing.rectangle((x + bar * 0.04, top), size, Paint::Series(colour + number), &hint);
                 let mut above = top;
@@ -117,8 +120,8 @@ impl BarChart {
                     plot.drawing.line((centre - 3.0, low), (centre + 3.0, low), Paint::Ink);
                     above = high;
                 }
-                let label = plot.y.label(*value);
-                if Style::LABEL.width(&label) < bar {
+                if with_numbers {
+                    let label = plot.y.label(*value);
                     plot.drawing.text((x + bar / 2.0, above - 4.0), Anchor::Middle, &label, Style::LABEL);
                 }
             }

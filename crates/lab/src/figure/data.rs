@@ -86,7 +86,8 @@ impl super::LineChart {
     /// The points of all lines.
     #[must_use]
     pub fn data(&self) -> Data {
-        let points = || self.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
+        let points =
+            || self.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
         Data::default()
             .words("series", points().map(|(series, _)| series.label.clone()).collect())
             .numbers(&self.x.caption(), points().map(|(_, point)| point.0).collect())
@@ -98,7 +99,8 @@ impl super::BarChart {
     /// The bars, with their deviations where there are some.
     #[must_use]
     pub fn data(&self, deviations: &[Vec<f64>]) -> Data {
-        let (mut groups, mut labels, mut values, mut spread) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut groups, mut labels, mut values, mut spread) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (place, group) in self.groups.iter().enumerate() {
             for (number, value) in group.values.iter().enumerate() {
                 groups.push(group.name.clone());
@@ -108,10 +110,8 @@ impl super::BarChart {
                 spread.push(deviation.copied().unwrap_or(f64::NAN));
             }
         }
-        let data = Data::default()
-            .words(&self.x, groups)
-            .words("series", labels)
-            .numbers(&self.y.caption(), values);
+        let data =
+            Data::default().words(&self.x, groups).words("series", labels).numbers(&self.y.caption(), values);
         if deviations.is_empty() { data } else { data.numbers("deviation", spread) }
     }
 }

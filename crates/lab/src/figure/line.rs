@@ -80,12 +80,7 @@ impl LineChart {
             labels.push((last.1, Paint::Series(colour + number), series.label.as_str()));
         }
         for (at, paint, text) in spread(labels, plot.top, plot.floor) {
-            plot.drawing.text(
-                (plot.edge + 6.0, at + 4.0),
-                Anchor::Start,
-                text,
-                Style::LABEL.in_paint(paint),
-            );
+            plot.drawing.text((plot.edge + 6.0, at + 4.0), Anchor::Start, text, Style::LABEL.in_paint(paint));
         }
         plot.drawing
     }

@@ -151,7 +151,8 @@ pub(super) fn write(data: &Data) -> Vec<u8> {
         });
         let start = file.len();
         let plain = page(column, rows);
-        let (codec, packed) = packed(&plain).map_or_else(|| (UNCOMPRESSED, plain.clone()), |packed| (GZIP, packed));
+        let (codec, packed) =
+            packed(&plain).map_or_else(|| (UNCOMPRESSED, plain.clone()), |packed| (GZIP, packed));
         let of_values = Struct::default().int32(1, rows as i64).int32(2, PLAIN).int32(3, RLE).int32(4, RLE);
         let header = Struct::default()
             .int32(1, DATA_PAGE)

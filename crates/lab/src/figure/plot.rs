@@ -88,14 +88,13 @@ pub(super) struct Plot {
 
 /// How wide the numbers of an axis are.
 pub(super) fn label_room(range: &Range) -> f64 {
-    let widest =
-        range.marks.iter().map(|mark| Style::LABEL.width(&range.label(*mark))).fold(0.0, f64::max);
+    let widest = range.marks.iter().map(|mark| Style::LABEL.width(&range.label(*mark))).fold(0.0, f64::max);
     widest + 8.0
 }
 
 /// About how many marks a vertical axis of that height has.
 pub(super) fn wanted_marks(height: f64) -> f64 {
-    (height / 34.0).max(2.0)
+    (height / 27.0).max(2.6)
 }
 
 impl Plot {

@@ -72,7 +72,8 @@ impl SpanChart {
         let step = (floor - top) / self.spans.len().max(1) as f64;
         let space = if step >= 4.0 { step * 0.25 } else { 0.0 };
         // As many labels as do not lie on each other.
-        let every = (13.0 / step).ceil().max(1.0) as usize;
+        let round = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter();
+        let every = round.into_iter().find(|every| *every as f64 * step >= 13.0).unwrap_or(5000);
         for (row, span) in self.spans.iter().enumerate() {
             let at = top + step * row as f64;
             let paint = if span.good { Paint::Series(0) } else { Paint::Bad };

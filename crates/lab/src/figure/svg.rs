@@ -67,12 +67,19 @@ fn body(drawing: &Drawing) -> String {
                 let list: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
                 let class = paint.name();
                 let points = list.join(" ");
-                writeln!(out, "<polyline class=\"{class}\" stroke-width=\"{wide}\"{dash} points=\"{points}\"/>")
+                writeln!(
+                    out,
+                    "<polyline class=\"{class}\" stroke-width=\"{wide}\"{dash} points=\"{points}\"/>"
+                )
             }
             Shape::Area { points, paint } => {
                 let list: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
                 let class = paint.name();
-                writeln!(out, "<polygon class=\"{class}\" opacity=\"{SHADE}\" points=\"{}\"/>", list.join(" "))
+                writeln!(
+                    out,
+                    "<polygon class=\"{class}\" opacity=\"{SHADE}\" points=\"{}\"/>",
+                    list.join(" ")
+                )
             }
             Shape::Rectangle { at, size, paint, round, hint } => {
                 let hint =
@@ -119,10 +126,11 @@ fn body(drawing: &Drawing) -> String {
 }
 
 impl Drawing {
-    fn element(&self, extra: &str) -> String {
-        let (width, height) = (self.width.ceil(), self.height.ceil());
+    /// With a margin around it.
+    fn element(&self, extra: &str, margin: f64) -> String {
+        let (width, height) = (self.width.ceil() + 2.0 * margin, self.height.ceil() + 2.0 * margin);
         format!(
-            "<svg class=\"drawing\" role=\"img\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+            "<svg class=\"drawing\" role=\"img\" viewBox=\"-{margin} -{margin} {width} {height}\" width=\"{width}\" height=\"{height}\" \
              xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{extra}\n{}</svg>",
             escape(&self.title),
             body(self)
@@ -131,14 +139,14 @@ impl Drawing {
 
     /// For a page that has the style sheet.
     pub(crate) fn to_inline_svg(&self) -> String {
-        self.element("")
+        self.element("", 0.0)
     }
 
     /// A file of its own, with its style sheet.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let ground = "<rect class=\"page\" width=\"100%\" height=\"100%\"/>";
-        self.element(&format!("<style>{}{}</style>{ground}", variables(), style())) + "\n"
+        let ground = "<rect class=\"page\" x=\"-12\" y=\"-12\" width=\"100%\" height=\"100%\"/>";
+        self.element(&format!("<style>{}{}</style>{ground}", variables(), style()), 12.0) + "\n"
     }
 }
 
@@ -154,6 +162,9 @@ mod tests {
         let svg = drawing.to_svg();
         assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d"));
         assert!(svg.contains("prefers-color-scheme:dark"));
-        assert!(!drawing.to_inline_svg().contains("<style>"), "a page has one style sheet, not one a drawing");
+        assert!(
+            !drawing.to_inline_svg().contains("<style>"),
+            "a page has one style sheet, not one a drawing"
+        );
     }
 }

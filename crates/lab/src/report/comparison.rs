@@ -50,10 +50,9 @@ impl Pair {
         let (unit, factor) = unit(&self.measure);
         let words = |estimate: &Estimate| {
             let mean = with_unit(estimate.mean * factor, unit);
-            estimate.half95.map_or_else(
-                || mean.clone(),
-                |half| format!("{mean} ± {}", with_unit(half * factor, unit)),
-            )
+            estimate
+                .half95
+                .map_or_else(|| mean.clone(), |half| format!("{mean} ± {}", with_unit(half * factor, unit)))
         };
         (words(&self.a), words(&self.b))
     }
@@ -164,7 +163,10 @@ impl Comparison {
             let (Some(left), Some(right)) = (first.cases.get(*left), second.cases.get(*right)) else {
                 continue;
             };
-            blocks.push(Block::Chapter { title: left.name().to_owned(), anchor: format!("case-{}", number + 1) });
+            blocks.push(Block::Chapter {
+                title: left.name().to_owned(),
+                anchor: format!("case-{}", number + 1),
+            });
             blocks.push(Block::Gallery(self.means(number, left, right)));
             blocks.push(Block::Table(self.table(&left.plan.case)));
             let mut graphs = Vec::new();

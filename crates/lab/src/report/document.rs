@@ -87,7 +87,10 @@ pub(crate) struct Figure {
 #[derive(Debug, Clone)]
 pub(crate) enum Block {
     /// A chapter, and the name it is linked by.
-    Chapter { title: String, anchor: String },
+    Chapter {
+        title: String,
+        anchor: String,
+    },
     /// A part of a chapter.
     Heading(String),
     Paragraph(String),
@@ -105,7 +108,10 @@ pub(crate) enum Block {
     /// Text as it is.
     Code(String),
     /// What a page shows when it is asked to, and paper always.
-    Folded { title: String, blocks: Vec<Block> },
+    Folded {
+        title: String,
+        blocks: Vec<Block>,
+    },
 }
 
 /// A whole report.

@@ -19,7 +19,12 @@ fn time(case: &CaseData) -> Axis {
 }
 
 pub(super) fn topology(case: &CaseData) -> Figure {
-    Figure { name: "topology".into(), drawing: topology::draw(&case.plan), caption: String::new(), data: None }
+    Figure {
+        name: "topology".into(),
+        drawing: topology::draw(&case.plan),
+        caption: String::new(),
+        data: None,
+    }
 }
 
 /// A chart of a quantity over time.
@@ -179,7 +184,11 @@ pub(super) fn per_node(
         deviations.push(estimates.iter().map(|found| number(found.map(|found| found.deviation))).collect());
     }
     let chart = BarChart {
-        title: if summary == "mean" { quantity.title.to_owned() } else { format!("{}, {summary}", quantity.title) },
+        title: if summary == "mean" {
+            quantity.title.to_owned()
+        } else {
+            format!("{}, {summary}", quantity.title)
+        },
         x: "node".to_owned(),
         y: quantity.axis(most),
         labels,

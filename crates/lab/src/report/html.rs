@@ -142,7 +142,9 @@ mod tests {
         };
         let page = page(&document);
         assert!(!page.contains("<script") && !page.contains("<i>"));
-        assert!(page.contains("&lt;b&gt;&amp;<code>x</code>") && page.contains("<td class=\"number\">3</td>"));
+        assert!(
+            page.contains("&lt;b&gt;&amp;<code>x</code>") && page.contains("<td class=\"number\">3</td>")
+        );
         assert!(!page.contains("src=") && !page.contains("href=\"http"), "nothing is fetched");
     }
 }

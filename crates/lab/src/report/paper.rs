@@ -6,10 +6,8 @@ use super::figures::{WIDE, over_time, per_node, spans};
 use super::quantity::{Quantity, quantity};
 use crate::experiment::figures::TRANSFERS;
 use crate::experiment::model;
-use crate::figure::number::with_unit;
-use crate::figure::{
-    Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style,
-};
+use crate::figure::number::{prefix, short};
+use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
 
 /// Numbers behind a figure, one a row.
 #[derive(Default)]
@@ -148,7 +146,8 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
         for (place, panel) in panels.iter().enumerate() {
             let is_last = place + 1 == panels.len();
             let full = frame(panel).aligned(margins);
-            let full = if is_last { full } else { Frame { height: full.height - 26.0, ..full }.without_foot() };
+            let full =
+                if is_last { full } else { Frame { height: full.height - 26.0, ..full }.without_foot() };
             drawn.push(match panel {
                 Panel::Lines(chart) => chart.draw(full, 0),
                 Panel::Spans(chart) => chart.draw(full),
@@ -161,17 +160,17 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
 
 /// A quantity over time; what flows over a link with its mean.
 fn panel(quantity: &Quantity, case: &CaseData, most: f64, points: Vec<(f64, f64)>) -> LineChart {
-    let mut series = vec![Series { label: String::new(), points }];
-    if matches!(quantity.key, "load" | "goodput") {
-        let values = series.iter().flat_map(|line| line.points.iter().map(|(_, value)| *value));
-        let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
-        if count > 0.0 {
-            let mean = sum / count;
-            let label = format!("mean {}", with_unit(mean, quantity.unit));
-            series.push(Series { label, points: vec![(0.0, mean), (case.shown.seconds, mean)] });
-        }
+    let sum: f64 = points.iter().map(|(_, value)| *value).sum();
+    let mean = sum / points.len() as f64;
+    let line = Series { label: String::new(), points };
+    if !matches!(quantity.key, "load" | "goodput") || !mean.is_finite() {
+        return over_time(quantity, case, most, vec![line]);
     }
-    over_time(quantity, case, most, series)
+    let level = Series { label: String::new(), points: vec![(0.0, mean), (case.shown.seconds, mean)] };
+    let mut chart = over_time(quantity, case, most, vec![line, level]);
+    // In the unit that the axis is written in.
+    chart.title = format!("{}, mean {}", quantity.title, short(mean / prefix(most, quantity.unit).0));
+    chart
 }
 
 /// A row for each node, a column for each quantity, on common scales: how spikes change from hop to hop.
@@ -189,8 +188,11 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
                 let line = vec![Series { label: String::new(), points }];
                 let mut chart = over_time(quantity, case, quantity.most(case), line);
                 let is_last = place + 1 == nodes;
-                chart.title =
-                    if column == 0 { format!("{} · {}", node.name, quantity.title) } else { quantity.title.to_owned() };
+                chart.title = if column == 0 {
+                    format!("{} · {}", node.name, quantity.title)
+                } else {
+                    quantity.title.to_owned()
+                };
                 let width = (WIDE - 14.0 * (count - 1) as f64) / count as f64;
                 let full = Frame::new(width, if is_last { 122.0 } else { 96.0 });
                 let margins = chart.margins(full);

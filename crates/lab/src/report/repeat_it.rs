@@ -2,6 +2,7 @@
 
 use super::data::RunData;
 use super::document::{Block, Cell, Table, Tone};
+use super::summary::TRACE_HASH;
 use crate::figure::number::with_unit;
 
 pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
@@ -36,8 +37,23 @@ pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
         ("system", machine.kernel.clone()),
     ];
     rows.extend(control.map(|control| ("shares", control.to_owned())));
+    let hashes: Vec<&str> = run
+        .cases
+        .iter()
+        .flat_map(|case| &case.results)
+        .flat_map(|result| &result.outcome.notes)
+        .filter_map(|note| note.strip_prefix(TRACE_HASH))
+        .collect();
+    if !hashes.is_empty() {
+        rows.push((
+            "trace of each repeat",
+            format!("{}; the same again with the same seed", hashes.join(", ")),
+        ));
+    }
     let scaling = run.cases.first().and_then(|case| case.plan.scaling.clone());
-    rows.extend(scaling.map(|why| ("scaled for this backend", why.split_whitespace().collect::<Vec<_>>().join(" "))));
+    rows.extend(
+        scaling.map(|why| ("scaled for this backend", why.split_whitespace().collect::<Vec<_>>().join(" "))),
+    );
     let mut table = Table::new(&["", ""]);
     for (name, value) in rows {
         table.rows.push(vec![Cell::new(name).toned(Tone::Soft), value.into()]);

@@ -58,7 +58,8 @@ pub(super) fn outcome(verdicts: &[Verdict]) -> Option<String> {
     }
     let one = |verdict: &&Verdict| {
         let case = if verdict.case.is_empty() { String::new() } else { format!(" ({})", verdict.case) };
-        let found = verdict.measured.map_or_else(|| "it was not measured".to_owned(), |found| short(found.mean));
+        let found =
+            verdict.measured.map_or_else(|| "it was not measured".to_owned(), |found| short(found.mean));
         format!("“{}”{case}: {found}, and not {}", verdict.say.trim_start_matches("… "), verdict.bound)
     };
     let list: Vec<String> = missed.iter().map(one).collect();
@@ -79,7 +80,7 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                     continue;
                 };
                 let mut text = format!(
-                    "Of {} Interests of `{}` {} % had no answer",
+                    "Of {} Interests of `{}` {}\u{a0}% had no answer",
                     short(begun),
                     workload.name,
                     short(loss)
@@ -108,7 +109,7 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                 ));
             }
             Activity::Load { cpu, busy_ns, idle_ns } => list.push(format!(
-                "A competing process took {} % of `{}` for {} s, and slept {} s, in turn.",
+                "A competing process took {}\u{a0}% of `{}` for {} s, and slept {} s, in turn.",
                 short(cpu * 100.0),
                 case.plan.node_name(workload.at),
                 short(*busy_ns as f64 / 1e9),
@@ -151,13 +152,16 @@ fn extremes(case: &CaseData) -> Vec<String> {
     let mut list = Vec::new();
     if let (Some((pending, at)), Some((cpu, hot))) = (most("pending"), most("cpu")) {
         list.push(format!(
-            "At most {} Interests were pending (at `{at}`), and the busiest forwarder used {} % of a core (`{hot}`).",
+            "At most {} Interests were pending (at `{at}`), and the busiest forwarder used {}\u{a0}% of a core (`{hot}`).",
             short(pending),
             short(cpu)
         ));
     }
     list
 }
+
+/// How the note begins that says which trace a run in virtual time left.
+pub(super) const TRACE_HASH: &str = "trace hash ";
 
 /// What a reader must know before believing the numbers.
 pub(super) fn warnings(run: &RunData) -> Vec<String> {
@@ -182,7 +186,7 @@ pub(super) fn warnings(run: &RunData) -> Vec<String> {
         .iter()
         .flat_map(|case| &case.results)
         .flat_map(|result: &RepeatResult| &result.outcome.notes);
-    for note in notes {
+    for note in notes.filter(|note| !note.starts_with(TRACE_HASH)) {
         if !list.contains(note) {
             list.push(note.clone());
         }

@@ -11,9 +11,7 @@ use sheets::Sheets;
 /// The whole file.
 pub(super) fn render(document: &Document) -> Vec<u8> {
     let mut sheets = Sheets::new(document);
-    for block in &document.blocks {
-        sheets.block(block);
-    }
+    sheets.blocks(&document.blocks);
     let (pages, marks) = sheets.finish();
     write::write(&document.title, &pages, &marks)
 }
@@ -55,9 +53,7 @@ mod tests {
             ],
         };
         let mut sheets = Sheets::new(&document);
-        for block in &document.blocks {
-            sheets.block(block);
-        }
+        sheets.blocks(&document.blocks);
         let (pages, marks) = sheets.finish();
         assert!(pages.len() > 6, "{} pages", pages.len());
         assert_eq!(marks.len(), 1);

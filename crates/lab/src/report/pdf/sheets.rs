@@ -2,9 +2,9 @@
 
 use super::super::document::{Block, Document, Figure};
 use super::table;
-use crate::figure::text::{width, wrap};
 #[cfg(test)]
 use crate::figure::Shape;
+use crate::figure::text::{width, wrap};
 use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight};
 
 /// A4, in points.
@@ -17,6 +17,8 @@ pub(super) const ROOM: f64 = SHEET.0 - 2.0 * LEFT;
 
 const BODY: Style = Style { paint: Paint::Ink, size: 9.5, weight: Weight::Regular };
 const SMALL: Style = Style { paint: Paint::Soft, size: 8.5, weight: Weight::Regular };
+/// Between figures beside each other.
+const GAP: f64 = 14.0;
 /// Lines of text are kept this short, because longer ones are hard to read.
 const MEASURE: f64 = 430.0;
 
@@ -87,12 +89,21 @@ impl Sheets {
         self.down(after);
     }
 
-    pub(super) fn block(&mut self, block: &Block) {
+    /// Blocks one below the other.
+    pub(super) fn blocks(&mut self, blocks: &[Block]) {
+        for (place, block) in blocks.iter().enumerate() {
+            let next = blocks.get(place + 1).map_or(0.0, opening);
+            self.block(block, next);
+        }
+    }
+
+    /// A block; `next` is how much of the following one must stand on the same sheet as a title.
+    fn block(&mut self, block: &Block, next: f64) {
         match block {
-            Block::Chapter { title, .. } => self.chapter(title),
+            Block::Chapter { title, .. } => self.chapter(title, next),
             Block::Heading(title) => {
                 self.down(6.0);
-                self.make_room(70.0);
+                self.make_room(24.0 + next);
                 self.text(title, Style { weight: Weight::Bold, size: 10.5, ..BODY }, ROOM, 3.0);
             }
             Block::Paragraph(text) => self.text(text, BODY, MEASURE, 5.0),
@@ -112,17 +123,15 @@ impl Sheets {
                 self.down(6.0);
             }
             Block::Folded { title, blocks } => {
-                self.block(&Block::Heading(title.clone()));
-                for block in blocks {
-                    self.block(block);
-                }
+                self.block(&Block::Heading(title.clone()), blocks.first().map_or(0.0, opening));
+                self.blocks(blocks);
             }
         }
     }
 
-    fn chapter(&mut self, title: &str) {
+    fn chapter(&mut self, title: &str, next: f64) {
         self.down(16.0);
-        self.make_room(110.0);
+        self.make_room(40.0 + next.max(60.0));
         let (page, y) = (self.pages.len().saturating_sub(1), self.y);
         self.marks.push((plain(title), page, y));
         if let Some(page) = self.page() {
@@ -134,10 +143,11 @@ impl Sheets {
 
     fn facts(&mut self, facts: &[(String, String)]) {
         let value = Style { weight: Weight::Bold, size: 13.0, ..BODY };
-        for row in facts.chunks(4) {
+        let columns = facts.len().clamp(4, 5);
+        for row in facts.chunks(columns) {
             self.make_room(48.0);
             let y = self.y;
-            let step = ROOM / 4.0;
+            let step = ROOM / columns as f64;
             for (number, (fact, name)) in row.iter().enumerate() {
                 let x = LEFT + step * number as f64;
                 let Some(page) = self.pages.last_mut() else { continue };
@@ -154,24 +164,17 @@ impl Sheets {
 
     /// Figures in columns, each row as high as its highest figure.
     fn figures(&mut self, figures: &[Figure], columns: usize) {
-        let gap = 14.0;
-        let room = (ROOM - gap * (columns - 1) as f64) / columns as f64;
-        let most = SHEET.1 - TOP - BOTTOM - 60.0;
+        let room = column(columns);
         for row in figures.chunks(columns) {
-            let scale = |figure: &Figure| {
-                let (width, height) = figure.drawing.size();
-                (room / width.max(1.0)).min(most / height.max(1.0)).min(1.0)
-            };
-            let height =
-                row.iter().map(|figure| figure.drawing.size().1 * scale(figure)).fold(0.0, f64::max);
+            let height = row_height(row, columns);
             // A caption stays with its figure, at least with its first lines.
             let caption = row.iter().any(|figure| !figure.caption.is_empty());
             self.make_room(height + if caption { 44.0 } else { 0.0 });
             let y = self.y;
-            for (column, figure) in row.iter().enumerate() {
-                let x = LEFT + (room + gap) * column as f64;
+            for (place, figure) in row.iter().enumerate() {
+                let x = LEFT + (room + GAP) * place as f64;
                 if let Some(page) = self.page() {
-                    page.put(&figure.drawing, (x, y), scale(figure));
+                    page.put(&figure.drawing, (x, y), scale(figure, columns));
                 }
             }
             self.down(height + 6.0);
@@ -193,6 +196,35 @@ impl Sheets {
             page.text((LEFT + ROOM, y), Anchor::End, &format!("{} of {count}", number + 1), style);
         }
         (self.pages, self.marks)
+    }
+}
+
+/// The width of one of so many columns.
+fn column(columns: usize) -> f64 {
+    (ROOM - GAP * (columns - 1) as f64) / columns as f64
+}
+
+/// How much smaller a figure is on paper.
+fn scale(figure: &Figure, columns: usize) -> f64 {
+    let (width, height) = figure.drawing.size();
+    let most = SHEET.1 - TOP - BOTTOM - 90.0;
+    (column(columns) / width.max(1.0)).min(most / height.max(1.0)).min(1.0)
+}
+
+fn row_height(row: &[Figure], columns: usize) -> f64 {
+    row.iter().map(|figure| figure.drawing.size().1 * scale(figure, columns)).fold(0.0, f64::max)
+}
+
+/// How high the first part of a block is that is not broken.
+fn opening(block: &Block) -> f64 {
+    match block {
+        Block::Gallery(figures) => {
+            row_height(figures.get(..figures.len().min(2)).unwrap_or_default(), 2) + 8.0
+        }
+        Block::Figure(figure) => row_height(std::slice::from_ref(figure), 1) + 50.0,
+        Block::Heading(_) | Block::Folded { .. } => 200.0,
+        Block::Chapter { .. } => 0.0,
+        _ => 45.0,
     }
 }
 

@@ -10,10 +10,20 @@ const LEAST_SIZE: f64 = 5.5;
 const GAP: f64 = 10.0;
 
 /// How wide a text is where it is longest, and where its longest word is.
-fn extent(text: &str, size: f64) -> (f64, f64) {
+fn extent(text: &str, size: f64, weight: Weight) -> (f64, f64) {
     let plain = text.replace('`', "");
-    let longest = plain.split([' ', '\n']).map(|word| width(word, size, Weight::Regular)).fold(0.0, f64::max);
-    (width(&plain, size, Weight::Regular), longest)
+    let longest = plain.split([' ', '\n']).map(|word| width(word, size, weight)).fold(0.0, f64::max);
+    (width(&plain, size, weight), longest)
+}
+
+/// How the words of a cell look.
+fn look(cell: &Cell) -> (Paint, Weight) {
+    match cell.tone {
+        Tone::Plain => (Paint::Ink, Weight::Regular),
+        Tone::Soft => (Paint::Soft, Weight::Regular),
+        Tone::Good => (Paint::Good, Weight::Bold),
+        Tone::Bad => (Paint::Bad, Weight::Bold),
+    }
 }
 
 /// The size of the words and the width of each column.
@@ -22,12 +32,12 @@ fn columns(table: &Table) -> (f64, Vec<f64>) {
     loop {
         let mut wanted = Vec::new();
         for (place, (title, number)) in table.columns.iter().enumerate() {
-            let (title_most, title_least) = extent(title, size);
+            let (title_most, title_least) = extent(title, size, Weight::Regular);
             let cells = table.rows.iter().filter_map(|row| row.get(place));
             let (mut most, mut least) = (if *number { title_least } else { title_most }, title_least);
             for cell in cells {
-                for text in [&cell.text, &cell.more] {
-                    let (wide, word) = extent(text, size);
+                for (text, weight) in [(&cell.text, look(cell).1), (&cell.more, Weight::Regular)] {
+                    let (wide, word) = extent(text, size, weight);
                     most = most.max(wide);
                     // Numbers are not broken. Words are, from some length on even within.
                     least = least.max(if *number { wide } else { word.min(70.0) });
@@ -54,12 +64,7 @@ fn columns(table: &Table) -> (f64, Vec<f64>) {
 
 /// The lines of a cell with their colours.
 fn lines(cell: &Cell, size: f64, room: f64) -> Vec<(String, Paint, Weight)> {
-    let (paint, weight) = match cell.tone {
-        Tone::Plain => (Paint::Ink, Weight::Regular),
-        Tone::Soft => (Paint::Soft, Weight::Regular),
-        Tone::Good => (Paint::Good, Weight::Bold),
-        Tone::Bad => (Paint::Bad, Weight::Bold),
-    };
+    let (paint, weight) = look(cell);
     let mut list: Vec<_> = wrap(&cell.text.replace('`', ""), size, weight, room + 0.01)
         .into_iter()
         .map(|line| (line, paint, weight))
@@ -102,8 +107,7 @@ fn row(sheets: &mut Sheets, table: &Table, cells: &[Cell], size: f64, widths: &[
         height = height.max(list.len() as f64 * leading);
         for (place, (text, paint, weight)) in list.iter().enumerate() {
             let down = y + size + 2.0 + leading * place as f64;
-            let (at, anchor) =
-                if *number { (x + wide, Anchor::End) } else { (x, Anchor::Start) };
+            let (at, anchor) = if *number { (x + wide, Anchor::End) } else { (x, Anchor::Start) };
             if let Some(page) = sheets.page() {
                 page.text((at, down), anchor, text, Style { paint: *paint, size, weight: *weight });
             }

@@ -108,17 +108,37 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                     short(nacks)
                 ));
             }
-            Activity::Load { cpu, busy_ns, idle_ns } => list.push(format!(
-                "A competing process took {}\u{a0}% of `{}` for {} s, and slept {} s, in turn.",
-                short(cpu * 100.0),
-                case.plan.node_name(workload.at),
-                short(*busy_ns as f64 / 1e9),
-                short(*idle_ns as f64 / 1e9)
-            )),
+            Activity::Load { .. } => {}
         }
     }
+    list.extend(competitors(case));
     list.extend(extremes(case));
     list
+}
+
+/// Competing loads, those that are alike in one sentence.
+fn competitors(case: &CaseData) -> Vec<String> {
+    let mut kinds: Vec<(f64, u64, u64, Vec<String>)> = Vec::new();
+    for workload in &case.plan.workloads {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
+        let node = format!("`{}`", case.plan.node_name(workload.at));
+        let alike = kinds.iter_mut().find(|kind| (kind.0, kind.1, kind.2) == (cpu, busy_ns, idle_ns));
+        match alike {
+            Some(kind) => kind.3.push(node),
+            None if cpu > 0.0 => kinds.push((cpu, busy_ns, idle_ns, vec![node])),
+            None => {}
+        }
+    }
+    let sentence = |(cpu, busy_ns, idle_ns, nodes): &(f64, u64, u64, Vec<String>)| {
+        format!(
+            "A competing process took {}\u{a0}% of the processor for {} s and slept for {} s, in turn, at {}.",
+            short(cpu * 100.0),
+            short(*busy_ns as f64 / 1e9),
+            short(*idle_ns as f64 / 1e9),
+            nodes.join(", ")
+        )
+    };
+    kinds.iter().map(sentence).collect()
 }
 
 /// What came of downloads.

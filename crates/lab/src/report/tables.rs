@@ -4,6 +4,7 @@ use super::data::{CaseData, RunData};
 use super::document::{Cell, Table, Tone};
 use super::quantity::SIX;
 use super::verdict::Verdict;
+use crate::experiment::plan::{Activity, Workload};
 use crate::figure::number::{short, with_unit};
 use crate::stats::Estimate;
 
@@ -83,14 +84,19 @@ const OF_WORKLOADS: [Value; 9] = [
     ("nacks", "Nacks", "", 1.0, "mean"),
 ];
 
+/// Workloads that are measured. A competing load is not, and often has the name of its node.
+fn measured(case: &CaseData) -> impl Iterator<Item = &Workload> {
+    case.plan.workloads.iter().filter(|workload| !matches!(workload.does, Activity::Load { .. }))
+}
+
 /// What each workload did; nothing when there is nothing to say.
 pub(super) fn workloads(case: &CaseData) -> Option<Table> {
     let found = |name: &str, value: &Value| case.estimate(&format!("{name}.{}", value.0), value.4);
-    let is_used = |value: &&Value| case.plan.workloads.iter().any(|work| found(&work.name, value).is_some());
+    let is_used = |value: &&Value| measured(case).any(|work| found(&work.name, value).is_some());
     let used: Vec<&Value> = OF_WORKLOADS.iter().filter(is_used).collect();
     let mut table = Table::new(&["workload"]);
     table.columns.extend(used.iter().map(|value| (value.1.to_owned(), true)));
-    for workload in &case.plan.workloads {
+    for workload in measured(case) {
         let mut row = vec![Cell::new(workload.name.as_str())];
         for value in &used {
             let estimate = found(&workload.name, value);
@@ -119,7 +125,7 @@ pub(super) fn repeats(case: &CaseData) -> Table {
             half(estimate.half95),
         ]);
     };
-    for workload in &case.plan.workloads {
+    for workload in measured(case) {
         for (key, title, unit, factor, summary) in OF_WORKLOADS {
             let estimate = case.estimate(&format!("{}.{key}", workload.name), summary);
             add(&workload.name, title.to_owned(), estimate, unit, factor);

@@ -63,7 +63,9 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
     for content in plan.contents.iter().filter(|content| content.at == node) {
         words.push(format!("serves {}", content.name));
     }
-    for workload in plan.workloads.iter().filter(|workload| workload.at == node) {
+    // A load of nothing is only there for other cases to change.
+    let idle = |does: &Activity| matches!(does, Activity::Load { cpu, .. } if *cpu <= 0.0);
+    for workload in plan.workloads.iter().filter(|workload| workload.at == node && !idle(&workload.does)) {
         let word = match workload.does {
             Activity::Download { .. } => "downloads",
             Activity::Flood { .. } => "floods",

@@ -58,8 +58,10 @@ pub(super) fn outcome(verdicts: &[Verdict]) -> Option<String> {
     }
     let one = |verdict: &&Verdict| {
         let case = if verdict.case.is_empty() { String::new() } else { format!(" ({})", verdict.case) };
-        let found =
-            verdict.measured.map_or_else(|| "it was not measured".to_owned(), |found| short(found.mean));
+        let found = match verdict.measured {
+            Some(_) => verdict.found().0,
+            None => "it was not measured".to_owned(),
+        };
         format!("“{}”{case}: {found}, and not {}", verdict.say.trim_start_matches("… "), verdict.bound)
     };
     let list: Vec<String> = missed.iter().map(one).collect();

@@ -5,7 +5,7 @@ use super::document::{Cell, Table, Tone};
 use super::quantity::SIX;
 use super::verdict::Verdict;
 use crate::experiment::plan::{Activity, Workload};
-use crate::figure::number::{short, with_unit};
+use crate::figure::number::with_unit;
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
@@ -30,13 +30,8 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
             Some(false) => ("missed", Tone::Bad),
             None => ("not measured", Tone::Bad),
         };
-        let measured = verdict.measured.map_or_else(
-            || Cell::new("–"),
-            |estimate| {
-                let half = estimate.half95.map_or_else(String::new, |half| format!("± {}", short(half)));
-                Cell::new(short(estimate.mean)).with(half)
-            },
-        );
+        let (found, half) = verdict.found();
+        let measured = Cell::new(found).with(half.map_or_else(String::new, |half| format!("± {half}")));
         let mut row = vec![Cell::new(verdict.say.as_str()).with(format!("`{}`", verdict.measure))];
         if with_case {
             row.push(Cell::new(verdict.case.as_str()));

@@ -77,13 +77,8 @@ pub(super) fn print_verdicts(run: &RunData) -> Result<usize, Box<dyn Error>> {
             None => "absent",
         };
         missed += usize::from(verdict.met != Some(true));
-        let measured = verdict.measured.map_or_else(
-            || "–".to_owned(),
-            |estimate| match estimate.half95 {
-                Some(half) => format!("{:.3} ± {half:.3}", estimate.mean),
-                None => format!("{:.3}", estimate.mean),
-            },
-        );
+        let (found, half) = verdict.found();
+        let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         writeln!(
             out,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::drawing::{Anchor, Drawing, Shape};
+use super::drawing::{Anchor, Drawing, Place, Shape, Style};
 use super::palette::{COLOURS, Paint, Rgb, SERIES, SHADE};
 use super::text::Weight;
 
@@ -49,110 +49,89 @@ pub(crate) fn style() -> String {
     out
 }
 
-fn body(drawing: &Drawing) -> String {
-    let mut out = String::new();
-    for shape in &drawing.shapes {
-        let _ = match shape {
-            Shape::Line { from, to, paint, wide } => writeln!(
-                out,
-                "<line class=\"{}\" stroke-width=\"{wide}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
-                paint.name(),
-                from.0,
-                from.1,
-                to.0,
-                to.1
-            ),
-            Shape::Path { points, paint, wide, dashed } => {
-                let dash = if *dashed { " stroke-dasharray=\"5 3\"" } else { "" };
-                let list: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-                let class = paint.name();
-                let points = list.join(" ");
-                writeln!(
-                    out,
-                    "<polyline class=\"{class}\" stroke-width=\"{wide}\"{dash} points=\"{points}\"/>"
-                )
-            }
-            Shape::Area { points, paint } => {
-                let list: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-                let class = paint.name();
-                writeln!(
-                    out,
-                    "<polygon class=\"{class}\" opacity=\"{SHADE}\" points=\"{}\"/>",
-                    list.join(" ")
-                )
-            }
-            Shape::Rectangle { at, size, paint, round, hint } => {
-                let hint =
-                    if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escape(hint)) };
-                writeln!(
-                    out,
-                    "<rect class=\"{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"{round}\">{hint}</rect>",
-                    paint.name(),
-                    at.0,
-                    at.1,
-                    size.0,
-                    size.1
-                )
-            }
-            Shape::Border { at, size, paint, round } => writeln!(
-                out,
-                "<rect class=\"o {}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"{round}\"/>",
-                paint.name(),
-                at.0,
-                at.1,
-                size.0,
-                size.1
-            ),
-            Shape::Text { at, anchor, text, style } => {
-                let anchor = match anchor {
-                    Anchor::Start => "",
-                    Anchor::Middle => " text-anchor=\"middle\"",
-                    Anchor::End => " text-anchor=\"end\"",
-                };
-                let bold = if style.weight == Weight::Bold { " b" } else { "" };
-                writeln!(
-                    out,
-                    "<text class=\"{}{bold}\" font-size=\"{}\" x=\"{:.1}\" y=\"{:.1}\"{anchor}>{}</text>",
-                    style.paint.name(),
-                    style.size,
-                    at.0,
-                    at.1,
-                    escape(text)
-                )
-            }
-        };
+/// Points as an attribute.
+fn list(points: &[Place]) -> String {
+    points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Place and size of a rectangle as attributes.
+fn bounds(at: Place, size: Place, round: f64) -> String {
+    let ((x, y), (width, height)) = (at, size);
+    format!("x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{round}\"")
+}
+
+fn text(at: Place, anchor: Anchor, text: &str, style: Style) -> String {
+    let anchor = match anchor {
+        Anchor::Start => "",
+        Anchor::Middle => " text-anchor=\"middle\"",
+        Anchor::End => " text-anchor=\"end\"",
+    };
+    let bold = if style.weight == Weight::Bold { " b" } else { "" };
+    let (name, size, text) = (style.paint.name(), style.size, escape(text));
+    format!(
+        "<text class=\"{name}{bold}\" font-size=\"{size}\" x=\"{:.1}\" y=\"{:.1}\"{anchor}>{text}</text>",
+        at.0, at.1
+    )
+}
+
+fn element(shape: &Shape) -> String {
+    match shape {
+        Shape::Line { from, to, paint, wide } => format!(
+            "<line class=\"{}\" stroke-width=\"{wide}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+            paint.name(),
+            from.0,
+            from.1,
+            to.0,
+            to.1
+        ),
+        Shape::Path { points, paint, wide, dashed } => {
+            let dash = if *dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+            let (class, points) = (paint.name(), list(points));
+            format!("<polyline class=\"{class}\" stroke-width=\"{wide}\"{dash} points=\"{points}\"/>")
+        }
+        Shape::Area { points, paint } => {
+            let (class, points) = (paint.name(), list(points));
+            format!("<polygon class=\"{class}\" opacity=\"{SHADE}\" points=\"{points}\"/>")
+        }
+        Shape::Rectangle { at, size, paint, round, hint } => {
+            let hint =
+                if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escape(hint)) };
+            format!("<rect class=\"{}\" {}>{hint}</rect>", paint.name(), bounds(*at, *size, *round))
+        }
+        Shape::Border { at, size, paint, round } => {
+            format!("<rect class=\"o {}\" {}/>", paint.name(), bounds(*at, *size, *round))
+        }
+        Shape::Text { at, anchor, text, style } => self::text(*at, *anchor, text, *style),
     }
-    out
 }
 
 impl Drawing {
     /// With a margin around it.
-    fn element(&self, extra: &str, margin: f64) -> String {
+    fn to_element(&self, extra: &str, margin: f64) -> String {
         let (width, height) = (self.width.ceil() + 2.0 * margin, self.height.ceil() + 2.0 * margin);
         format!(
             "<svg class=\"drawing\" role=\"img\" viewBox=\"-{margin} -{margin} {width} {height}\" width=\"{width}\" height=\"{height}\" \
              xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{extra}\n{}</svg>",
             escape(&self.title),
-            body(self)
+            self.shapes.iter().map(|shape| element(shape) + "\n").collect::<String>()
         )
     }
 
     /// For a page that has the style sheet.
     pub(crate) fn to_inline_svg(&self) -> String {
-        self.element("", 0.0)
+        self.to_element("", 0.0)
     }
 
     /// A file of its own, with its style sheet.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let ground = "<rect class=\"page\" x=\"-12\" y=\"-12\" width=\"100%\" height=\"100%\"/>";
-        self.element(&format!("<style>{}{}</style>{ground}", variables(), style()), 12.0) + "\n"
+        self.to_element(&format!("<style>{}{}</style>{ground}", variables(), style()), 12.0) + "\n"
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::drawing::Style;
     use super::*;
 
     #[test]

@@ -99,6 +99,11 @@ fn bound(run: &RunData, here: &CaseData, value: &Value, times: f64, unit: &str) 
     }
 }
 
+/// A bound as the file has it, for when it could not be measured.
+fn written(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 fn judge(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure) -> Verdict {
     let measured = estimate(run, case, measure);
     let times = expect.times.unwrap_or(1.0);
@@ -115,12 +120,12 @@ fn judge(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure) -> 
     if let Some(least) = &expect.at_least {
         let bound = bound(run, case, least, times, unit);
         check(bound.as_ref().and_then(|(least, _)| Some(value? >= *least)));
-        words.push(format!("at least {}", bound.map_or_else(|| least.to_string(), |(_, words)| words)));
+        words.push(format!("at least {}", bound.map_or_else(|| written(least), |(_, words)| words)));
     }
     if let Some(most) = &expect.at_most {
         let bound = bound(run, case, most, times, unit);
         check(bound.as_ref().and_then(|(most, _)| Some(value? <= *most)));
-        words.push(format!("at most {}", bound.map_or_else(|| most.to_string(), |(_, words)| words)));
+        words.push(format!("at most {}", bound.map_or_else(|| written(most), |(_, words)| words)));
     }
     if let Some(about) = expect.about {
         let part = expect.within.map_or(0.2, |share| share.0);

@@ -1,4 +1,4 @@
-//! Figures as SVG: line charts and bars, drawn from data and nothing else.
+//! Figures as SVG: line charts, bars and grids, drawn from data and nothing else.
 //!
 //! Every axis has a name and a unit, every line a label at its end, colours can be told apart by eyes that see few of them, and
 //! the same file suits a light and a dark page.
@@ -17,14 +17,16 @@
 
 mod axis;
 mod bars;
+mod grid;
 mod line;
 mod svg;
 
 pub use axis::{Axis, Scale};
 pub use bars::{BarChart, BarGroup};
+pub use grid::{GridCell, GridChart, GridRow};
 pub use line::{LineChart, Series};
 
 /// Width of all figures.
 pub(crate) const WIDTH: f64 = 760.0;
-/// Height of all figures.
+/// Height of all figures but grids, which have as much as their rows need.
 pub(crate) const HEIGHT: f64 = 400.0;

@@ -33,11 +33,15 @@ pub(super) enum Anchor {
 
 impl Svg {
     pub(super) fn new(title: &str) -> Self {
+        Svg::sized(title, WIDTH, HEIGHT)
+    }
+
+    pub(super) fn sized(title: &str, width: f64, height: f64) -> Self {
         let mut body = String::new();
         let _ = write!(
             body,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-             height=\"{HEIGHT}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{}</title>\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{}</title>\n\
              <style>\n.text{{fill:#222}}.faint{{stroke:#ccc}}.axis{{stroke:#222}}.page{{fill:#fff}}\n",
             escape(title)
         );
@@ -50,7 +54,7 @@ impl Svg {
         for (number, (_, dark)) in COLOURS.iter().enumerate() {
             let _ = write!(body, ".l{number}{{stroke:{dark}}}.f{number}{{fill:{dark}}}");
         }
-        let _ = writeln!(body, "}}\n</style>\n<rect class=\"page\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>");
+        let _ = writeln!(body, "}}\n</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>");
         Svg { body }
     }
 
@@ -106,6 +110,28 @@ impl Svg {
              <title>{}</title></rect>",
             number % COLOUR_COUNT,
             escape(title)
+        );
+    }
+
+    /// A rectangle of a colour that is the same on light and dark pages.
+    pub(super) fn cell(&mut self, corner: (f64, f64), size: (f64, f64), fill: &str, title: &str) {
+        let ((x, y), (width, height)) = (corner, size);
+        let _ = writeln!(
+            self.body,
+            "<rect fill=\"{fill}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\">\
+             <title>{}</title></rect>",
+            escape(title)
+        );
+    }
+
+    /// Text in the middle of a cell.
+    pub(super) fn inked_text(&mut self, at: (f64, f64), fill: &str, text: &str) {
+        let _ = writeln!(
+            self.body,
+            "<text fill=\"{fill}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            at.0,
+            at.1,
+            escape(text)
         );
     }
 

@@ -45,7 +45,18 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: u
     let samples: u64 = outcome.samples.values().map(|(samples, _)| samples).sum();
     let clock_ms = outcome.clock_shift_ns as f64 / 1e6;
     let clock_limit = plan.clock_error_ns as f64 / 1e6;
-    vec![
+    let clocks = outcome.clocks.values().map(|clock| clock.error_ns).max();
+    let between = clocks.map(|error_ns| {
+        let error_ms = error_ns as f64 / 1e6;
+        Gate {
+            name: "clocks of the hosts after correction".to_owned(),
+            value: error_ms,
+            threshold: clock_limit,
+            unit: "ms".to_owned(),
+            passed: error_ms <= clock_limit,
+        }
+    });
+    let mut gates = vec![
         Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
         Gate::part("samples a forwarder did not answer", ratio(invalid, samples), plan.invalid_samples),
         Gate::part(
@@ -61,12 +72,15 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: u
             unit: "ms".to_owned(),
             passed: clock_ms <= clock_limit,
         },
-    ]
+    ];
+    gates.extend(between);
+    gates
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::hosts::Clock;
     use crate::capture::tap::TapCounts;
 
     #[test]
@@ -93,5 +107,11 @@ mod tests {
             .map(|gate| gate.name)
             .collect();
         assert_eq!(failed.len(), 3, "{failed:?}");
+        let clock = |error_ns| Clock { offset_ns: 5_000_000_000, error_ns };
+        outcome.clocks.insert("n1".to_owned(), clock(999_999));
+        let passed = |outcome: &Outcome| gates(&plan, outcome, 10, 10).last().map(|gate| gate.passed);
+        assert_eq!(passed(&outcome), Some(true), "an offset is corrected");
+        outcome.clocks.insert("n2".to_owned(), clock(1_000_001));
+        assert_eq!(passed(&outcome), Some(false), "what is not known is not");
     }
 }

@@ -87,11 +87,11 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
     let (raw, derived) = (folder.join("raw"), folder.join("derived"));
     fs::create_dir_all(&derived)?;
     let outcome: Outcome = read_json(&raw.join(OUTCOME_FILE))?;
-    let start_s = outcome.start_ns as f64 / 1e9;
     let seconds = outcome.stop_ns.saturating_sub(outcome.start_ns) as f64 / 1e9;
     let mut data = RepeatData { seconds, ..RepeatData::default() };
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
+        let start_s = outcome.start_at(&node.name) as f64 / 1e9;
         let (log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
@@ -108,7 +108,7 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
         traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
         data.nodes.push(NodeData { log, traffic });
     }
-    clients(plan, &raw, start_s, &mut data)?;
+    clients(plan, &raw, &outcome, &mut data)?;
     for (name, table) in &data.transfers {
         table.table().write(&derived.join(format!("transfers-{name}.csv")))?;
     }
@@ -131,7 +131,7 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
             |kind: &str| Table::read(fs::File::open(derived.join(format!("{kind}-{}.csv", node.name)))?);
         data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")? });
     }
-    clients(plan, &folder.join("raw"), result.outcome.start_ns as f64 / 1e9, &mut data)?;
+    clients(plan, &folder.join("raw"), &result.outcome, &mut data)?;
     Ok((data, result))
 }
 
@@ -175,7 +175,7 @@ fn traffic(
     let view = View {
         interface: interface_place(plan, node, link).unwrap_or(0),
         data_direction: data_direction(plan, node, link),
-        start_ns: outcome.start_ns,
+        start_ns: outcome.start_at(name),
         seconds: seconds.ceil().max(1.0) as usize,
     };
     let list = derived.join(format!("packets-{name}.csv.gz"));
@@ -209,8 +209,9 @@ fn counted_elsewhere(plan: &Plan, link: usize, path: &Path, seconds: f64) -> io:
 }
 
 /// Reads what the clients wrote.
-fn clients(plan: &Plan, raw: &Path, start_s: f64, data: &mut RepeatData) -> io::Result<()> {
+fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) -> io::Result<()> {
     for workload in &plan.workloads {
+        let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
         let name = workload.name.clone();
         let open = |kind: &str| open_archived(&raw.join(format!("{kind}-{name}.csv")));
         match workload.does {

@@ -51,12 +51,15 @@ impl Owner {
         Owner { pid, started: start_time(Path::new("/proc/self/stat")).unwrap_or(0) }
     }
 
-    fn directory(self) -> String {
+    /// What its directories are called.
+    #[must_use]
+    pub fn directory(self) -> String {
         format!("{PREFIX}{}-{}", self.pid, self.started)
     }
 
     /// Reads the owner from a directory's name.
-    fn of_directory(name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn of_directory(name: &str) -> Option<Self> {
         let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
         Some(Owner { pid: pid.parse().ok()?, started: started.parse().ok()? })
     }

@@ -19,24 +19,24 @@ pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,ca
 
 /// What is sampled.
 #[derive(Debug)]
-pub(super) struct SamplerConfig {
-    pub(super) node: String,
-    pub(super) pid: u32,
-    pub(super) socket: PathBuf,
-    pub(super) file: PathBuf,
-    pub(super) every: Duration,
-    pub(super) start: SystemTime,
+pub(crate) struct SamplerConfig {
+    pub(crate) node: String,
+    pub(crate) pid: u32,
+    pub(crate) socket: PathBuf,
+    pub(crate) file: PathBuf,
+    pub(crate) every: Duration,
+    pub(crate) start: SystemTime,
 }
 
 /// A sampler that runs.
 #[derive(Debug)]
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<io::Result<(u64, u64)>>,
 }
 
 impl Sampler {
-    pub(super) fn start(config: SamplerConfig) -> io::Result<Self> {
+    pub(crate) fn start(config: SamplerConfig) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = stop.clone();
         let thread = std::thread::Builder::new()
@@ -46,7 +46,7 @@ impl Sampler {
     }
 
     /// Ends it and says how many samples there were, and how many without an answer.
-    pub(super) fn stop(self) -> io::Result<(u64, u64)> {
+    pub(crate) fn stop(self) -> io::Result<(u64, u64)> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the sampler's thread panicked")))
     }

@@ -7,5 +7,6 @@
 //! ```
 
 pub mod counting_allocator;
+pub mod needs;
 pub mod network;
 pub mod vectors;

@@ -35,9 +35,20 @@ impl Gate {
     }
 }
 
+/// What was counted in a repeat, for its gates.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counts {
+    /// Transfers.
+    pub transfers: usize,
+    /// Those of them that were not finished.
+    pub unfinished: usize,
+    /// The part of the time in which the forwarder that had to wait most could have run and had no processor.
+    pub waited: f64,
+}
+
 /// The gates of a repeat.
 #[must_use]
-pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: usize) -> Vec<Gate> {
+pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
     let ratio = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let dropped: u64 = outcome.taps.values().map(|counts| counts.dropped).sum();
     let frames: u64 = outcome.taps.values().map(|counts| counts.frames).sum();
@@ -61,9 +72,10 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: u
         Gate::part("samples a forwarder did not answer", ratio(invalid, samples), plan.invalid_samples),
         Gate::part(
             "transfers that were not finished",
-            ratio(unfinished as u64, transfers as u64),
+            ratio(counts.unfinished as u64, counts.transfers as u64),
             plan.unfinished,
         ),
+        Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
         Gate {
             name: "clock set during the run".to_owned(),
@@ -90,26 +102,28 @@ mod tests {
             invalid_samples: 0.05,
             unfinished: 1.0,
             steal: 0.05,
+            waited: 0.25,
             clock_error_ns: 1_000_000,
             retries: 0,
         };
         let mut outcome = Outcome::default();
         assert!(
-            gates(&plan, &outcome, 0, 0).iter().all(|gate| gate.passed),
+            gates(&plan, &outcome, &Counts::default()).iter().all(|gate| gate.passed),
             "nothing measured is nothing missed"
         );
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let failed: Vec<String> = gates(&plan, &outcome, 10, 10)
+        let counts = Counts { transfers: 10, unfinished: 10, waited: 0.26 };
+        let failed: Vec<String> = gates(&plan, &outcome, &counts)
             .into_iter()
             .filter(|gate| !gate.passed)
             .map(|gate| gate.name)
             .collect();
-        assert_eq!(failed.len(), 3, "{failed:?}");
+        assert_eq!(failed.len(), 4, "{failed:?}");
         let clock = |error_ns| Clock { offset_ns: 5_000_000_000, error_ns };
         outcome.clocks.insert("n1".to_owned(), clock(999_999));
-        let passed = |outcome: &Outcome| gates(&plan, outcome, 10, 10).last().map(|gate| gate.passed);
+        let passed = |outcome: &Outcome| gates(&plan, outcome, &counts).last().map(|gate| gate.passed);
         assert_eq!(passed(&outcome), Some(true), "an offset is corrected");
         outcome.clocks.insert("n2".to_owned(), clock(1_000_001));
         assert_eq!(passed(&outcome), Some(false), "what is not known is not");

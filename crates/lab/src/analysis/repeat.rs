@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
-use super::gates::{Gate, gates};
+use super::gates::{Counts, Gate, gates};
 use super::table::Table;
 use super::workloads::{FloodTable, PingTable, TransferTable};
 use crate::backend::netns::order::{OUTCOME_FILE, Outcome, read_json, write_json};
@@ -288,6 +288,12 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome, dropped_lines: u64) 
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
     }
-    let gates = gates(&plan.gates, &outcome, transfers, unfinished);
+    // A node with a share waits for what its share denies it, and shall.
+    let waited =
+        plan.nodes.iter().zip(&data.nodes).filter(|(node, _)| node.cpu.is_none()).filter_map(|(_, data)| {
+            Summary::of(&data.log.column("waited")).map(|summary| summary.mean / 100.0)
+        });
+    let counts = Counts { transfers, unfinished, waited: waited.fold(0.0, f64::max) };
+    let gates = gates(&plan.gates, &outcome, &counts);
     RepeatResult { values, gates, dropped_lines, seconds: data.seconds, outcome }
 }

@@ -68,7 +68,7 @@ mod tests {
     /// Exchanges with a host whose clock is ahead, over a path whose delay each way is at least `least`, and more when it likes.
     fn exchanges(ahead: i64, least: u64, random: &mut Random) -> Vec<Exchange> {
         let mut now = 1_700_000_000_000_000_000;
-        let mut delay = |random: &mut Random| {
+        let delay = |random: &mut Random| {
             let waits = if random.chance(0.7) { random.below(20_000_000) } else { random.below(20_000) };
             least + waits
         };

@@ -10,6 +10,7 @@ use super::clock::{Clock, Exchange};
 use super::inventory::Inventory;
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use super::ssh::{Connection, Heard, Ssh};
+use crate::backend::netns::cgroup::Owner;
 use crate::backend::netns::conduct::ConductError;
 use crate::backend::netns::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::backend::netns::wiring::Interface;
@@ -18,6 +19,8 @@ use crate::experiment::Plan;
 
 /// How long a host may take for one step.
 const PATIENCE: Duration = Duration::from_secs(100);
+/// How often hosts hear from a lab that waits.
+const ALIVE: Duration = Duration::from_secs(4);
 /// Exchanges with each host before a run, and as many after it.
 const EXCHANGES: usize = 40;
 /// How far ahead the start is announced.
@@ -34,6 +37,8 @@ struct Hosts<'a> {
     plan: &'a Plan,
     connections: Vec<Connection>,
     heard: Receiver<(usize, Heard)>,
+    /// When hosts were last told that the lab is there.
+    alive_at: Instant,
     observe: &'a mut dyn FnMut(&Event),
 }
 
@@ -69,7 +74,7 @@ pub fn conduct(
         connections.push(ssh.start(index, sender.clone())?);
     }
     drop(sender);
-    let mut hosts = Hosts { plan, connections, heard, observe: &mut observe };
+    let mut hosts = Hosts { plan, connections, heard, alive_at: Instant::now(), observe: &mut observe };
     let outcome = hosts.run(order, inventory, folder)?;
     for connection in hosts.connections {
         connection.close();
@@ -94,8 +99,8 @@ impl Hosts<'_> {
     }
 
     /// The answers of all hosts to a request for each.
-    fn all(&mut self, requests: Vec<Request>) -> Result<Vec<Reply>, ConductError> {
-        for (connection, request) in self.connections.iter_mut().zip(&requests) {
+    fn all(&mut self, requests: &[Request]) -> Result<Vec<Reply>, ConductError> {
+        for (connection, request) in self.connections.iter_mut().zip(requests) {
             // One that is gone is noticed when it does not answer.
             let _ = connection.ask(request);
         }
@@ -110,10 +115,22 @@ impl Hosts<'_> {
         Ok(replies.into_iter().flatten().collect())
     }
 
+    /// Tells all hosts now and then that the lab is there, also while it waits for one of them.
+    fn keep_alive(&mut self) {
+        if self.alive_at.elapsed() < ALIVE {
+            return;
+        }
+        self.alive_at = Instant::now();
+        for connection in &mut self.connections {
+            // One that is gone is noticed by its end.
+            let _ = connection.ask(&Request::Alive);
+        }
+    }
+
     /// The same request for all, answered by all with "done".
     fn each(&mut self, request: &Request) -> Result<(), ConductError> {
-        let requests = self.plan.nodes.iter().map(|_| request.clone()).collect();
-        self.all(requests).map(drop)
+        let requests: Vec<_> = self.plan.nodes.iter().map(|_| request.clone()).collect();
+        self.all(&requests).map(drop)
     }
 
     /// The next answer of any host; `missing` is one that has not answered.
@@ -123,12 +140,14 @@ impl Hosts<'_> {
         missing: usize,
     ) -> Result<(usize, Reply, Vec<u8>, u64), ConductError> {
         loop {
+            self.keep_alive();
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.heard.recv_timeout(left) {
+            match self.heard.recv_timeout(left.min(ALIVE)) {
                 Ok((index, Heard::Reply(Reply::Failed { why }, ..))) => return Err(self.failed(index, &why)),
                 Ok((index, Heard::Reply(reply, bytes, came))) => return Ok((index, reply, bytes, came)),
                 Ok((_, Heard::Event(event))) => (self.observe)(&event),
                 Ok((index, Heard::Gone)) => return Err(self.failed(index, "the connection ended")),
+                Err(RecvTimeoutError::Timeout) if left > ALIVE => {}
                 Err(RecvTimeoutError::Timeout) => return Err(self.failed(missing, "no answer in time")),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(self.failed(missing, "the connection ended"));
@@ -171,7 +190,9 @@ impl Hosts<'_> {
         self.step("clocks");
         let before = self.clocks()?;
         self.step("forwarders");
-        self.all(orders.into_iter().map(|order| Request::Forwarder { order: Box::new(order) }).collect())?;
+        let requests: Vec<_> =
+            orders.into_iter().map(|order| Request::Forwarder { order: Box::new(order) }).collect();
+        self.all(&requests)?;
         self.each(&Request::Connect)?;
         self.step("captures");
         self.each(&Request::Captures)?;
@@ -180,13 +201,13 @@ impl Hosts<'_> {
         self.step("forwarder log");
         let start_ns = epoch_ns() + AHEAD_NS;
         let start = |clock: &Clock| Request::Start { epoch_ns: clock.at_host(start_ns) };
-        self.all(before.iter().map(start).collect())?;
+        self.all(&before.iter().map(start).collect::<Vec<_>>())?;
         self.step("workloads");
         self.wait(start_ns)?;
         let mut outcome = Outcome { start_ns, stop_ns: epoch_ns(), ..Outcome::default() };
         self.step("stop");
-        let requests = self.plan.nodes.iter().map(|_| Request::Stop).collect();
-        let reports = self.all(requests)?;
+        let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Stop).collect();
+        let reports = self.all(&requests)?;
         let after = self.clocks()?;
         for ((node, reply), (before, after)) in
             self.plan.nodes.iter().zip(reports).zip(before.into_iter().zip(after))
@@ -215,7 +236,7 @@ impl Hosts<'_> {
             looks.push(Request::Look { addresses });
         }
         let found: Vec<Vec<Found>> = self
-            .all(looks)?
+            .all(&looks)?
             .into_iter()
             .map(|reply| if let Reply::Found { interfaces } = reply { interfaces } else { Vec::new() })
             .collect();
@@ -265,8 +286,8 @@ impl Hosts<'_> {
         let mut idle_since: Option<Instant> = None;
         while epoch_ns() < start_ns.saturating_add(self.plan.duration_ns) {
             std::thread::sleep(Duration::from_millis(200));
-            let requests = self.plan.nodes.iter().map(|_| Request::Poll).collect();
-            let idle = self.all(requests)?.iter().all(|reply| matches!(reply, Reply::State { idle: true }));
+            let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Poll).collect();
+            let idle = self.all(&requests)?.iter().all(|reply| matches!(reply, Reply::State { idle: true }));
             if self.plan.until_done && idle {
                 let since = *idle_since.get_or_insert_with(Instant::now);
                 // A second more, so that the graphs show the end.
@@ -326,8 +347,16 @@ struct Sockets(std::path::PathBuf);
 impl Sockets {
     fn make() -> io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
-        let path = std::env::temp_dir().join(format!("cairn-ssh-{}", std::process::id()));
-        // One that a killed lab with the same number left is no longer of use to anybody.
+        let above = std::env::temp_dir();
+        for entry in fs::read_dir(&above).into_iter().flatten().flatten() {
+            let owner = Owner::of_directory(&entry.file_name().to_string_lossy());
+            if owner.is_some_and(|owner| !owner.is_alive()) {
+                // Of a lab that was killed; another user's stays.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = above.join(Owner::this_process().directory());
+        // One of this lab's own, of a repeat that failed.
         let _ = fs::remove_dir_all(&path);
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Sockets(path))

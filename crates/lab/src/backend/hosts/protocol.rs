@@ -37,10 +37,12 @@ pub(super) struct Found {
     pub(super) ether: [u8; 6],
 }
 
-/// What the lab asks for. Each is answered once, in order.
+/// What the lab asks for. Each is answered once, in order, but for the first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub(super) enum Request {
+    /// The lab is there and waits. The only one that is not answered.
+    Alive,
     /// What time is it?
     Time,
     /// Which interfaces have these addresses?

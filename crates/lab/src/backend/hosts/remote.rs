@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -30,8 +30,8 @@ use crate::experiment::plan::Activity;
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// A lab that says nothing for so long is gone, whatever the connection looks like.
-const SILENCE: Duration = Duration::from_secs(120);
+/// A lab that says nothing for so long is gone, whatever the connection looks like: it says that it is there every few seconds.
+const SILENCE: Duration = Duration::from_secs(20);
 /// The file that names the process a run's folder belongs to.
 const OWNER_FILE: &str = "owner";
 /// What the copied program is called in the run's folder.
@@ -48,6 +48,8 @@ struct Holdings {
     owner: Owner,
     controllers: Controllers,
     children: Mutex<Vec<u32>>,
+    /// When the lab last said something.
+    heard: Mutex<Instant>,
 }
 
 impl Holdings {
@@ -103,11 +105,13 @@ pub fn run(folder: &Path) -> io::Result<()> {
         owner: Owner::this_process(),
         controllers: Controllers::find(),
         children: Mutex::default(),
+        heard: Mutex::new(Instant::now()),
     });
     clean_leftovers(&holdings);
     std::env::set_current_dir(folder)?;
     fs::write(OWNER_FILE, holdings.owner.directory())?;
     let requests = listen(holdings.clone());
+    watch(holdings.clone());
     let mut remote = Remote {
         holdings: holdings.clone(),
         order: None,
@@ -122,17 +126,30 @@ pub fn run(folder: &Path) -> io::Result<()> {
         machine: None,
         report: HostReport::default(),
     };
-    loop {
-        match requests.recv_timeout(SILENCE) {
-            Ok(Request::Get { name }) => send_file(&name)?,
-            Ok(request) => {
+    for request in requests {
+        match request {
+            Request::Get { name } => send_file(&name)?,
+            request => {
                 let reply =
                     remote.serve(request).unwrap_or_else(|error| Reply::Failed { why: error.to_string() });
                 say(&reply)?;
             }
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => holdings.end(130),
         }
     }
+    holdings.end(130)
+}
+
+/// Ends everything when nothing has been heard for too long.
+fn watch(holdings: Arc<Holdings>) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            let heard = *holdings.heard.lock().unwrap_or_else(PoisonError::into_inner);
+            if heard.elapsed() > SILENCE {
+                holdings.end(130);
+            }
+        }
+    });
 }
 
 /// Reads requests as they come. Questions for the time are answered at once, whatever else is being done.
@@ -141,8 +158,10 @@ fn listen(holdings: Arc<Holdings>) -> Receiver<Request> {
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
             let received = epoch_ns();
+            *holdings.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
             let done = match serde_json::from_str(&line) {
                 Ok(Request::Time) => say(&Reply::Time { received, answered: epoch_ns() }).is_ok(),
+                Ok(Request::Alive) => true,
                 Ok(request) => sender.send(request).is_ok(),
                 Err(error) => say(&Reply::Failed { why: format!("not a request: {error}") }).is_ok(),
             };
@@ -206,10 +225,7 @@ impl Remote {
 
     fn serve(&mut self, request: Request) -> Result<Reply, Failure> {
         match request {
-            Request::Time => {
-                let received = epoch_ns();
-                return Ok(Reply::Time { received, answered: epoch_ns() });
-            }
+            Request::Alive | Request::Time => return Err("this is answered where it is read".into()),
             Request::Look { addresses } => return look(&addresses),
             Request::Forwarder { order } => self.start_forwarder(*order)?,
             Request::Connect => self.connect()?,

@@ -171,7 +171,7 @@ fn a_lab_that_is_ended_by_any_signal_leaves_no_process_and_no_control_group_behi
         return;
     }
     let text = SMALL.replace("until_done = true", "").replace("\"20 s\"", "\"120 s\"");
-    let text = text.replace("b = {}", "b = { cpu = \"50 %\", memory = \"200 MB\" }");
+    let text = text.replace("\nb = {}", "\nb = { cpu = \"50 %\", memory = \"200 MB\" }");
     for (name, signal) in [("killed", Signal::KILL), ("interrupted", Signal::INT), ("ended", Signal::TERM)] {
         let folder = folder(name, &text).canonicalize().unwrap();
         let mut child = begun(&folder, 1);
@@ -229,7 +229,7 @@ fn real_forwarders_run_without_root_in_namespaces_of_the_user() {
     if needed("user namespaces", allowed).is_none() {
         return;
     }
-    let text = SMALL.replace("b = {}", "b = { cpu = \"50 %\" }");
+    let text = SMALL.replace("\nb = {}", "\nb = { cpu = \"50 %\" }");
     let folder = folder("user", &text).canonicalize().unwrap();
     let mut command = lab(&folder, "netns");
     if is_root {

@@ -86,7 +86,9 @@ impl Hosts {
         for namespace in self.namespaces.iter().take(3) {
             let mut command = Command::new(server);
             command.args(["-D", "-e", "-f", &self.path("sshd_config")]);
-            command.stdin(Stdio::null()).stdout(Stdio::null());
+            let log =
+                std::fs::File::create(self.folder.join(format!("sshd-{}.txt", self.servers.len()))).unwrap();
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
             let child = namespace.run(move || command.spawn()).unwrap().unwrap();
             self.servers.push(child);
         }

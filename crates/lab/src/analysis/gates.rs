@@ -42,6 +42,8 @@ pub struct Counts {
     pub transfers: usize,
     /// Those of them that were not finished.
     pub unfinished: usize,
+    /// Samples that each forwarder should have.
+    pub samples: u64,
     /// The part of the time in which the forwarder that had to wait most could have run and had no processor.
     pub waited: f64,
 }
@@ -52,8 +54,10 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
     let ratio = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let dropped: u64 = outcome.taps.values().map(|counts| counts.dropped).sum();
     let frames: u64 = outcome.taps.values().map(|counts| counts.frames).sum();
-    let invalid: u64 = outcome.samples.values().map(|(_, invalid)| invalid).sum();
-    let samples: u64 = outcome.samples.values().map(|(samples, _)| samples).sum();
+    // A sample that was never taken, because the machine stood still, is missing like one without an answer.
+    let missing = |taken: u64| counts.samples.saturating_sub(taken);
+    let invalid: u64 = outcome.samples.values().map(|(taken, invalid)| invalid + missing(*taken)).sum();
+    let samples: u64 = outcome.samples.values().map(|(taken, _)| taken + missing(*taken)).sum();
     let clock_ms = outcome.clock_shift_ns as f64 / 1e6;
     let clock_limit = plan.clock_error_ns as f64 / 1e6;
     let clocks = outcome.clocks.values().map(|clock| clock.error_ns).max();
@@ -69,7 +73,7 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
     });
     let mut gates = vec![
         Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
-        Gate::part("samples a forwarder did not answer", ratio(invalid, samples), plan.invalid_samples),
+        Gate::part("samples that are missing", ratio(invalid, samples), plan.invalid_samples),
         Gate::part(
             "transfers that were not finished",
             ratio(counts.unfinished as u64, counts.transfers as u64),
@@ -114,13 +118,19 @@ mod tests {
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let counts = Counts { transfers: 10, unfinished: 10, waited: 0.26 };
+        let counts = Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26 };
         let failed: Vec<String> = gates(&plan, &outcome, &counts)
             .into_iter()
             .filter(|gate| !gate.passed)
             .map(|gate| gate.name)
             .collect();
         assert_eq!(failed.len(), 4, "{failed:?}");
+        outcome.samples.insert("n1".to_owned(), (90, 0));
+        let is_whole = |samples| {
+            let counts = Counts { samples, ..counts };
+            gates(&plan, &outcome, &counts).iter().any(|gate| gate.name.starts_with("samples") && gate.passed)
+        };
+        assert!(is_whole(92) && !is_whole(200), "a machine that stood still took no samples");
         let clock = |error_ns| Clock { offset_ns: 5_000_000_000, error_ns };
         outcome.clocks.insert("n1".to_owned(), clock(999_999));
         let passed = |outcome: &Outcome| gates(&plan, outcome, &counts).last().map(|gate| gate.passed);

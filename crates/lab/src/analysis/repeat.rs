@@ -293,7 +293,9 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome, dropped_lines: u64) 
         plan.nodes.iter().zip(&data.nodes).filter(|(node, _)| node.cpu.is_none()).filter_map(|(_, data)| {
             Summary::of(&data.log.column("waited")).map(|summary| summary.mean / 100.0)
         });
-    let counts = Counts { transfers, unfinished, waited: waited.fold(0.0, f64::max) };
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let samples = (data.seconds * 1e9 / plan.sample_every_ns.max(1) as f64) as u64;
+    let counts = Counts { transfers, unfinished, samples, waited: waited.fold(0.0, f64::max) };
     let gates = gates(&plan.gates, &outcome, &counts);
     RepeatResult { values, gates, dropped_lines, seconds: data.seconds, outcome }
 }

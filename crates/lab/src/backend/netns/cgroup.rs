@@ -177,6 +177,15 @@ impl Group {
         Ok(())
     }
 
+    /// Puts the calling process into the group, whatever its number is here.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses.
+    pub fn add_self(&self) -> io::Result<()> {
+        self.add(0)
+    }
+
     /// Limits the group to so many cores; `None` takes the limit away.
     ///
     /// # Errors

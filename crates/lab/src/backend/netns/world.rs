@@ -213,6 +213,9 @@ impl World<'_> {
         self.wiring = wire(self.plan(), &self.namespaces)?;
         let controllers = Controllers::find();
         self.outcome.control = controllers.words();
+        // Who samples and captures must not wait for what else the machine does, either. No node can be called so.
+        let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());
+        own.map_err(io_error("no control group for the lab itself"))?;
         let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
             || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Load { .. }));
         if wants_shares && !controllers.can_limit_processor() {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::{fuzz, interop, licences, process, swarm, table, tidy, tree};
+use crate::{fuzz, interop, licences, memory, process, swarm, table, tidy, tree};
 
 /// One thing that must pass.
 struct Step {
@@ -39,6 +39,11 @@ const STEPS: &[Step] = &[
     Step { name: "docs", only_in_full: true, run: docs },
     Step { name: "engine without a system", only_in_full: true, run: wasm },
     Step { name: "swarm", only_in_full: true, run: |_| swarm::run(&[]).map(passed) },
+    Step {
+        name: "memory",
+        only_in_full: true,
+        run: |_| memory::run().map(|missing| unless_missing(&missing)),
+    },
     Step { name: "interop", only_in_full: true, run: |_| interop::run(&[]).map(passed) },
     Step { name: "fuzz smoke", only_in_full: true, run: |_| fuzz::run(&["smoke"]).map(passed) },
 ];
@@ -102,6 +107,11 @@ fn summarise(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize
         (false, 0) => Err(format!("failed: {}", failed.join(", "))),
         (false, left) => Err(format!("failed: {}; {left} steps were not started", failed.join(", "))),
     }
+}
+
+/// Absent as a whole if a part of it was.
+fn unless_missing(missing: &[String]) -> Outcome {
+    if missing.is_empty() { Outcome::Passed } else { Outcome::Absent(missing.join("; ")) }
 }
 
 fn passed((): ()) -> Outcome {

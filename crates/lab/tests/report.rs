@@ -97,7 +97,7 @@ struct Place(PathBuf);
 impl Place {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("cairn-report-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
+        fs::create_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Place(path)
     }
 
@@ -110,7 +110,7 @@ impl Place {
             repeats: None,
             only: None,
         };
-        execute(&experiment, &options, |_| {}).unwrap()
+        execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 

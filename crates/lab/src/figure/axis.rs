@@ -106,7 +106,7 @@ pub(super) fn label(number: f64) -> String {
     let size = number.abs();
     if size >= 1e6 {
         format!("{}M", trimmed(number / 1e6))
-    } else if size >= 1e4 {
+    } else if size >= 1e5 {
         format!("{}k", trimmed(number / 1e3))
     } else {
         trimmed(number)
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn labels_are_short() {
-        let labels: Vec<String> = [0.0, 0.25, 1000.0, 20_000.0, 1.5e6].into_iter().map(label).collect();
-        assert_eq!(labels, ["0", "0.25", "1000", "20k", "1.5M"]);
+        let labels: Vec<String> =
+            [0.0, 0.25, 1000.0, 20_000.0, 200_000.0, 1.5e6].into_iter().map(label).collect();
+        assert_eq!(labels, ["0", "0.25", "1000", "20000", "200k", "1.5M"]);
     }
 }

@@ -41,6 +41,8 @@ impl BarChart {
         let mut svg = Svg::new(&self.title);
         frame(&mut svg, &self.title, &self.y, &y, RIGHT);
         let floor = HEIGHT - BOTTOM;
+        let whole =
+            self.groups.iter().flat_map(|group| &group.values).all(|value| !(value.fract().abs() > 0.0));
         let room = (WIDTH - RIGHT - LEFT) / self.groups.len().max(1) as f64;
         let bar = room * 0.8 / self.labels.len().max(1) as f64;
         for (place, group) in self.groups.iter().enumerate() {
@@ -51,8 +53,9 @@ impl BarChart {
                 let title = format!("{}, {what}: {}", group.name, label(*value));
                 svg.bar(number, x, top, bar * 0.92, (floor - top).max(0.0), &title);
                 if bar > 22.0 {
-                    let shown = if *value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") };
-                    svg.text("text", (x + bar * 0.46, top - 3.0), Anchor::Middle, &shown);
+                    let digits = usize::from(!whole && *value < 100.0);
+                    let shown = format!("{value:.digits$}");
+                    svg.text("text small", (x + bar * 0.46, top - 3.0), Anchor::Middle, &shown);
                 }
             }
             svg.text("text", (left + room * 0.4, floor + 18.0), Anchor::Middle, &group.name);
@@ -96,5 +99,6 @@ mod tests {
         // Three bars, two of the legend, one page.
         assert_eq!(svg.matches("<rect").count(), 6);
         assert!(svg.contains(">0</text>") && svg.contains("1, 5 ms: 74"));
+        assert!(svg.contains(">90</text>"), "counts have no digits behind the point");
     }
 }

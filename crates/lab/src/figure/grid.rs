@@ -40,8 +40,6 @@ pub struct GridChart {
     pub columns: Vec<String>,
     /// From the top.
     pub rows: Vec<GridRow>,
-    /// So many columns belong together; a wider gap follows them. Zero for no groups.
-    pub group: usize,
 }
 
 impl GridChart {
@@ -52,11 +50,8 @@ impl GridChart {
         svg.text("text", (12.0, 22.0), Anchor::Start, &self.title);
         let longest = self.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
         let left = (24.0 + LETTER * longest as f64).max(24.0 + LETTER * self.y.chars().count() as f64);
-        let gaps = self.columns.len().saturating_sub(1).checked_div(self.group).unwrap_or(0) as f64;
-        let width = (WIDTH - RIGHT - left - gaps * 8.0) / self.columns.len().max(1) as f64;
-        let place = |column: usize| {
-            left + width * column as f64 + 8.0 * column.checked_div(self.group).unwrap_or(0) as f64
-        };
+        let width = (WIDTH - RIGHT - left) / self.columns.len().max(1) as f64;
+        let place = |column: usize| left + width * column as f64;
         svg.text("text", (12.0, TOP - 8.0), Anchor::Start, &self.y);
         for (column, name) in self.columns.iter().enumerate() {
             svg.text("text", (place(column) + width / 2.0, TOP - 8.0), Anchor::Middle, name);
@@ -90,7 +85,7 @@ fn colours(shade: f64) -> (String, &'static str) {
     let part = at - at.floor().min(1.0);
     let mixed = |channel: usize| (from[channel] + (to[channel] - from[channel]) * part).round() as u8;
     let fill = format!("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
-    (fill, if shade < 0.5 { "#111" } else { "#fff" })
+    (fill, if shade < 0.62 { "#111" } else { "#fff" })
 }
 
 #[cfg(test)]
@@ -110,7 +105,6 @@ mod tests {
                 row("first", vec![cell("1 ms", 0.0), cell("2 ms", 0.5)]),
                 row("second", vec![cell("3 ms", 1.0), cell("–", f64::NAN)]),
             ],
-            group: 1,
         };
         let svg = chart.to_svg();
         assert_eq!(svg.matches("<rect").count(), 5, "four cells and the page");

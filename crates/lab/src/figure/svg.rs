@@ -42,7 +42,7 @@ impl Svg {
             body,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<title>{}</title>\n\
-             <style>\n.text{{fill:#222}}.faint{{stroke:#ccc}}.axis{{stroke:#222}}.page{{fill:#fff}}\n",
+             <style>\n.text{{fill:#222}}.small{{font-size:9.5px}}.faint{{stroke:#ccc}}.axis{{stroke:#222}}.page{{fill:#fff}}\n",
             escape(title)
         );
         for (number, (light, _)) in COLOURS.iter().enumerate() {

@@ -41,8 +41,11 @@ impl BarChart {
         let mut svg = Svg::new(&self.title);
         frame(&mut svg, &self.title, &self.y, &y, RIGHT);
         let floor = HEIGHT - BOTTOM;
-        let whole =
-            self.groups.iter().flat_map(|group| &group.values).all(|value| !(value.fract().abs() > 0.0));
+        let whole = self
+            .groups
+            .iter()
+            .flat_map(|group| &group.values)
+            .all(|value| value.is_nan() || value.fract() == 0.0);
         let room = (WIDTH - RIGHT - LEFT) / self.groups.len().max(1) as f64;
         let bar = room * 0.8 / self.labels.len().max(1) as f64;
         for (place, group) in self.groups.iter().enumerate() {

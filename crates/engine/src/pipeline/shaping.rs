@@ -57,6 +57,7 @@ impl Turns {
 
 impl Engine {
     /// Lets a pending Interest go on, or wait, or turns it away, as the face that it came by allows. True if it goes on now.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
     pub(super) fn may_go_on(
         &mut self,
         now: Instant,

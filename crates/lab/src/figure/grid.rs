@@ -6,7 +6,6 @@ use super::palette::{HEATS, Paint};
 const WIDTH: f64 = super::STANDARD.width;
 const TOP: f64 = 50.0;
 const ROW: f64 = 24.0;
-const GAP: f64 = 8.0;
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,8 +39,6 @@ pub struct GridChart {
     pub columns: Vec<String>,
     /// From the top.
     pub rows: Vec<GridRow>,
-    /// So many columns belong together; a wider gap follows them. Zero for no groups.
-    pub group: usize,
 }
 
 impl GridChart {
@@ -58,11 +55,8 @@ impl GridChart {
         drawing.text((0.0, 13.0), Anchor::Start, &self.title, Style::TITLE);
         let names = self.rows.iter().map(|row| &row.name).chain([&self.y]);
         let left = names.map(|name| style.width(name)).fold(0.0, f64::max) + 12.0;
-        let gaps = self.columns.len().saturating_sub(1).checked_div(self.group).unwrap_or(0) as f64;
-        let width = (WIDTH - left - gaps * GAP) / self.columns.len().max(1) as f64;
-        let place = |column: usize| {
-            left + width * column as f64 + GAP * column.checked_div(self.group).unwrap_or(0) as f64
-        };
+        let width = (WIDTH - left) / self.columns.len().max(1) as f64;
+        let place = |column: usize| left + width * column as f64;
         drawing.text((0.0, TOP - 8.0), Anchor::Start, &self.y, style);
         for (column, name) in self.columns.iter().enumerate() {
             drawing.text((place(column) + width / 2.0, TOP - 8.0), Anchor::Middle, name, style);
@@ -111,7 +105,6 @@ mod tests {
                 row("first", vec![cell("1 ms", 0.0), cell("2 ms", 0.5)]),
                 row("second", vec![cell("3 ms", 1.0), cell("–", f64::NAN)]),
             ],
-            group: 1,
         };
         let svg = chart.to_svg();
         assert_eq!(svg.matches("<rect").count(), 5, "four cells and the page");

@@ -7,7 +7,7 @@
 //! they were told a round trip ago, and a router does not know how long that is. So both y and R are averaged over a time that is
 //! longer than a round trip, which makes the quotient right as soon as the rate stands still, and keeps it from swinging before.
 //!
-//! The constants are ours: the part u, the averaging time, and d, for which the averaging time is taken.
+//! This follows the published description of the idea. The constants are ours: the part u, the averaging time, and d, for which the averaging time is taken.
 
 use packet::time::{Duration, Instant};
 

@@ -91,6 +91,8 @@ pub(super) struct Outcome {
     pub(super) hops: u64,
     pub(super) hash: u64,
     pub(super) link_drops: u64,
+    /// Whether a consumer was limited by a rate at the end.
+    pub(super) paced: bool,
     pub(super) recorded: Option<Recorded>,
 }
 
@@ -289,6 +291,8 @@ impl Scenario {
             })
             .collect();
         for consumer in consumers {
+            outcome.paced |=
+                consumer.transfer().is_some_and(|transfer| transfer.allowance().rate.is_finite());
             if let Some(recording) = consumer.recording() {
                 outcome.recorded = Some(Recorded {
                     sequence: seconds(&recording.sequence, |item| item as f64),

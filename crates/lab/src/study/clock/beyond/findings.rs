@@ -57,7 +57,6 @@ impl Experiment {
                 y: "controller".into(),
                 columns: self.speeds.ticks_ms.iter().map(|tick| tick_text(*tick)).collect(),
                 rows,
-                group: 0,
             };
             report.figures.push(Figure::grid(&format!("which-clock-{file}"), &chart));
         }
@@ -101,7 +100,6 @@ impl Experiment {
             y: "controller".into(),
             columns: speeds,
             rows,
-            group: 0,
         };
         report.figures.push(Figure::grid("which-clock", &chart));
     }
@@ -163,32 +161,32 @@ impl Experiment {
             }
         }
         report.tables.push(table);
-        report.figures.push(Figure::grid("several", &self.several_chart(cells)));
+        for &pairs in &self.several.pairs {
+            let chart = self.several_chart(cells, pairs);
+            report.figures.push(Figure::grid(&format!("several-{pairs}"), &chart));
+        }
     }
 
-    fn several_chart(&self, cells: &[(Job, Outcome)]) -> GridChart {
+    fn several_chart(&self, cells: &[(Job, Outcome)], pairs: usize) -> GridChart {
         let Several { link_mbps, .. } = self.several;
         let ticks = &self.several.ticks_ms;
-        let points =
-            || self.several.pairs.iter().flat_map(|&pairs| ticks.iter().map(move |tick| (pairs, tick)));
         let row = |number: usize| {
-            let cell = |(pairs, tick)| {
+            let cell = |tick| {
                 let outcomes = || self.several_cells(cells, number, pairs, std::slice::from_ref(tick));
                 let mbps = mean(outcomes().map(Outcome::received_mbps));
                 let fair = mean(outcomes().map(Outcome::fairness));
-                GridCell { text: format!("{mbps:.0}, {fair:.2}"), shade: mbps * fair / link_mbps }
+                GridCell { text: format!("{mbps:.1}  ({fair:.2})"), shade: mbps * fair / link_mbps }
             };
-            GridRow { name: self.variants[number].name.clone(), cells: points().map(cell).collect() }
+            GridRow { name: self.variants[number].name.clone(), cells: ticks.iter().map(cell).collect() }
         };
         GridChart {
             title: format!(
-                "Several flows over one link of {link_mbps} Mbps: sum of Data received in Mbps, and fairness (Jain)"
+                "{pairs} flows over one link of {link_mbps} Mbps: sum of Data received, Mbps (fairness, Jain)"
             ),
-            x: "number of flows : tick of their clocks; the shade is the product of both numbers".into(),
+            x: "tick of the consumers' clocks; the shade is the product of both numbers".into(),
             y: "controller".into(),
-            columns: points().map(|(pairs, tick)| format!("{pairs} : {}", tick_text(*tick))).collect(),
+            columns: ticks.iter().map(|tick| tick_text(*tick)).collect(),
             rows: (0..self.variants.len()).map(row).collect(),
-            group: ticks.len(),
         }
     }
 

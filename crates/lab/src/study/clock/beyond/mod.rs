@@ -46,6 +46,9 @@ struct Variant {
     controller: String,
     smoothing: Word,
     routers: Routers,
+    /// The controller has a window and never a rate, and so looks at no clock: all ticks are one run.
+    #[serde(default)]
+    window_only: bool,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -107,7 +110,7 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
     let experiment: Experiment = parse(text)?;
     let jobs = experiment.jobs();
     // The longest first, so that no core is left with one of them at the end.
-    let twins = experiment.twins(&jobs)?;
+    let twins = experiment.twins(&jobs);
     let mut order: Vec<usize> = (0..jobs.len()).filter(|&place| twins[place] == place).collect();
     order.sort_by(|&a, &b| jobs[b].cost().total_cmp(&jobs[a].cost()));
     let shuffled = parallel::for_each(&order, runner, |&place| {
@@ -117,6 +120,13 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
     let mut outcomes: Vec<Outcome> = vec![Outcome::default(); jobs.len()];
     for result in shuffled {
         let (place, outcome) = result?;
+        let variant = &experiment.variants[jobs[place].variant];
+        if variant.window_only && outcome.paced {
+            return Err(ExperimentError::Format(format!(
+                "variant {}: window-only = true, but {} has a rate",
+                variant.name, variant.controller
+            )));
+        }
         outcomes[place] = outcome;
     }
     let hash = outcomes
@@ -179,17 +189,17 @@ impl Experiment {
         jobs
     }
 
-    /// For each job the first that is the same: a controller with a window alone looks at no clock, so all ticks are one.
-    fn twins(&self, jobs: &[Job]) -> Result<Vec<usize>, ExperimentError> {
+    /// For each job the first that is the same.
+    fn twins(&self, jobs: &[Job]) -> Vec<usize> {
         let mut same = Vec::new();
         for job in jobs {
-            let paced = self.controller(job)?.start(0).allowance().rate.is_finite();
-            let ticks_ms = if paced { job.ticks_ms.clone() } else { vec![0.0] };
+            let window_only = self.variants[job.variant].window_only;
+            let ticks_ms = if window_only { vec![0.0] } else { job.ticks_ms.clone() };
             same.push(Job { ticks_ms, ..job.clone() });
         }
-        Ok((0..jobs.len())
+        (0..jobs.len())
             .map(|place| same.iter().position(|job| *job == same[place]).unwrap_or(place))
-            .collect())
+            .collect()
     }
 
     fn controller(&self, job: &Job) -> Result<ControllerSpec, ExperimentError> {

@@ -105,6 +105,7 @@ impl Place {
         let experiment = Experiment::parse("two", "two.toml", TEXT).unwrap_or_else(|wrong| panic!("{wrong}"));
         let options = Options {
             backend: "sim".to_owned(),
+            hosts: None,
             runs: self.0.clone(),
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
             repeats: None,

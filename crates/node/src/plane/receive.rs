@@ -266,24 +266,18 @@ impl DataPlane {
                     stream.queue().push_raw(&answer);
                     return self.part_with(id, "closed by the peer");
                 }
-                Event::Message(range) => {
-                    let frame = piece.get(range).unwrap_or_default();
+                event @ (Event::Message(_) | Event::Assembled) => {
+                    let assembled;
+                    let frame = if let Event::Message(range) = event {
+                        piece.get(range).unwrap_or_default()
+                    } else {
+                        assembled = websocket.protocol.take_message();
+                        &assembled
+                    };
                     receive_frame(
                         face,
                         0,
                         frame,
-                        self.now,
-                        &self.engine,
-                        &mut self.arrivals,
-                        &mut self.delayed,
-                    );
-                }
-                Event::Assembled => {
-                    let frame = websocket.protocol.take_message();
-                    receive_frame(
-                        face,
-                        0,
-                        &frame,
                         self.now,
                         &self.engine,
                         &mut self.arrivals,

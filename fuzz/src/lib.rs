@@ -2,3 +2,4 @@
 
 pub mod bad_link;
 pub mod busy_node;
+pub mod topology;

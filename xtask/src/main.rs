@@ -10,6 +10,7 @@ mod fuzz;
 mod interop;
 mod licences;
 mod manifest;
+mod memory;
 mod process;
 mod source;
 mod swarm;
@@ -33,6 +34,7 @@ Usage: cargo xtask <command>
   fuzz run TARGET FILE            one input again, as after a crash
   swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
   interop [--write] [WORD...]     other people's software against ours; --write makes docs/interop.md of it
+  memory                          the unsafe code under valgrind and Miri
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
@@ -45,6 +47,9 @@ fn main() -> ExitCode {
         ["licences"] => licences::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
         ["interop", rest @ ..] => interop::run(rest),
+        ["memory"] => {
+            memory::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))
+        }
         ["swarm", rest @ ..] => swarm::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["help" | "--help" | "-h"] => {

@@ -14,7 +14,21 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Named data networking: a forwarder, its tools, a simulator and a laboratory.
 #[derive(Debug, Parser)]
-#[command(name = "cairn", version, propagate_version = true)]
+#[command(
+    name = "cairn",
+    version,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  cairn node run &                      a forwarder, with nothing to configure
+  cairn put /lab/file -f file &         publish a file
+  cairn get /lab/file -o copy           fetch it, on this host or on any other that has a route to it
+  cairn route add /lab udp://router     names under /lab are reached by way of another forwarder
+  cairn status --watch                  what the forwarder does
+  cairn lab run quickstart.toml         an experiment with real forwarders, and a report about it
+
+Exit codes: 0 done; 1 failure; 2 wrong usage; others as the page of each command says."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: commands::Command,

@@ -209,3 +209,80 @@ fn where_keys_are_named_only_they_are_obeyed() {
     assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
     let _ = std::fs::remove_dir_all(&folder);
 }
+
+#[test]
+fn who_was_certified_by_an_operator_gives_commands_from_its_own_key_store() {
+    let folder = std::env::temp_dir().join(format!("cairn-delegate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let cairn = |keys: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).env("CAIRN_KEYS", folder.join(keys)).current_dir(&folder).output().unwrap()
+    };
+    // The lab certifies a group, and the group Alice; each has a key store of its own.
+    for (keys, arguments) in [
+        ("lab", &["key", "new", "/lab"][..]),
+        ("lab", &["cert", "export", "/lab", "-o", "lab.cert"]),
+        ("group", &["key", "new", "/lab/people"]),
+        ("group", &["cert", "request", "/lab/people", "-o", "group.req"]),
+        ("lab", &["cert", "sign", "group.req", "--by", "/lab", "-o", "group.cert"]),
+        ("group", &["cert", "import", "group.cert"]),
+        ("alice", &["key", "new", "/lab/people/alice"]),
+        ("alice", &["cert", "request", "/lab/people/alice", "-o", "alice.req"]),
+        ("group", &["cert", "sign", "alice.req", "--by", "/lab/people", "-o", "alice.cert"]),
+        ("alice", &["cert", "import", "alice.cert"]),
+        ("mallory", &["key", "new", "/lab/people/mallory"]),
+    ] {
+        let output = cairn(keys, arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let file = folder.join("lab.cert");
+    let authorize = |more: &str| {
+        format!("[[authorize]]\ncertificate = \"{}\"\nmodules = [\"rib\", \"faces\"]\n{more}", file.display())
+    };
+    let add_as = |node: &Node, keys: &str, identity: &str| {
+        let mut command = node.command(&["route", "add", "/a", "udp://127.0.0.1:9", "--sign", identity]);
+        let output = command.env("CAIRN_KEYS", folder.join(keys)).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let strict = Node::start("strict", &authorize(""));
+    let (code, complaint) = add_as(&strict, "alice", "/lab/people/alice");
+    assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
+    let node = Node::start("delegating", &authorize("delegates = true\n"));
+    assert_eq!(add_as(&node, "group", "/lab/people"), (Some(0), String::new()));
+    assert_eq!(
+        add_as(&node, "alice", "/lab/people/alice"),
+        (Some(0), String::new()),
+        "the group is known by now, and Alice has only her own certificate"
+    );
+    let (code, complaint) = add_as(&node, "mallory", "/lab/people/mallory");
+    assert!(code == Some(1) && complaint.contains("403"), "{complaint}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn status_tells_what_is_held_and_what_was_dropped_once_or_again_and_again() {
+    let node = Node::start("status", "");
+    node.say(&["route", "add", "/a", "udp://127.0.0.1:9"]);
+    let totals = &node.json(&["status"])["totals"];
+    assert_eq!(totals["rib_routes"], node.json(&["route", "list"]).as_array().unwrap().len());
+    assert!(
+        totals["rib_bytes"].as_u64().unwrap() > 0 && totals["table_bytes"].as_u64().unwrap() > 0,
+        "{totals}"
+    );
+    // An Interest that leads nowhere is dropped, and the reason is told.
+    assert!(!node.cairn(&["peek", "/nowhere", "--lifetime", "100ms"]).status.success());
+    let status = node.json(&["status"]);
+    let drops = status["totals"]["drops"].as_array().unwrap();
+    let without_a_way = drops.iter().find(|dropped| dropped["reason"] == "no-next-hop");
+    assert!(
+        without_a_way.is_some_and(|dropped| dropped["layer"] == "engine" && dropped["count"] == 1),
+        "{status}"
+    );
+    let text = node.say(&["status"]);
+    for line in ["waiting for peers", "routes in the RIB", "Dropped", "no-next-hop"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let watched = node.say(&["status", "--watch", "50ms", "--count", "2"]);
+    assert_eq!(watched.matches("running for").count(), 2, "{watched}");
+    assert!(watched.contains("/s)"), "{watched}");
+}

@@ -79,6 +79,8 @@ pub struct Client {
     pending: PendingTable,
     happened: VecDeque<Happening>,
     commands: InterestSigner,
+    /// Certificates that a forwarder may ask for before it obeys.
+    credentials: Vec<Data>,
     random: Random,
     unsolicited: u64,
     overlooked: u64,
@@ -102,6 +104,7 @@ impl Client {
             pending: PendingTable::default(),
             happened: VecDeque::new(),
             commands,
+            credentials: Vec::new(),
             random,
             unsolicited: 0,
             overlooked: 0,
@@ -144,6 +147,12 @@ impl Client {
     pub fn sign_commands_with(&mut self, signer: Signer) {
         let seed = self.random.next_u64();
         self.commands = InterestSigner::new(signer, Random::from_seed(seed));
+    }
+
+    /// Answers Interests for these certificates, whenever the client waits for something: a forwarder that does not know the key
+    /// that commands are signed with asks for its certificate where the command came from.
+    pub fn show_credentials(&mut self, certificates: Vec<Data>) {
+        self.credentials = certificates;
     }
 
     /// Expresses an Interest with a random nonce, which lives as long as we wait for its answer.
@@ -342,7 +351,7 @@ impl Client {
             }
             let deadline = until.min(self.pending.next_deadline());
             match self.connection.receive(deadline)? {
-                Some(packet) => self.take(packet),
+                Some(packet) => self.take(packet)?,
                 // Either the time of a pending Interest is up, or the caller's, or a signal came.
                 None if self.pending.next_deadline() <= self.connection.now() => {}
                 None => return Ok(None),
@@ -350,11 +359,14 @@ impl Client {
         }
     }
 
-    fn take(&mut self, packet: Incoming) {
+    fn take(&mut self, packet: Incoming) -> Result<(), ClientError> {
         let now = self.connection.now();
         match packet {
             Incoming::Interest { interest, header } => {
-                self.happened.push_back(Happening::Interest { interest, header });
+                match self.credentials.iter().find(|certificate| interest.matches(certificate)) {
+                    Some(certificate) => self.connection.send_data(certificate, &header)?,
+                    None => self.happened.push_back(Happening::Interest { interest, header }),
+                }
             }
             Incoming::Data { data, header } => {
                 let answered = self.pending.take_answered(&data);
@@ -376,5 +388,6 @@ impl Client {
                 }));
             }
         }
+        Ok(())
     }
 }

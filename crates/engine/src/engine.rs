@@ -481,6 +481,14 @@ impl Engine {
         self.pending.next_deadline()
     }
 
+    /// The soonest deadline that was set since the last call; [`Instant::NEVER`] if none was. Cheaper than
+    /// [`Engine::next_deadline`]: who is going to call [`Engine::advance`] before this time anyway need not ask for that until
+    /// then.
+    #[inline]
+    pub fn take_soonest_deadline(&mut self) -> Instant {
+        self.pending.take_soonest()
+    }
+
     // Helpers of the pipelines.
 
     /// The routes of a dialect, to be changed.

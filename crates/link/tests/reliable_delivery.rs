@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{End, Pair, data};
-use link::{DropReason, Fault, ImpairmentConfig, v1, v2};
+use common::{End, Pair, SlowLine, data};
+use link::{DropReason, Fault, ImpairmentConfig, Wire, v1, v2};
 use packet::random::Random;
 use packet::time::Duration;
 
@@ -160,4 +160,33 @@ fn a_message_lost_in_one_fragment_is_repaired_by_that_fragment_alone() {
     assert_eq!(pair.delivered[1].len(), 21);
     assert_eq!(pair.ends[0].counters().frames_out - before, 7);
     assert_eq!(pair.ends[0].counters().retransmissions, 1);
+}
+
+#[test]
+fn over_a_slow_line_with_an_endless_queue_frames_are_not_repeated_until_they_are_given_up() {
+    let config = v2::Config { reliability: Some(v2::ReliabilityConfig::default()), ..v2::Config::default() };
+    let ends = [common::v2(&config, 1), common::v2(&config, 2)];
+    // 20 bytes take a few milliseconds, and the round trips of the first messages say so.
+    let line = || Wire::new(SlowLine::new(12_500), 100_000);
+    let mut pair = Pair::over([line(), line()], ends);
+    for number in 0..20 {
+        pair.send(0, &data(number, 20)).unwrap();
+        pair.run_until(pair.now + Duration::from_millis(60));
+    }
+    assert_eq!(pair.ends[0].retransmission_timeout(), Some(Duration::from_millis(200)));
+    // 8,000 bytes take 640 ms, and the last of thirty at once waits for nineteen seconds.
+    for number in 20..50 {
+        pair.send(0, &data(number, 8000)).unwrap();
+    }
+    pair.run_until_quiet(Duration::from_secs(600));
+    // A repetition that comes out of the queue after the other end has forgotten the frame is delivered again.
+    pair.delivered[1].sort();
+    pair.delivered[1].dedup();
+    assert_eq!(pair.delivered[1].len(), 50);
+    let counters = *pair.ends[0].counters();
+    // Twice, after 200 and 400 ms, before the first late Ack tells how long the way has become; if it were not heeded, three times
+    // and then given up.
+    assert!(counters.retransmissions <= 60, "{counters:?}");
+    assert_eq!(counters.packets_given_up, 0);
+    assert!(pair.ends[0].retransmission_timeout() > Some(Duration::from_secs(10)));
 }

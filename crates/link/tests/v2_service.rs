@@ -403,12 +403,53 @@ fn a_frame_counts_as_lost_after_the_retransmission_timeout_which_follows_the_rou
 }
 
 #[test]
+fn an_ack_that_comes_after_the_timeout_tells_the_round_trip_and_spares_the_repetition() {
+    let (mut near, _) = reliable_pair();
+    for number in 0..2 {
+        send(&mut near, at(0), number);
+    }
+    near.receive(at(20), PEER, &ack(&[0, 1])).unwrap();
+    assert_eq!(near.retransmission_timeout(), Some(Duration::from_millis(200)));
+    // The queue has grown: nothing comes back in 200 ms. Both are lost at once, and the timeout doubles once.
+    let messages = [send(&mut near, at(100), 2), send(&mut near, at(100), 3)];
+    near.handle_timeout(at(300));
+    assert_eq!(near.retransmission_timeout(), Some(Duration::from_millis(400)));
+    near.receive(at(350), PEER, &ack(&[2])).unwrap();
+    assert!(near.smoothed_round_trip() > Some(Duration::from_millis(40)));
+    assert!(near.retransmission_timeout() > Some(Duration::from_millis(250)));
+    let again = frames(&mut near, at(350));
+    assert_eq!(again.len(), 1, "the first has arrived");
+    assert_eq!(numbers(&again[0]), (numbers(&messages[1]).0, 4));
+    // Acks of both transmissions of the second settle it once.
+    near.receive(at(360), PEER, &ack(&[3])).unwrap();
+    near.receive(at(600), PEER, &ack(&[4])).unwrap();
+    assert_eq!((near.usage(), near.next_deadline()), (Default::default(), Instant::NEVER));
+    assert_eq!(near.drops().get(DropReason::RetriesExhausted), 0);
+}
+
+#[test]
+fn a_fragment_that_was_acknowledged_twice_counts_once() {
+    let mut near = service(&Config { transport_mtu_bytes: Some(500), ..reliable() });
+    near.send(at(0), LinkHeader::default(), None, data(1, 800).into()).unwrap();
+    assert_eq!(frames(&mut near, at(0)).len(), 2);
+    near.handle_timeout(at(1000));
+    assert_eq!(frames(&mut near, at(1000)).len(), 2);
+    // Both transmissions of the first fragment, none of the second.
+    near.receive(at(1100), PEER, &ack(&[2, 0])).unwrap();
+    assert_eq!(near.usage().outgoing_packets, 1);
+    near.receive(at(1200), PEER, &ack(&[1])).unwrap();
+    assert_eq!((near.usage(), near.next_deadline()), (Default::default(), Instant::NEVER));
+}
+
+#[test]
 fn after_three_retries_a_packet_is_given_up_and_reported() {
     let (mut near, _) = reliable_pair();
     near.send(at(0), LinkHeader::default(), None, Buffer::copy_from(&INTEREST)).unwrap();
     let mut transmissions = frames(&mut near, at(0)).len();
-    for seconds in 1..=4 {
+    // The timeout doubles twice.
+    for seconds in [1, 3, 7, 11] {
         assert_eq!(near.poll_event(), None);
+        assert_eq!(near.next_deadline(), Instant::from_secs(seconds));
         near.handle_timeout(Instant::from_secs(seconds));
         transmissions += frames(&mut near, Instant::from_secs(seconds)).len();
     }
@@ -426,7 +467,7 @@ fn with_one_fragment_the_whole_packet_is_given_up() {
     assert_eq!(frames(&mut near, at(0)).len(), 5);
     // All but fragment 2 arrive; its retries do not.
     near.receive(at(100), PEER, &ack(&[0, 1, 3])).unwrap();
-    for seconds in 1..=6 {
+    for seconds in 1..=8 {
         near.handle_timeout(Instant::from_secs(seconds));
         frames(&mut near, Instant::from_secs(seconds));
     }
@@ -457,18 +498,18 @@ fn almost_given_up() -> LinkService {
 fn a_lost_fragment_is_not_sent_again_once_its_packet_is_given_up() {
     let mut near = almost_given_up();
     let before = near.counters().retransmissions;
-    near.handle_timeout(at(2010));
+    near.handle_timeout(at(3010));
     assert!(near.poll_event().is_some());
-    assert!(frames(&mut near, at(2010)).is_empty());
+    assert!(frames(&mut near, at(3010)).is_empty());
     assert_eq!((near.counters().retransmissions, near.usage()), (before, Default::default()));
 }
 
 #[test]
 fn a_fragment_under_way_is_not_waited_for_once_its_packet_is_given_up() {
     let mut near = almost_given_up();
-    near.handle_timeout(at(2000));
-    assert_eq!(frames(&mut near, at(2000)).len(), 1);
-    near.handle_timeout(at(2010));
+    near.handle_timeout(at(3000));
+    assert_eq!(frames(&mut near, at(3000)).len(), 1);
+    near.handle_timeout(at(5010));
     assert!(near.poll_event().is_some());
     assert_eq!((near.next_deadline(), near.usage()), (Instant::NEVER, Default::default()));
 }

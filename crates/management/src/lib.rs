@@ -61,8 +61,8 @@ pub use command::{Command, CommandSignature, LegacyFreshness, SignatureFormat};
 pub use control_parameters::ControlParameters;
 pub use control_response::ControlResponse;
 pub use dataset::{
-    ChannelStatus, CsInfo, DatasetItem, FaceStatus, FibEntry, GeneralStatus, NextHopRecord, RibEntry, Route,
-    StrategyChoice, decode_list, encode_list,
+    ChannelStatus, CsInfo, DatasetItem, Dropped, FaceStatus, FibEntry, GeneralStatus, NextHopRecord,
+    RibEntry, Route, StrategyChoice, Totals, decode_list, encode_list,
 };
 pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;

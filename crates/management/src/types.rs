@@ -58,3 +58,17 @@ pub const URI_SCHEME: u32 = 131;
 
 pub const FACE_EVENT_NOTIFICATION: u32 = 192;
 pub const FACE_EVENT_KIND: u32 = 193;
+
+/// What Cairn adds. Even numbers, which readers who do not know them pass over.
+pub const CAIRN_TOTALS: u32 = 51_712;
+pub const CAIRN_FACES: u32 = 51_714;
+pub const CAIRN_QUEUED_BYTES: u32 = 51_716;
+pub const CAIRN_REASSEMBLY_BYTES: u32 = 51_718;
+pub const CAIRN_PIT_BYTES: u32 = 51_720;
+pub const CAIRN_CS_BYTES: u32 = 51_722;
+pub const CAIRN_TABLE_BYTES: u32 = 51_724;
+pub const CAIRN_RIB_ROUTES: u32 = 51_726;
+pub const CAIRN_RIB_BYTES: u32 = 51_728;
+pub const CAIRN_DROPPED: u32 = 51_730;
+pub const CAIRN_LAYER: u32 = 51_732;
+pub const CAIRN_REASON: u32 = 51_734;

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use management::{
-    ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, FaceEventNotification, FaceFlags,
-    FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
+    ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, Dropped, FaceEventNotification,
+    FaceFlags, FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
     NextHopRecord, PrefixAnnouncement, RibEntry, Route, RouteFlags, RouteOrigin, StatusCode, StrategyChoice,
-    ValidityPeriod, decode_list, encode_list, segments,
+    Totals, ValidityPeriod, decode_list, encode_list, segments,
 };
 use packet::ndn::tlv::{Reader, write_element, write_header};
 use packet::{Component, ComponentKind, Name};
@@ -211,6 +211,21 @@ proptest! {
             out_nacks: counts[12],
             satisfied_interests: counts[13],
             unsatisfied_interests: counts[14],
+            totals: (counts[0] % 2 == 0).then(|| Totals {
+                faces: counts[1],
+                queued_bytes: counts[2],
+                reassembly_bytes: counts[3],
+                pit_bytes: counts[4],
+                cs_bytes: counts[5],
+                table_bytes: counts[6],
+                rib_routes: counts[7],
+                rib_bytes: counts[8],
+                drops: counts[..3].iter().map(|count| Dropped {
+                    layer: "link".to_owned(),
+                    reason: format!("reason-{count}"),
+                    count: *count,
+                }).collect(),
+            }),
         };
         prop_assert_eq!(GeneralStatus::decode(&status.encode()).unwrap(), status);
     }

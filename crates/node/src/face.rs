@@ -128,6 +128,14 @@ impl Face {
         }
     }
 
+    /// Whether the world is told of the face: one over a WebSocket that is not open yet may still be anybody's.
+    pub(crate) fn is_presentable(&self) -> bool {
+        match &self.transport {
+            Transport::Stream(StreamPort { websocket: Some(websocket), .. }) => websocket.protocol.is_open(),
+            _ => true,
+        }
+    }
+
     /// What management is told about the face.
     pub(crate) fn status(
         &self,

@@ -2,7 +2,6 @@
 //!
 //! One connection at a time, each with little time and little to say: this is for a scraper on the same host.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +11,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::control::{FaceStatus, NodeControl, NodeStatus};
-use crate::drop_reason::DropCounters;
 use crate::node::RemoteControl;
 
 /// The server; it ends when dropped.
@@ -110,26 +108,20 @@ fn serve(mut connection: TcpStream, node: &RemoteControl) -> io::Result<()> {
 fn text(node: &RemoteControl) -> String {
     let mut remote = node.clone();
     let status = remote.status();
-    let drops = node.call(|plane| (plane.all_drops(), plane.all_link_drops())).unwrap_or_default();
-    let held = node.call(|plane| plane.held_bytes()).unwrap_or_default();
-    let mut page = render(&status, &drops.0, &drops.1, held);
+    let mut page = render(&status);
     page.management(&node.application_counters());
     page.faces(&remote.faces());
     page.0
 }
 
 /// The text of all metrics.
-fn render(
-    status: &NodeStatus,
-    drops: &DropCounters,
-    link_drops: &BTreeMap<&str, u64>,
-    [queued, partial]: [usize; 2],
-) -> Page {
+fn render(status: &NodeStatus) -> Page {
     let mut page = Page::default();
     let tables = &status.tables;
     page.gauge("cairn_uptime_seconds", "How long the node has been running.", status.uptime.as_secs_f64());
-    page.gauge("cairn_queued_bytes", "Memory of what waits for peers to read.", queued as f64);
-    page.gauge("cairn_reassembly_bytes", "Memory of incomplete packets.", partial as f64);
+    page.gauge("cairn_queued_bytes", "Memory of what waits for peers to read.", status.queued_bytes as f64);
+    let partial = status.reassembly_bytes as f64;
+    page.gauge("cairn_reassembly_bytes", "Memory of incomplete packets.", partial);
     page.gauge("cairn_pending_interests", "Interests pending.", f64::from(tables.pending));
     page.gauge("cairn_pending_bytes", "Bytes that pending Interests take.", tables.pending_bytes as f64);
     page.gauge("cairn_routes", "Prefixes with next hops.", f64::from(tables.routes));
@@ -157,10 +149,10 @@ fn render(
     for (reason, count) in engine.drops.iter() {
         page.line("cairn_drops_total", &[("layer", "engine"), ("reason", reason.as_str())], count as f64);
     }
-    for (reason, count) in drops.iter() {
+    for (reason, count) in status.transport_drops.iter() {
         page.line("cairn_drops_total", &[("layer", "transport"), ("reason", reason.as_str())], count as f64);
     }
-    for (word, count) in link_drops {
+    for (word, count) in &status.link_drops {
         page.line("cairn_drops_total", &[("layer", "link"), ("reason", word)], *count as f64);
     }
     page

@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, CreateFace,
-    CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus,
-    StrategyChoice, UpdateFaceError,
+    CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus,
+    RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Message, Task};
@@ -185,7 +185,7 @@ impl Node {
             ("multicast", old.multicast != config.multicast),
             ("tcp", old.tcp != config.tcp),
             ("unix", old.unix != config.unix),
-            ("websocket", old.websocket != config.websocket),
+            ("websocket", old.websocket.listen != config.websocket.listen),
             ("ethernet", old.ethernet != config.ethernet),
             ("management", old.management != config.management || old.authorize != config.authorize),
             ("node.pin_to_cpu", old.node.pin_to_cpu != config.node.pin_to_cpu),
@@ -352,6 +352,14 @@ impl NodeControl for RemoteControl {
         self.call(move |plane| plane.engine.remove_route(dialect, prefix.as_ref(), face)).unwrap_or(false)
     }
 
+    fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        self.call(move |plane| plane.change_next_hops(dialect, changes)).unwrap_or_default()
+    }
+
     fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus> {
         self.pages(move |plane, skip| plane.route_page(dialect, skip))
     }
@@ -408,6 +416,10 @@ impl NodeControl for RemoteControl {
             engine: engine::EngineCounters::default(),
             in_packets: [0; 3],
             out_packets: [0; 3],
+            queued_bytes: 0,
+            reassembly_bytes: 0,
+            transport_drops: Default::default(),
+            link_drops: Default::default(),
         })
     }
 }
@@ -435,7 +447,7 @@ impl ControlLoop {
     fn run(mut self) {
         self.application.start(self.clock.both(), &mut self.remote);
         loop {
-            self.send_data();
+            self.send();
             self.publish_counters();
             let deadline = self.application.next_deadline();
             let message = if deadline == Instant::NEVER {
@@ -461,6 +473,10 @@ impl ControlLoop {
             Message::Interest(interest, from) => {
                 self.application.handle_interest(now, &mut self.remote, &interest, from);
             }
+            Message::Data(data) => self.application.handle_data(now, &mut self.remote, &data),
+            Message::Nack(interest, reason) => {
+                self.application.handle_nack(now, &mut self.remote, &interest, reason);
+            }
             Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
         }
@@ -471,7 +487,12 @@ impl ControlLoop {
         *self.remote.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
-    fn send_data(&mut self) {
+    fn send(&mut self) {
+        while let Some(question) = self.application.poll_question() {
+            if self.remote.post(Box::new(move |plane| plane.ask_internal(&question))).is_none() {
+                return;
+            }
+        }
         while let Some(data) = self.application.poll_data() {
             let sent = self.remote.post(Box::new(move |plane| plane.receive_internal(&data)));
             if sent.is_none() {

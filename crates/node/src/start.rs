@@ -302,6 +302,7 @@ pub(crate) fn settings(config: &Config) -> Settings {
         udp_reliability: config.udp.reliability,
         accept_udp: config.udp.accept,
         accept_ethernet: config.ethernet.accept,
+        local_origins: config.websocket.local_origins.clone(),
         max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
         interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
             .filter(|rate| *rate > 0)

@@ -73,19 +73,10 @@ impl Data {
         Ok(Data { wire, parts: Parts::Ndn(layout) })
     }
 
-    /// The same from a buffer that is about to be used for something else: `wire` is copied, but only if it is good, and only after it
-    /// has been read where it lies, which is in the cache, as the copy may not be for a while.
-    ///
-    /// # Errors
-    /// As [`Data::decode_ndn`].
+    /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
     #[inline]
-    pub fn copy_ndn_hashed(
-        wire: &[u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
-        let layout = ndn::DataView::decode_hashed(wire, hasher, hashes)?.layout();
-        Ok(Data { wire: Buffer::copy_from(wire), parts: Parts::Ndn(layout) })
+    pub fn copy_of(view: ndn::DataView<'_>) -> Self {
+        Data { wire: Buffer::copy_from(view.wire()), parts: Parts::Ndn(view.layout()) }
     }
 
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
@@ -140,6 +131,11 @@ impl Data {
     /// The whole packet as it goes on the wire.
     pub fn wire(&self) -> &Buffer {
         &self.wire
+    }
+
+    /// The whole packet, and nothing else of it.
+    pub fn into_wire(self) -> Buffer {
+        self.wire
     }
 
     /// The name in canonical form, without the implicit digest.

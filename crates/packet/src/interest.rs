@@ -60,19 +60,10 @@ impl Interest {
         Ok(Interest { wire, parts: Parts::Ndn(layout) })
     }
 
-    /// The same from a buffer that is about to be used for something else: `wire` is copied, but only if it is good, and only after it
-    /// has been read where it lies, which is in the cache, as the copy may not be for a while.
-    ///
-    /// # Errors
-    /// As [`Interest::decode_ndn`].
+    /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
     #[inline]
-    pub fn copy_ndn_hashed(
-        wire: &[u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
-        let layout = ndn::InterestView::decode_hashed(wire, hasher, hashes)?.layout();
-        Ok(Interest { wire: Buffer::copy_from(wire), parts: Parts::Ndn(layout) })
+    pub fn copy_of(view: ndn::InterestView<'_>) -> Self {
+        Interest { wire: Buffer::copy_from(view.wire()), parts: Parts::Ndn(view.layout()) }
     }
 
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
@@ -127,6 +118,11 @@ impl Interest {
     /// The whole packet as it goes on the wire.
     pub fn wire(&self) -> &Buffer {
         &self.wire
+    }
+
+    /// The whole packet, and nothing else of it.
+    pub fn into_wire(self) -> Buffer {
+        self.wire
     }
 
     /// The name in canonical form.

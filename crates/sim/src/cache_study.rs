@@ -105,11 +105,23 @@ impl<E: Eviction> Cache<E> {
             left -= count as u64;
             let batch = &mut batch[..count];
             catalogue.draw_all(random, batch);
+            self.prefetch(batch);
             for &object in &*batch {
                 hits += u64::from(self.request(object));
             }
         }
         hits
+    }
+
+    /// Asks for the memory that these requests will need, so that none waits for another's.
+    #[inline(always)]
+    fn prefetch(&self, batch: &[u32]) {
+        for &object in batch {
+            match self.slots.get(object as usize) {
+                Some(&ABSENT) | None => self.policy.prefetch(key_of(object)),
+                Some(&slot) => self.policy.prefetch_entry(slot),
+            }
+        }
     }
 
     #[inline(always)]
@@ -139,10 +151,15 @@ impl<E: Eviction> Cache<E> {
             slot
         };
         self.slots[object as usize] = slot;
-        // Spread over all bits, as the hashes of names are.
-        let key = (u64::from(object) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.policy.insert(slot, key ^ key >> 32);
+        self.policy.insert(slot, key_of(object));
     }
+}
+
+/// Identifies an object to the policy: spread over all bits, as the hashes of names are.
+#[inline(always)]
+fn key_of(object: u32) -> u64 {
+    let key = (u64::from(object) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    key ^ key >> 32
 }
 
 #[cfg(test)]

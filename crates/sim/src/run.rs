@@ -120,11 +120,11 @@ impl Network {
             }
             Source::Engine(node) => {
                 let slot = &mut core.nodes[node as usize];
+                let Some(engine) = &mut slot.engine else { return };
+                // What the alarm was set for may have been done with meanwhile; see `look_after_engine`.
+                slot.alarm.correct(slot.engine_clock.when(engine.next_deadline()).max(core.now));
                 if slot.alarm.goes_off(&mut core.queue, turn, source) {
-                    let now = slot.engine_clock.reading(core.now);
-                    if let Some(engine) = &mut slot.engine {
-                        engine.advance(now);
-                    }
+                    engine.advance(slot.engine_clock.reading(core.now));
                     self.settle_engine(node);
                 }
             }
@@ -334,6 +334,11 @@ impl Network {
             if node.events.len() < MAX_EVENTS {
                 node.events.push(event);
             }
+        }
+        // Almost always the alarm is set for earlier than what is new, and will ask the engine itself.
+        let soonest = engine.take_soonest_deadline();
+        if node.alarm.is_queued_by(node.engine_clock.when(soonest)) {
+            return;
         }
         let deadline = node.engine_clock.when(engine.next_deadline()).max(self.core.now);
         node.alarm.set(&mut self.core.queue, deadline, Source::Engine(number));

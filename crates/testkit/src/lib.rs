@@ -6,6 +6,7 @@
 //! assert!(interests.count() > 20);
 //! ```
 
+pub mod cable;
 pub mod counting_allocator;
 pub mod needs;
 pub mod network;

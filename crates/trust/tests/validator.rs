@@ -277,3 +277,21 @@ fn an_answer_that_is_no_certificate_is_refused() {
     assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(Refusal::NotACertificate(_))));
     assert_eq!(PacketKind::Certificate.to_string(), "certificate");
 }
+
+#[test]
+fn a_key_alone_is_judged_by_its_certificates_whatever_it_signs() {
+    let root = Party::anchor("/lab/KEY/1");
+    let group = root.issue("/lab/people/KEY/1", years(2000, 2100));
+    let alice = group.issue("/lab/people/alice/KEY/1", years(2000, 2100));
+    let stray = group.issue("/lab/machines/bob/KEY/1", years(2000, 2100));
+    let published = [&group, &alice, &stray];
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let by_certificate = Subject::Key(alice.certificate.name().to_name());
+    assert_eq!(decide(&mut validator, by_certificate, &published), Ok(alice.certificate.name().to_name()));
+    let by_key = Subject::Key(alice.certificate.to_key_name());
+    assert_eq!(decide(&mut validator, by_key, &[]), Ok(alice.certificate.name().to_name()), "known by now");
+    let outcome = decide(&mut validator, Subject::Key(stray.certificate.name().to_name()), &published);
+    assert!(matches!(outcome, Err(Refusal::Policy(_))), "{outcome:?}");
+    let outcome = decide(&mut validator, Subject::Key(name("/lab/people/alice")), &published);
+    assert!(matches!(outcome, Err(Refusal::NoKeyName(_))), "{outcome:?}");
+}

@@ -74,6 +74,22 @@ const TARGETS: &[Target] = &[
         about: "elements tile their input and are in shortest form",
         seed_kinds: &["ndn-"],
     },
+    Target { name: "topology_graphml", about: "maps of the Topology Zoo: read, build", seed_kinds: &[] },
+    Target {
+        name: "topology_named",
+        about: "our own topologies as TOML and as JSON: read, build",
+        seed_kinds: &[],
+    },
+    Target {
+        name: "topology_ndnsim",
+        about: "ndnSIM's annotated topologies: read, write, read, build",
+        seed_kinds: &[],
+    },
+    Target {
+        name: "topology_rocketfuel",
+        about: "Rocketfuel's maps, weights and latencies: read, build",
+        seed_kinds: &[],
+    },
 ];
 
 /// Runs one of the `fuzz` commands.

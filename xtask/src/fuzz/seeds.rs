@@ -1,4 +1,4 @@
-//! Inputs to start from: the bytes of the golden vectors.
+//! Inputs to start from: the bytes of the golden vectors, and the files in `fuzz/seeds/TARGET/` for what is text.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use testkit::vectors::Vector;
 use super::Target;
 use crate::tree::Tree;
 
-/// Writes a seed for every vector of the target's kinds into its corpus; gives their number.
+/// Writes a seed for every vector of the target's kinds, and for each of its files, into its corpus; gives their number.
 pub(super) fn write(root: &Path, target: &Target) -> Result<usize, String> {
     let folder = root.join("fuzz/corpus").join(target.name);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -19,10 +19,14 @@ pub(super) fn write(root: &Path, target: &Target) -> Result<usize, String> {
     Ok(seeds.len())
 }
 
-/// Names and bytes of the vectors of the target's kinds.
+/// Names and bytes of the vectors of the target's kinds, and of its files.
 fn choose(tree: &Tree, target: &Target) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut seeds = Vec::new();
+    let files = format!("fuzz/seeds/{}/", target.name);
     for (path, text) in tree.iter() {
+        if let Some(name) = path.strip_prefix(&files) {
+            seeds.push((name.replace('/', "-"), text.as_bytes().to_vec()));
+        }
         let Some(name) = path.strip_prefix("vectors/").and_then(|path| path.strip_suffix(".txt")) else {
             continue;
         };
@@ -56,6 +60,13 @@ mod tests {
         assert_eq!(names(&[]), [""; 0]);
         let target = Target { name: "x", about: "", seed_kinds: &["ccnx-"] };
         assert_eq!(choose(&tree, &target).unwrap()[0].1, [7, 3, 8, 1, 0x41]);
+    }
+
+    #[test]
+    fn files_are_seeds_of_the_target_whose_folder_they_are_in() {
+        let tree = Tree::of(&[("fuzz/seeds/x/a.txt", "text"), ("fuzz/seeds/xy/b.txt", "other")]);
+        let target = Target { name: "x", about: "", seed_kinds: &[] };
+        assert_eq!(choose(&tree, &target).unwrap(), [("a.txt".to_owned(), b"text".to_vec())]);
     }
 
     #[test]

@@ -17,6 +17,17 @@ use super::node::fail;
 
 /// What to capture, and where to.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Frames of all transports are written as frames of Ethernet with the type of NDN (0x8624); each face is an interface of the file, and each
+frame says its direction. With --prefix, fragments but the first of a packet are left out: only the first has a name. The socket belongs
+to the node's user alone.
+
+Examples:
+  cairn capture -w all.pcapng                             every frame of every face, until Ctrl-C
+  cairn capture --face 256 --prefix /lab -w lab.pcapng
+  cairn capture -w - | wireshark -k -i -                  live
+
+Exit codes: 0 done; 1 no node, or the file cannot be written; 2 wrong usage.")]
 pub(crate) struct CaptureArguments {
     /// Number of the face; all faces if not given.
     #[arg(long)]

@@ -32,6 +32,10 @@ Examples:
   cairn cert sign alice.req --by /lab --issuer lab -o alice.cert   the lab certifies her
   cairn cert import alice.cert                             Alice uses it from now on
   cairn cert check alice.cert --anchor root.cert
+  cairn cert list
+  cairn cert show alice.cert
+  cairn cert self-sign /lab --valid 20y                    a new certificate of an old key
+  cairn cert delete /lab/alice/KEY/1/NA/v=1
   cairn cert serve /lab /lab/alice                         publish them, so that they can be fetched
 
 Exit codes: 0 done; 1 failure; 2 wrong usage; 5 not trusted (check).")]

@@ -184,7 +184,9 @@ impl GetArguments {
         }
         Ok(match failure {
             FetchFailure::Fetch(FetchError::Refused { .. }) => ExitCode::from(3),
-            FetchFailure::Fetch(FetchError::NotAccepted { .. }) => ExitCode::from(5),
+            FetchFailure::Fetch(FetchError::NotAccepted { .. } | FetchError::NoneAccepted { .. }) => {
+                ExitCode::from(5)
+            }
             FetchFailure::Interrupted => ExitCode::from(130),
             _ => ExitCode::FAILURE,
         })

@@ -25,6 +25,8 @@ use crate::tool::{ToolError, finish, input, output, write_output};
 Examples:
   cairn key new /lab/alice                        a key and a certificate that it signs itself
   cairn key list
+  cairn key default /lab/alice                    what tools sign with when no key is named
+  cairn key delete /lab/bob                       with all its keys and certificates
   cairn key export /lab/alice -o alice.safebag    for `ndnsec import`; asks for a passphrase
   cairn key import bob.key                        a SafeBag, a key of `ndnd sec keygen`, or PKCS#8
 

@@ -11,6 +11,7 @@ mod face;
 mod get;
 mod key;
 mod lab;
+mod man;
 mod node;
 mod peek;
 mod ping;
@@ -62,7 +63,7 @@ pub(crate) enum Command {
     Bench(bench::BenchCommand),
     Sim(sim::Sim),
     Completions(completions::CompletionArguments),
-    Man(completions::ManArguments),
+    Man(man::ManArguments),
 }
 
 impl Command {

@@ -53,7 +53,7 @@ impl PingServerArguments {
     fn serve(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let signer = self.signing.signer()?;
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_as(&self.signing)?;
         let prefix = self.prefix.with(Component::generic(b"ping"))?;
         client.register(&prefix)?;
         output::line(format_args!("PING SERVER {}", self.prefix))?;

@@ -62,7 +62,7 @@ impl PokeArguments {
             data = data.final_block(last);
         }
         let data = self.signing.signer()?.sign_data(&data)?;
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_as(&self.signing)?;
         if self.unsolicited {
             client.reply(&data, &LinkHeader::default())?;
             client.connection_mut().flush()?;

@@ -150,7 +150,7 @@ impl PutArguments {
 
     fn put(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_as(&self.signing)?;
         let (source, size_bytes) = self.source()?;
         let version = client.connection().clock().unix().as_millis();
         let mut served = self.prepare(source, size_bytes, version)?;

@@ -7,14 +7,14 @@ use clap::Args;
 use client::ClientError;
 use management::{
     ChannelStatus, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus, RibEntry,
-    StrategyChoice,
+    StrategyChoice, Totals,
 };
 use packet::time::Duration;
 use serde_json::{Value, json};
 
 use super::{content_store, face, route, strategy};
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
-use crate::tool::units::{duration, show_duration};
+use crate::tool::units::{duration, show_duration, show_size};
 use crate::tool::{ToolError, finish, output};
 
 /// Show how a forwarder is: what it holds, what went through it.
@@ -117,6 +117,18 @@ impl Report {
         for (key, value) in lines(&self.general, before) {
             output::line(format_args!("{key:>24}  {value}"))?;
         }
+        if let Some(totals) = &self.general.totals {
+            let before = before.and_then(|before| Some((before.totals.as_ref()?, before)));
+            for (key, value) in memory_lines(totals) {
+                output::line(format_args!("{key:>24}  {value}"))?;
+            }
+            output::line(if totals.drops.is_empty() { "\nNothing was dropped" } else { "\nDropped" })?;
+            let rows =
+                drop_rows(totals, before.map(|(totals, before)| (totals, seconds(before, &self.general))));
+            if !rows.is_empty() {
+                output::table(&["layer", "reason", "packets"], &rows)?;
+            }
+        }
         let Some(rest) = &self.rest else { return Ok(()) };
         output::line("\nListens at")?;
         match &rest.channels {
@@ -163,6 +175,7 @@ impl Report {
             "satisfied_interests": general.satisfied_interests,
             "unsatisfied_interests": general.unsatisfied_interests,
         });
+        value["totals"] = general.totals.as_ref().map_or(Value::Null, totals_json);
         if let Some(rest) = &self.rest {
             let uris = |channels: &Vec<ChannelStatus>| -> Value {
                 channels.iter().map(|channel| json!(channel.local_uri)).collect()
@@ -182,17 +195,73 @@ fn uptime(status: &GeneralStatus) -> Duration {
     Duration::from_millis(status.current_timestamp_ms.saturating_sub(status.start_timestamp_ms))
 }
 
-/// What is shown of the forwarder as a whole; with what was shown before, how fast it grows.
-fn lines(status: &GeneralStatus, before: Option<&GeneralStatus>) -> Vec<(&'static str, String)> {
-    let seconds = before.map(|before| {
-        status.current_timestamp_ms.saturating_sub(before.current_timestamp_ms) as f64 / 1000.0
-    });
-    let counter = |now: u64, field: fn(&GeneralStatus) -> u64| match (before, seconds) {
-        (Some(before), Some(seconds)) if seconds > 0.0 => {
-            let rate = now.saturating_sub(field(before)) as f64 / seconds;
+/// Time between two looks at a forwarder.
+fn seconds(before: &GeneralStatus, now: &GeneralStatus) -> f64 {
+    now.current_timestamp_ms.saturating_sub(before.current_timestamp_ms) as f64 / 1000.0
+}
+
+/// A counter, and how fast it grew since it had another value so many seconds ago.
+fn growth(now: u64, before: Option<(u64, f64)>) -> String {
+    match before {
+        Some((before, seconds)) if seconds > 0.0 => {
+            let rate = now.saturating_sub(before) as f64 / seconds;
             format!("{now}  ({rate:.0}/s)")
         }
         _ => now.to_string(),
+    }
+}
+
+/// What memory a Cairn node holds, and for what.
+fn memory_lines(totals: &Totals) -> Vec<(&'static str, String)> {
+    let size = |bytes: u64| show_size(bytes as f64);
+    vec![
+        ("faces", totals.faces.to_string()),
+        ("routes in the RIB", format!("{}, {}", totals.rib_routes, size(totals.rib_bytes))),
+        ("waiting for peers", size(totals.queued_bytes)),
+        ("incomplete packets", size(totals.reassembly_bytes)),
+        ("memory of Interests", size(totals.pit_bytes)),
+        ("memory of Data", size(totals.cs_bytes)),
+        ("memory of tables", size(totals.table_bytes)),
+    ]
+}
+
+/// What was dropped, what happens most often first; `before` is what it was so many seconds ago.
+fn drop_rows(totals: &Totals, before: Option<(&Totals, f64)>) -> Vec<Vec<String>> {
+    let mut drops: Vec<_> = totals.drops.iter().collect();
+    drops.sort_by_key(|dropped| std::cmp::Reverse(dropped.count));
+    let rows = drops.into_iter().map(|dropped| {
+        let before = before.map(|(totals, seconds)| {
+            let same =
+                |other: &&management::Dropped| other.layer == dropped.layer && other.reason == dropped.reason;
+            (totals.drops.iter().find(same).map_or(0, |other| other.count), seconds)
+        });
+        vec![dropped.layer.clone(), dropped.reason.clone(), growth(dropped.count, before)]
+    });
+    rows.collect()
+}
+
+fn totals_json(totals: &Totals) -> Value {
+    let drops = totals
+        .drops
+        .iter()
+        .map(|dropped| json!({ "layer": dropped.layer, "reason": dropped.reason, "count": dropped.count }));
+    json!({
+        "faces": totals.faces,
+        "queued_bytes": totals.queued_bytes,
+        "reassembly_bytes": totals.reassembly_bytes,
+        "pit_bytes": totals.pit_bytes,
+        "cs_bytes": totals.cs_bytes,
+        "table_bytes": totals.table_bytes,
+        "rib_routes": totals.rib_routes,
+        "rib_bytes": totals.rib_bytes,
+        "drops": drops.collect::<Vec<_>>(),
+    })
+}
+
+/// What is shown of the forwarder as a whole; with what was shown before, how fast it grows.
+fn lines(status: &GeneralStatus, before: Option<&GeneralStatus>) -> Vec<(&'static str, String)> {
+    let counter = |now: u64, field: fn(&GeneralStatus) -> u64| {
+        growth(now, before.map(|before| (field(before), seconds(before, status))))
     };
     vec![
         ("version", status.version.clone()),
@@ -234,5 +303,20 @@ mod tests {
         assert_eq!(line(lines(&now, Some(&before))).as_deref(), Some("500  (200/s)"));
         assert_eq!(line(lines(&before, Some(&before))).as_deref(), Some("100"));
         assert_eq!(uptime(&now), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn drops_are_shown_with_the_most_frequent_first_and_their_rates() {
+        let dropped = |reason: &str, count| management::Dropped {
+            layer: "link".to_owned(),
+            reason: reason.to_owned(),
+            count,
+        };
+        let before = Totals { drops: vec![dropped("a", 1)], ..Default::default() };
+        let now = Totals { drops: vec![dropped("a", 5), dropped("b", 40)], ..Default::default() };
+        let counts =
+            |before| drop_rows(&now, before).into_iter().map(|row| row[1..].join(" ")).collect::<Vec<_>>();
+        assert_eq!(counts(None), ["b 40", "a 5"]);
+        assert_eq!(counts(Some((&before, 2.0))), ["b 40  (20/s)", "a 5  (2/s)"]);
     }
 }

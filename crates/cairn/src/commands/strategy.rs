@@ -17,6 +17,7 @@ A strategy is a word, perhaps with parameters behind it, or a full name.
 
 Examples:
   cairn strategy list
+  cairn strategy show /lab/file                   which one decides for this name
   cairn strategy set /lab multicast
   cairn strategy set /lab asf/v=5/probing-interval~30000
   cairn strategy unset /lab

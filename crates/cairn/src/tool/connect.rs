@@ -4,6 +4,7 @@ use clap::Args;
 use client::{Client, Remote};
 
 use super::ToolError;
+use super::signing::SigningArguments;
 
 /// Where the forwarder is.
 #[derive(Clone, Debug, Args)]
@@ -21,5 +22,16 @@ impl ConnectArguments {
             None => Remote::default_forwarder()?,
         };
         Ok(Client::connect(&remote)?)
+    }
+
+    /// The same, giving commands with the key that `signing` names, and showing its certificates to a forwarder that asks for
+    /// them.
+    pub(crate) fn client_as(&self, signing: &SigningArguments) -> Result<Client, ToolError> {
+        let mut client = self.client()?;
+        if let Some(key) = signing.key()? {
+            client.sign_commands_with(key.signer());
+            client.show_credentials(signing.certificates(&key)?);
+        }
+        Ok(client)
     }
 }

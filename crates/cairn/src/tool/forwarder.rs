@@ -35,9 +35,7 @@ pub(crate) struct Forwarder {
 impl ForwarderArguments {
     /// Connects.
     pub(crate) fn forwarder(&self) -> Result<Forwarder, ToolError> {
-        let mut client = self.connect.client()?;
-        client.sign_commands_with(self.signing.signer()?);
-        Ok(Forwarder { client, json: self.json })
+        Ok(Forwarder { client: self.connect.client_as(&self.signing)?, json: self.json })
     }
 
     /// Whether anything was said that concerns the connection.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use packet::Name;
-use trust::Signer;
+use packet::{Data, Name};
+use trust::certificate::names::key_of;
 use trust::store::{KeyStore, StoredKey};
+use trust::{Certificate, Signer};
 
 use super::ToolError;
 
@@ -47,6 +48,24 @@ impl SigningArguments {
             "null" => Ok(Signer::null()),
             _ => Ok(self.key()?.map_or_else(Signer::digest, |key| key.signer())),
         }
+    }
+
+    /// The certificate that `key` signs under, and those above it that are in the key store too.
+    pub(crate) fn certificates(&self, key: &StoredKey) -> Result<Vec<Data>, ToolError> {
+        let store = self.store.open()?;
+        let mut found: Vec<Certificate> = key.default_certificate.iter().cloned().collect();
+        while let Some(issuer) =
+            found.last().filter(|top| !top.is_self_signed()).and_then(Certificate::signer)
+        {
+            let Some(issuer_key) = key_of(issuer) else { break };
+            let all = store.certificates(&issuer_key.to_name())?;
+            let above = all.into_iter().find(|other| other.name() == issuer || other.key_name() == issuer);
+            match above.filter(|above| found.iter().all(|below| below.name() != above.name())) {
+                Some(above) => found.push(above),
+                None => break,
+            }
+        }
+        Ok(found.iter().map(|certificate| certificate.data().clone()).collect())
     }
 
     /// The key, if it is one.

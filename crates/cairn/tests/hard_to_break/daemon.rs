@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use client::{Client, Happening, Remote};
@@ -20,6 +21,7 @@ pub(crate) struct Daemon {
     pub(crate) unix: PathBuf,
     pub(crate) tcp: SocketAddr,
     directory: PathBuf,
+    lines: Arc<Mutex<String>>,
 }
 
 impl Daemon {
@@ -47,9 +49,33 @@ impl Daemon {
             .unwrap();
         let mut log = BufReader::new(process.stderr.take().unwrap());
         let tcp = read_address(&mut log);
+        let lines = Arc::new(Mutex::new(String::new()));
+        let written = lines.clone();
         // The pipe must not fill.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Daemon { process, unix, tcp, directory }
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            while log.read_line(&mut line).is_ok_and(|read| read > 0) {
+                written.lock().unwrap().push_str(&line);
+                line.clear();
+            }
+        });
+        Daemon { process, unix, tcp, directory, lines }
+    }
+
+    /// Its configuration.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.directory.join("cairn.toml")
+    }
+
+    /// What it has logged since it runs.
+    pub(crate) fn log(&self) -> String {
+        self.lines.lock().unwrap().clone()
+    }
+
+    /// Sends the process a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, signal).unwrap();
     }
 
     /// A client over the unix socket.
@@ -77,6 +103,15 @@ impl Daemon {
         std::fs::read_dir(format!("/proc/{}/fd", self.process.id())).unwrap().count()
     }
 
+    /// Changes how many descriptors the process may have, and gives how many those were.
+    pub(crate) fn limit_descriptors(&self, most: u64) -> u64 {
+        let (pid, kind) =
+            (rustix::process::Pid::from_child(&self.process), rustix::process::Resource::Nofile);
+        let old = rustix::process::getrlimit(kind);
+        let new = rustix::process::Rlimit { current: Some(most), maximum: old.maximum };
+        rustix::process::prlimit(Some(pid), kind, new).unwrap().current.unwrap()
+    }
+
     /// Memory that the process occupies.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
@@ -84,19 +119,19 @@ impl Daemon {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
-    /// Processor time that the process has used.
+    /// Processor time that the threads of the process have used.
     pub(crate) fn processor_time(&self) -> Duration {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
-        // Fields 14 and 15, counted behind the name, which may hold anything, in hundredths of a second.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-        let ticks: u64 = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
-        Duration::from_millis(10 * ticks)
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.process.id())).unwrap();
+        let nanos = threads.map(|thread| {
+            let stat = std::fs::read_to_string(thread.unwrap().path().join("schedstat")).unwrap();
+            stat.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+        });
+        Duration::from_nanos(nanos.sum())
     }
 
     /// Asks the process to end, and gives how it did; `None` if it did not in time.
     pub(crate) fn terminate(&mut self) -> Option<std::process::ExitStatus> {
-        let pid = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.signal(rustix::process::Signal::TERM);
         let deadline = Instant::now() + SOON;
         while Instant::now() < deadline {
             if let Some(status) = self.process.try_wait().unwrap() {

@@ -4,3 +4,4 @@
 mod daemon;
 mod descriptors;
 mod ending;
+mod operations;

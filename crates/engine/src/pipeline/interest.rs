@@ -4,6 +4,7 @@ use packet::time::Instant;
 use packet::{Dialect, Interest, LinkHeader, NackReason, Nonce, PrefixHashes};
 
 use super::sending::{DataFields, send_data};
+use super::strategy_calls::InterestFields;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
@@ -232,10 +233,10 @@ impl Engine {
             self.counters.pending_joined += 1;
         }
         if let Some(next_hop) = header.next_hop_face {
-            self.send_as_told(now, interest, id, next_hop);
+            self.send_as_told(now, interest, id, next_hop, header);
         } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
             let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
-            self.send_as_told(now, interest, id, next_hop);
+            self.send_as_told(now, interest, id, next_hop, header);
         } else {
             self.ask_strategy(now, face, interest, hashes, header, id, trigger);
         }
@@ -279,10 +280,21 @@ impl Engine {
     }
 
     /// Sends to the face that the application named, whatever routes and strategies say.
-    fn send_as_told(&mut self, now: Instant, interest: Interest, id: PendingId, next_hop: u64) {
+    fn send_as_told(
+        &mut self,
+        now: Instant,
+        interest: Interest,
+        id: PendingId,
+        next_hop: u64,
+        header: &LinkHeader,
+    ) {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         match target {
-            Some(target) => self.send_interest(now, id, interest, target, None, false),
+            Some(target) => {
+                let congestion_mark = header.congestion_mark;
+                let fields = InterestFields { congestion_mark, ..InterestFields::default() };
+                self.send_interest(now, id, interest, target, None, fields);
+            }
             None => self.counters.drops.add(DropReason::NextHopGone, 1),
         }
     }

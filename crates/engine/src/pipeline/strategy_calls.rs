@@ -18,13 +18,27 @@ pub(crate) struct Occasion<'a> {
     pub(crate) trigger: Trigger,
     pub(crate) ingress: Option<FaceId>,
     pub(crate) non_discovery: bool,
+    /// Of the Interest that arrived: it goes on with it.
+    pub(crate) congestion_mark: u64,
     pub(crate) announcement: Option<&'a Buffer>,
 }
 
 impl Occasion<'_> {
     /// Something other than an arrival.
-    pub(crate) const OTHER: Occasion<'static> =
-        Occasion { trigger: Trigger::Other, ingress: None, non_discovery: false, announcement: None };
+    pub(crate) const OTHER: Occasion<'static> = Occasion {
+        trigger: Trigger::Other,
+        ingress: None,
+        non_discovery: false,
+        congestion_mark: 0,
+        announcement: None,
+    };
+}
+
+/// What goes with an Interest over the link.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct InterestFields {
+    pub(crate) non_discovery: bool,
+    pub(crate) congestion_mark: u64,
 }
 
 /// What the strategy said about Data that arrived.
@@ -60,6 +74,7 @@ impl Engine {
             trigger,
             ingress: Some(face),
             non_discovery: header.non_discovery,
+            congestion_mark: header.congestion_mark,
             announcement: None,
         };
         self.call_strategy_about(now, id, interest, hashes, occasion, |strategy, situation| {
@@ -125,10 +140,11 @@ impl Engine {
         // What almost always happens, apart: the Interest need not be shared with a command that follows.
         if let [Action::Send { face, nonce, non_discovery }] = self.actions[..] {
             self.actions.clear();
-            self.send_interest(now, id, interest, face, nonce, non_discovery);
+            let fields = InterestFields { non_discovery, congestion_mark: occasion.congestion_mark };
+            self.send_interest(now, id, interest, face, nonce, fields);
             return Outcome::default();
         }
-        self.carry_out(now, id, &interest, occasion.ingress)
+        self.carry_out(now, id, &interest, occasion)
     }
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
@@ -157,14 +173,16 @@ impl Engine {
         now: Instant,
         id: PendingId,
         interest: &Interest,
-        ingress: Option<FaceId>,
+        occasion: Occasion<'_>,
     ) -> Outcome {
+        let Occasion { ingress, congestion_mark, .. } = occasion;
         let mut actions = std::mem::take(&mut self.actions);
         let mut outcome = Outcome::default();
         for action in actions.drain(..) {
             match action {
                 Action::Send { face, nonce, non_discovery } => {
-                    self.send_interest(now, id, interest.clone(), face, nonce, non_discovery);
+                    let fields = InterestFields { non_discovery, congestion_mark };
+                    self.send_interest(now, id, interest.clone(), face, nonce, fields);
                 }
                 Action::SuppressUpstream { face, span } => {
                     let entry = self.pending.get_mut(id);
@@ -216,7 +234,7 @@ impl Engine {
         mut interest: Interest,
         face: FaceId,
         new_nonce: Option<Nonce>,
-        non_discovery: bool,
+        InterestFields { non_discovery, congestion_mark }: InterestFields,
     ) {
         let Some(entry) = self.pending.get_mut(id) else { return };
         let Some(target) = self.faces.get(face) else {
@@ -267,7 +285,7 @@ impl Engine {
         };
         let packet = Outgoing::Interest(interest);
         let plain = Waiting::plain(face, packet, pit_token);
-        self.transmits.push_back(Waiting { non_discovery, incoming_face, ..plain });
+        self.transmits.push_back(Waiting { non_discovery, congestion_mark, incoming_face, ..plain });
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.

@@ -1,4 +1,8 @@
 //! Best route: the cheapest next hop, and the others when the consumer asks again (NFD's strategy of that name, version 5).
+//!
+//! A Nack is no reason to try another, as in NFD: when all who were asked have refused, who waits is told, and the Interest is
+//! forgotten. What is asked again after that is new and takes the cheapest next hop again, the one that refused. Consumers behind
+//! a route that may fail are better served by `asf`, which remembers.
 
 use packet::NackReason;
 use packet::time::Instant;

@@ -116,6 +116,8 @@ pub(crate) enum Refused {
 pub(crate) struct PendingTable {
     entries: Slab<Pending>,
     timers: TimerWheel,
+    /// The soonest deadline that was set since [`PendingTable::take_soonest`] was last called.
+    soonest: Instant,
     max_entries: u32,
     /// What the pending Interests take, by [`cost_of`], and may take.
     bytes: u64,
@@ -171,6 +173,7 @@ impl PendingTable {
         PendingTable {
             entries: Slab::default(),
             timers: TimerWheel::default(),
+            soonest: Instant::NEVER,
             // One bit of a number says that it belongs to the content store.
             max_entries: max_entries.min(1 << 30),
             bytes: 0,
@@ -284,8 +287,16 @@ impl PendingTable {
     #[inline]
     pub(crate) fn schedule(&mut self, id: PendingId) {
         if let Some(entry) = self.entries.get(id.0) {
-            self.timers.schedule(id.0, entry.expires.min(entry.strategy_timer));
+            let deadline = entry.expires.min(entry.strategy_timer);
+            self.soonest = self.soonest.min(deadline);
+            self.timers.schedule(id.0, deadline);
         }
+    }
+
+    /// The soonest deadline that was set since the last call.
+    #[inline]
+    pub(crate) fn take_soonest(&mut self) -> Instant {
+        std::mem::replace(&mut self.soonest, Instant::NEVER)
     }
 
     /// Takes one entry whose timer has run out; call until it gives `None`.

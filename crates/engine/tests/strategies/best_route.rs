@@ -50,6 +50,47 @@ fn retransmissions_are_suppressed_for_10_ms_doubling_up_to_250() {
 }
 
 #[test]
+fn after_a_nack_the_consumer_is_told_and_its_next_interest_takes_the_cheapest_next_hop_again() {
+    let mut node = node();
+    for number in 0..3 {
+        assert_eq!(node.interest(1, "/a/1"), [Sent::Interest(3)], "{number}");
+        // The only one who was asked: the others are not tried, for that is left to who asks again.
+        assert_eq!(node.nack(3, NackReason::NoRoute), [Sent::Nack(1, NackReason::NoRoute)], "{number}");
+        assert_eq!(node.pending(), 0);
+    }
+    // An Interest that comes again while the first is neither answered nor refused does go elsewhere.
+    assert_eq!(node.interest(1, "/a/2"), [Sent::Interest(3)]);
+    node.wait_ms(20);
+    assert_eq!(node.interest(1, "/a/2"), [Sent::Interest(4)]);
+    assert_eq!(node.nack(3, NackReason::NoRoute), []);
+    assert_eq!(node.data(4, "/a/2"), [Sent::Data(1)]);
+}
+
+#[test]
+fn a_congestion_mark_goes_on_with_the_interest_it_came_with_and_with_no_later_one() {
+    for strategy in ["best-route", "multicast", "load-balance", "stateful-forwarding"] {
+        let mut node = Node::new(strategy, 5);
+        node.route("/a", &[(3, 10)]);
+        let marks = |node: &Node| -> Vec<u64> {
+            node.transmits.iter().map(|transmit| transmit.header.congestion_mark).collect()
+        };
+        let marked = packet::LinkHeader { congestion_mark: 7, ..Default::default() };
+        let lifetime = Duration::from_secs(4);
+        assert_eq!(node.interest_of(1, "/a/1", lifetime, &marked), [Sent::Interest(3)], "{strategy}");
+        assert_eq!(marks(&node), [7], "{strategy}");
+        node.wait_ms(300);
+        assert_eq!(node.interest(1, "/a/1"), [Sent::Interest(3)], "{strategy}");
+        assert_eq!(marks(&node), [0], "{strategy}: the mark was on the first one");
+        // The Data has a mark of its own, or none.
+        assert_eq!(node.data(3, "/a/1"), [Sent::Data(1)]);
+        assert_eq!(marks(&node), [0], "{strategy}");
+        let told = packet::LinkHeader { next_hop_face: Some(4), ..marked };
+        assert_eq!(node.interest_of(1, "/a/2", lifetime, &told), [Sent::Interest(4)], "{strategy}");
+        assert_eq!(marks(&node), [7], "{strategy}");
+    }
+}
+
+#[test]
 fn the_intervals_can_be_set() {
     let spec =
         "best-route/retx-suppression-initial~100/retx-suppression-multiplier~3/retx-suppression-max~200";

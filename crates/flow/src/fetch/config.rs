@@ -119,6 +119,16 @@ pub enum FetchError {
         /// Why its last Interest came back, if it did.
         reason: Option<NackReason>,
     },
+    /// The owner would have nothing of what came.
+    #[error("none of the last {count} packets was accepted; {name}: {problem}")]
+    NoneAccepted {
+        /// How many.
+        count: u32,
+        /// The last of them.
+        name: Name,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The producer says by a packet that it has no such object.
     #[error("the producer refuses {name}")]
     Refused {

@@ -103,9 +103,15 @@ pub struct Fetcher {
     /// The same in the words of a packet that nobody has verified yet: it keeps us from asking for what is not there, and
     /// nothing else.
     hinted_end: Option<u64>,
+    /// Segments that the owner has refused since it last accepted one.
+    refused_in_a_row: u32,
     /// The first segment that will not come. It matters only if the object turns out to reach that far.
     failed: Option<Failure>,
 }
+
+/// Segments that the owner may refuse one after the other. A few may be forged, or damaged in somebody's cache; so many are the
+/// object itself, and going on would only ask for all of it several times.
+pub const MAX_REFUSED_IN_A_ROW: u32 = 256;
 
 #[derive(Debug)]
 enum Phase {
@@ -168,6 +174,7 @@ impl Fetcher {
             progress: Progress::default(),
             end: None,
             hinted_end: None,
+            refused_in_a_row: 0,
             failed: None,
         }
     }
@@ -251,6 +258,7 @@ impl Fetcher {
                     self.phase = Phase::Failed(FetchError::Refused { name });
                     return;
                 }
+                self.refused_in_a_row = 0;
                 self.buffer.accept(segment);
                 self.transfer.confirm(segment);
                 if let Some(last) = end {
@@ -262,7 +270,8 @@ impl Fetcher {
         }
     }
 
-    /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was lost.
+    /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was lost; but when the
+    /// owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there is nothing to be had here.
     pub fn refuse(&mut self, now: Instant, subject: Subject, problem: &str) {
         match (subject, &mut self.phase) {
             (Subject::Discovery, Phase::Finding(finder)) => {
@@ -273,15 +282,22 @@ impl Fetcher {
                     self.phase = Phase::Failed(error);
                 }
             }
+            (_, Phase::Failed(_)) => {}
             (Subject::Segment(segment), _) => {
                 let Some(data) = self.buffer.remove(segment) else { return };
                 // Whatever it said of the end counts no more either.
                 self.hinted_end = None;
                 self.move_limit();
+                let (name, problem) = (data.name().to_name(), problem.to_owned());
+                self.refused_in_a_row += 1;
+                if self.refused_in_a_row >= MAX_REFUSED_IN_A_ROW {
+                    let count = self.refused_in_a_row;
+                    self.phase = Phase::Failed(FetchError::NoneAccepted { count, name, problem });
+                    return;
+                }
                 self.transfer.ask_again(now, segment);
                 if self.transfer.poll_failure().is_some() {
-                    let name = data.name().to_name();
-                    self.phase = Phase::Failed(FetchError::NotAccepted { name, problem: problem.to_owned() });
+                    self.phase = Phase::Failed(FetchError::NotAccepted { name, problem });
                 }
             }
             (Subject::Discovery, _) => {}

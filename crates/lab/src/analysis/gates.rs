@@ -25,13 +25,21 @@ impl Gate {
         Gate { name: name.to_owned(), value, threshold, unit: "%".to_owned(), passed: value <= threshold }
     }
 
+    /// Value and threshold, each with its unit.
+    #[must_use]
+    pub fn found_and_allowed(&self) -> (String, String) {
+        let number = |value: f64| match self.unit.as_str() {
+            "%" => format!("{:.2} %", value * 100.0),
+            unit => format!("{value:.3} {unit}"),
+        };
+        (number(self.value), number(self.threshold))
+    }
+
     /// Value and threshold in words.
     #[must_use]
     pub fn words(&self) -> String {
-        match self.unit.as_str() {
-            "%" => format!("{:.2} % (at most {:.2} %)", self.value * 100.0, self.threshold * 100.0),
-            unit => format!("{:.3} {unit} (at most {:.3} {unit})", self.value, self.threshold),
-        }
+        let (found, allowed) = self.found_and_allowed();
+        format!("{found} (at most {allowed})")
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::cases::{self, Variant};
+use super::figures;
 use super::locate::{Locator, problem_of};
 use super::measure::{Measure, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
 use super::model::File;
@@ -118,6 +119,7 @@ impl Experiment {
             match self.plan(variant, backend) {
                 Ok(plan) => {
                     findings.extend(expectations(&plan, &names));
+                    findings.extend(figures::findings(&self.file, &plan, &names));
                     plans.push(plan);
                 }
                 Err(more) => findings.extend(more),
@@ -301,5 +303,18 @@ content = "small"
         assert!(shown.contains("did you mean `pending`?"), "{shown}");
         let more = "\n[[expect]]\nsay = 's'\nvalue = 'b.pending.max'\n";
         assert!(problems(&format!("{GOOD}{more}")).contains("nothing is expected"));
+    }
+
+    #[test]
+    fn a_figure_names_what_can_be_drawn() {
+        let figure = |form: &str, show: &str, more: &str| {
+            format!("{GOOD}\n[[figure]]\ntitle = 't'\nform = '{form}'\nshow = ['{show}']\n{more}")
+        };
+        assert!(Experiment::parse("x", "x.toml", &figure("per-node", "cpu", "")).is_ok());
+        assert!(Experiment::parse("x", "x.toml", &figure("over-time", "transfers", "")).is_ok());
+        assert!(problems(&figure("pre-node", "cpu", "")).contains("did you mean `per-node`?"));
+        assert!(problems(&figure("per-node", "transfers", "")).contains("not measured of a node"));
+        assert!(problems(&figure("over-time", "cpu", "at = 'nowhere'")).contains("`nowhere` is not a node"));
+        assert!(problems(&figure("per-node", "cpu", "cases = 'slow'")).contains("no case's name holds"));
     }
 }

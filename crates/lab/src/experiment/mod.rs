@@ -2,6 +2,7 @@
 
 mod cases;
 mod describe;
+pub mod figures;
 mod load;
 mod locate;
 pub mod measure;

@@ -84,6 +84,8 @@ tables! {
         sweep: Vec<Sweep> = "none",
         /// What the result is held against.
         expect: Vec<Expect> = "none",
+        /// Figures of a paper, to be drawn from what is measured here.
+        figure: Vec<Figure> = "only the figures that every report has",
         /// Changes that hold on one backend only, by its name: `netns`, `hosts` or `sim`. This is where an experiment is scaled to one machine.
         on: BTreeMap<String, Override> = "the same on every backend",
     }
@@ -346,6 +348,26 @@ tables! {
         paper: Option<String> = "nothing",
         /// The backends it holds on.
         on: Vec<String> = "all",
+    }
+
+    /// A figure of a paper, drawn in the paper's own form from what is measured here.
+    Figure as "figure" {
+        /// What it shows.
+        title: String,
+        /// Where the paper has it, such as `figure 6`.
+        paper: Option<String> = "not from a paper",
+        /// What the paper's figure shows, to be read beside ours.
+        shows: Option<String> = "nothing",
+        /// `over-time`: quantities of one node below each other over the same time, a column for each case. `every-node`: a row for each node, a column for each quantity over time. `per-node`: bars for each node, a colour for each case. `per-case`: a column for each case with the mean of each node and its deviation over time.
+        form: String,
+        /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`, from start to stop.
+        show: Vec<String>,
+        /// The node of the form `over-time`.
+        at: Option<String> = "the second node of the first route: the consumer's router",
+        /// Which number the bars of the form `per-node` are, such as `max` or `sum`.
+        of: Option<String> = "mean",
+        /// Only cases whose name holds this text.
+        cases: Option<String> = "all cases",
     }
 
     /// Changes that hold on one backend only.

@@ -1,5 +1,7 @@
 //! Axes: names, units, ranges and round numbers along them.
 
+use super::number::{prefix, short};
+
 /// How numbers lie along an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
@@ -21,12 +23,14 @@ pub struct Axis {
     pub scale: Scale,
     /// The range that it shows at least.
     pub at_least: Option<(f64, f64)>,
+    /// Does it end at its numbers, and not at the next round one?
+    pub exact: bool,
 }
 
 impl Axis {
     /// A linear axis that fits the data.
     pub fn new(name: &str, unit: &str) -> Self {
-        Axis { name: name.into(), unit: unit.into(), scale: Scale::Linear, at_least: None }
+        Axis { name: name.into(), unit: unit.into(), scale: Scale::Linear, at_least: None, exact: false }
     }
 
     /// With the zero on it.
@@ -39,25 +43,46 @@ impl Axis {
         Axis { at_least: Some((low, high)), ..self }
     }
 
+    /// From one number to another, and not to the next round ones.
+    pub fn exactly(self, low: f64, high: f64) -> Self {
+        Axis { at_least: Some((low, high)), exact: true, ..self }
+    }
+
     /// With equal steps for equal ratios.
     pub fn logarithmic(self) -> Self {
         Axis { scale: Scale::Logarithmic, ..self }
     }
 
+    /// Name and unit.
     pub(crate) fn caption(&self) -> String {
-        if self.unit.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.unit) }
+        self.caption_with("")
     }
 
-    /// The range and the round numbers to mark for these values.
-    pub(super) fn fit(&self, values: impl Iterator<Item = f64>) -> Range {
+    fn caption_with(&self, letter: &str) -> String {
+        match (self.name.as_str(), self.unit.as_str()) {
+            (name, "") => name.to_owned(),
+            ("", unit) => format!("{letter}{unit}"),
+            (name, unit) => format!("{name} ({letter}{unit})"),
+        }
+    }
+
+    /// The range for these values, with about so many round numbers to mark.
+    pub(super) fn fit(&self, values: impl Iterator<Item = f64>, wanted: f64) -> Range {
         let start = self.at_least.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
         let usable = |value: &f64| value.is_finite() && (self.scale == Scale::Linear || *value > 0.0);
-        let (low, high) =
-            values.filter(usable).fold(start, |(low, high), value| (low.min(value), high.max(value)));
+        let (low, high) = if self.exact {
+            start
+        } else {
+            values.filter(usable).fold(start, |(low, high), value| (low.min(value), high.max(value)))
+        };
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+        let high = if high > low { high } else { low + 1.0 };
+        let (factor, letter) = prefix(high.abs().max(low.abs()), &self.unit);
+        let caption = self.caption_with(letter);
+        let range = Range { low, high, scale: self.scale, marks: Vec::new(), factor, caption };
         match self.scale {
-            Scale::Linear => Range::linear(low, if high > low { high } else { low + 1.0 }),
-            Scale::Logarithmic => Range::logarithmic(low.max(f64::MIN_POSITIVE), high),
+            Scale::Linear => range.linear(wanted, self.exact),
+            Scale::Logarithmic => range.logarithmic(),
         }
     }
 }
@@ -69,21 +94,34 @@ pub(super) struct Range {
     high: f64,
     scale: Scale,
     pub(super) marks: Vec<f64>,
+    factor: f64,
+    /// Name and unit, with the prefix that the marks are written in.
+    pub(super) caption: String,
 }
 
 impl Range {
-    fn linear(low: f64, high: f64) -> Self {
-        let step = round_step((high - low) / 6.0);
-        let (first, last) = ((low / step).floor() as i64, (high / step).ceil() as i64);
+    fn linear(self, wanted: f64, exact: bool) -> Self {
+        let step = round_step((self.high - self.low) / self.factor / wanted.max(1.0)) * self.factor;
+        // A hair of tolerance: what is at a mark but for rounding is at the mark.
+        let (mut first, mut last) =
+            ((self.low / step + 1e-9).floor() as i64, (self.high / step - 1e-9).ceil() as i64);
+        if exact {
+            first = (self.low / step - 1e-9).ceil() as i64;
+            last = (self.high / step + 1e-9).floor() as i64;
+        }
         let marks: Vec<f64> = (first..=last).map(|number| number as f64 * step).collect();
-        Range { low: first as f64 * step, high: last as f64 * step, scale: Scale::Linear, marks }
+        if exact {
+            return Range { marks, ..self };
+        }
+        Range { low: first as f64 * step, high: last as f64 * step, marks, ..self }
     }
 
-    fn logarithmic(low: f64, high: f64) -> Self {
-        let (first, last) = (low.log10().floor() as i32, (high.log10().ceil() as i32));
+    fn logarithmic(self) -> Self {
+        let low = self.low.max(f64::MIN_POSITIVE);
+        let (first, last) = (low.log10().floor() as i32, (self.high.log10().ceil() as i32));
         let last = last.max(first + 1);
         let marks = (first..=last).map(|power| 10f64.powi(power)).collect();
-        Range { low: 10f64.powi(first), high: 10f64.powi(last), scale: Scale::Logarithmic, marks }
+        Range { low: 10f64.powi(first), high: 10f64.powi(last), marks, ..self }
     }
 
     /// Where `value` lies, from 0 to 1.
@@ -93,30 +131,18 @@ impl Range {
             Scale::Logarithmic => (value.max(self.low) / self.low).log10() / (self.high / self.low).log10(),
         }
     }
+
+    /// What is written at a mark.
+    pub(super) fn label(&self, mark: f64) -> String {
+        short(mark / self.factor)
+    }
 }
 
 /// 1, 2 or 5 times a power of ten, not below `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(1.0)
-}
-
-/// A number as short as it may be.
-pub(super) fn label(number: f64) -> String {
-    let size = number.abs();
-    if size >= 1e6 {
-        format!("{}M", trimmed(number / 1e6))
-    } else if size >= 1e4 {
-        format!("{}k", trimmed(number / 1e3))
-    } else {
-        trimmed(number)
-    }
-}
-
-fn trimmed(number: f64) -> String {
-    let text = format!("{number:.4}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text.is_empty() || text == "-0" { "0".into() } else { text.into() }
+    let steps = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power);
+    steps.into_iter().find(|step| *step >= least * 0.999).unwrap_or(power * 10.0)
 }
 
 #[cfg(test)]
@@ -125,25 +151,38 @@ mod tests {
 
     #[test]
     fn marks_are_round_and_enclose_the_data() {
-        let range = Axis::new("rate", "1/s").fit([3.0, 997.0].into_iter());
+        let range = Axis::new("rate", "1/s").fit([3.0, 997.0].into_iter(), 6.0);
         assert_eq!(range.marks, [0.0, 200.0, 400.0, 600.0, 800.0, 1000.0]);
         assert_eq!((range.place(0.0), range.place(1000.0)), (0.0, 1.0));
-        let range = Axis::new("tick", "ms").logarithmic().fit([0.05, 20.0].into_iter());
+        let range = Axis::new("tick", "ms").logarithmic().fit([0.05, 20.0].into_iter(), 6.0);
         assert_eq!(range.marks.len(), 5);
         assert!((range.place(1.0) - 0.5).abs() < 1e-9);
+        for most in [0.003, 1.0, 7.0, 123.0, 98_765.0, 5e9] {
+            let range = Axis::new("", "B").with_zero().fit([most].into_iter(), 4.0);
+            assert!(range.place(most) <= 1.0 && range.marks.len() <= 7, "{most}: {:?}", range.marks);
+        }
+    }
+
+    #[test]
+    fn an_exact_axis_ends_where_it_was_told() {
+        let range = Axis::new("time", "s").exactly(0.0, 33.2).fit([90.0].into_iter(), 4.0);
+        assert_eq!((range.place(0.0), range.place(33.2)), (0.0, 1.0));
+        assert_eq!(range.marks, [0.0, 10.0, 20.0, 30.0]);
     }
 
     #[test]
     fn no_data_and_equal_data_still_make_an_axis() {
         for values in [vec![], vec![5.0], vec![f64::NAN, f64::INFINITY]] {
-            let range = Axis::new("x", "").fit(values.iter().copied());
+            let range = Axis::new("x", "").fit(values.iter().copied(), 6.0);
             assert!(range.marks.len() >= 2 && range.place(0.5).is_finite(), "{values:?}");
         }
     }
 
     #[test]
-    fn labels_are_short() {
-        let labels: Vec<String> = [0.0, 0.25, 1000.0, 20_000.0, 1.5e6].into_iter().map(label).collect();
-        assert_eq!(labels, ["0", "0.25", "1000", "20k", "1.5M"]);
+    fn marks_of_bytes_are_written_with_a_prefix_that_the_caption_names() {
+        let range = Axis::new("Memory", "B").with_zero().fit([19e6].into_iter(), 4.0);
+        assert_eq!(range.caption, "Memory (MB)");
+        let labels: Vec<String> = range.marks.iter().map(|mark| range.label(*mark)).collect();
+        assert_eq!(labels, ["0", "5", "10", "15", "20"]);
     }
 }

@@ -1,13 +1,11 @@
 //! Bars in groups.
 
-use super::axis::{Axis, label};
-use super::line::{frame, up};
-use super::svg::{Anchor, Svg, text_colour};
-use super::{HEIGHT, WIDTH};
-
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 130.0;
-const BOTTOM: f64 = 50.0;
+use super::axis::Axis;
+use super::drawing::{Anchor, Drawing, Style};
+use super::number::short;
+use super::palette::Paint;
+use super::plot::{Frame, Head, Plot, wanted_marks};
+use super::text;
 
 /// Bars that belong together, one for each label of the chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,56 +31,114 @@ pub struct BarChart {
     pub groups: Vec<BarGroup>,
 }
 
-impl BarChart {
-    /// The drawing.
-    pub fn to_svg(&self) -> String {
-        let values = self.groups.iter().flat_map(|group| group.values.iter().copied());
-        let y = self.y.clone().beginning_at_zero().fit(values);
-        let mut svg = Svg::new(&self.title);
-        frame(&mut svg, &self.title, &self.y, &y, RIGHT);
-        let floor = HEIGHT - BOTTOM;
-        let room = (WIDTH - RIGHT - LEFT) / self.groups.len().max(1) as f64;
-        let bar = room * 0.8 / self.labels.len().max(1) as f64;
-        for (place, group) in self.groups.iter().enumerate() {
-            let left = LEFT + room * (place as f64 + 0.1);
-            for (number, value) in group.values.iter().enumerate().filter(|(_, value)| value.is_finite()) {
-                let (x, top) = (left + bar * number as f64, up(&y, *value));
-                let what = self.labels.get(number).map_or("", String::as_str);
-                let title = format!("{}, {what}: {}", group.name, label(*value));
-                svg.bar(number, x, top, bar * 0.92, (floor - top).max(0.0), &title);
-                if bar > 22.0 {
-                    let shown = if *value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") };
-                    svg.text("text", (x + bar * 0.46, top - 3.0), Anchor::Middle, &shown);
-                }
-            }
-            svg.text("text", (left + room * 0.4, floor + 18.0), Anchor::Middle, &group.name);
+/// The key: what each colour is, in rows of what fits beside each other.
+fn key_rows(labels: &[String], room: f64) -> Vec<Vec<(usize, f64)>> {
+    let mut rows: Vec<Vec<(usize, f64)>> = Vec::new();
+    let mut at = 0.0;
+    for (number, label) in labels.iter().enumerate() {
+        let wide = 15.0 + Style::LABEL.width(label).min(room - 15.0) + 14.0;
+        if rows.is_empty() || at + wide - 14.0 > room {
+            rows.push(Vec::new());
+            at = 0.0;
         }
-        svg.line("axis", (LEFT, floor), (WIDTH - RIGHT, floor));
-        svg.text("text", ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0), Anchor::Middle, &self.x);
-        for (number, text) in self.labels.iter().enumerate() {
-            let at = (WIDTH - RIGHT + 10.0, 60.0 + 18.0 * number as f64);
-            svg.bar(number, at.0, at.1 - 9.0, 10.0, 10.0, text);
-            svg.text(&text_colour(number), (at.0 + 16.0, at.1), Anchor::Start, text);
+        if let Some(row) = rows.last_mut() {
+            row.push((number, at));
         }
-        svg.finish()
+        at += wide;
     }
+    rows
 }
 
-impl Axis {
-    /// A bar that does not begin at zero lies.
-    fn beginning_at_zero(self) -> Self {
-        let (low, high) = self.at_least.unwrap_or((0.0, 0.0));
-        self.showing(low.min(0.0), high.max(0.0))
+impl BarChart {
+    /// The drawing as a file of its own.
+    pub fn to_svg(&self) -> String {
+        self.draw(super::STANDARD, &[], 0).to_svg()
+    }
+
+    /// The drawing. `deviations` are those of each bar of each group, drawn as whiskers; an empty list means none. The first
+    /// label has colour number `colour`.
+    pub fn draw(&self, frame: Frame, deviations: &[Vec<f64>], colour: usize) -> Drawing {
+        let deviation = |group: usize, bar: usize| {
+            let found = deviations.get(group).and_then(|list| list.get(bar)).copied();
+            found.filter(|deviation| deviation.is_finite() && *deviation > 0.0)
+        };
+        let reach = self.groups.iter().enumerate().flat_map(|(group, list)| {
+            let tops = list.values.iter().enumerate();
+            tops.map(move |(bar, value)| value + deviation(group, bar).unwrap_or(0.0))
+        });
+        // A bar that does not begin at zero lies.
+        let (low, high) = self.y.at_least.unwrap_or((0.0, 0.0));
+        let axis = self.y.clone().showing(low.min(0.0), high.max(0.0));
+        let y = axis.fit(reach, wanted_marks(frame.height - 60.0));
+        let head = Head::new(&self.title, &y, &self.y, frame);
+        let key = if self.labels.len() > 1 { key_rows(&self.labels, frame.width) } else { Vec::new() };
+        let key_top = head.height() - 4.0;
+        let top = head.height() + 15.0 * key.len() as f64 + 8.0;
+        let mut plot = Plot::new(&self.title, frame, top, 10.0, y);
+        head.draw(&mut plot.drawing);
+        for (row, entries) in key.iter().enumerate() {
+            let at = key_top + 15.0 * row as f64;
+            for (number, left) in entries {
+                let label = self.labels.get(*number).map_or("", String::as_str);
+                let label = text::fit(label, Style::LABEL.size, Style::LABEL.weight, frame.width - 15.0);
+                let paint = Paint::Series(colour + number);
+                plot.drawing.rectangle((*left, at), (10.0, 10.0), paint, "");
+                plot.drawing.text((left + 15.0, at + 9.0), Anchor::Start, &label, Style::LABEL);
+            }
+        }
+        self.bars(&mut plot, colour, &deviation);
+        if frame.foot {
+            plot.caption(&self.x);
+        }
+        plot.drawing
+    }
+
+    fn bars(&self, plot: &mut Plot, colour: usize, deviation: &dyn Fn(usize, usize) -> Option<f64>) {
+        let room = (plot.edge - plot.left) / self.groups.len().max(1) as f64;
+        let bar = (room * 0.8 / self.labels.len().max(1) as f64).min(56.0);
+        // Numbers above bars, if there is room for each of them.
+        let values = self.groups.iter().flat_map(|group| &group.values).filter(|value| value.is_finite());
+        let widest = values.map(|value| Style::LABEL.width(&plot.y.label(*value))).fold(0.0, f64::max);
+        let with_numbers = widest < bar;
+        for (place, group) in self.groups.iter().enumerate() {
+            let middle = plot.left + room * (place as f64 + 0.5);
+            let left = middle - bar * self.labels.len() as f64 / 2.0;
+            for (number, value) in group.values.iter().enumerate().filter(|(_, value)| value.is_finite()) {
+                let (x, top) = (left + bar * number as f64, plot.up(*value));
+                let what = self.labels.get(number).map_or("", String::as_str);
+                let spread = deviation(place, number);
+                let more = spread.map_or_else(String::new, |spread| format!(" ± {}", short(spread)));
+                let hint = format!("{}, {what}: {}{more} {}", group.name, short(*value), self.y.unit);
+                let size = ((bar * 0.92).max(0.8), (plot.floor - top).max(0.0));
+                plot.drawing.rectangle((x + bar * 0.04, top), size, Paint::Series(colour + number), &hint);
+                let mut above = top;
+                if let Some(spread) = spread {
+                    let centre = x + bar / 2.0;
+                    let (high, low) = (plot.up(value + spread), plot.up((value - spread).max(0.0)));
+                    plot.drawing.line((centre, high), (centre, low), Paint::Ink);
+                    plot.drawing.line((centre - 3.0, high), (centre + 3.0, high), Paint::Ink);
+                    plot.drawing.line((centre - 3.0, low), (centre + 3.0, low), Paint::Ink);
+                    above = high;
+                }
+                if with_numbers {
+                    let label = plot.y.label(*value);
+                    plot.drawing.text((x + bar / 2.0, above - 4.0), Anchor::Middle, &label, Style::LABEL);
+                }
+            }
+            let style = Style::LABEL;
+            let name = text::fit(&group.name, style.size, style.weight, room);
+            plot.drawing.text((middle, plot.floor + 15.0), Anchor::Middle, &name, style);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::drawing::Shape;
     use super::*;
 
-    #[test]
-    fn bars_begin_at_zero_and_missing_ones_are_left_out() {
-        let chart = BarChart {
+    fn chart() -> BarChart {
+        BarChart {
             title: "throughput".into(),
             x: "pairs".into(),
             y: Axis::new("throughput", "Mbps"),
@@ -91,10 +147,37 @@ mod tests {
                 BarGroup { name: "1".into(), values: vec![90.0, 74.0] },
                 BarGroup { name: "2".into(), values: vec![50.0, f64::NAN] },
             ],
-        };
-        let svg = chart.to_svg();
-        // Three bars, two of the legend, one page.
+        }
+    }
+
+    #[test]
+    fn bars_begin_at_zero_and_missing_ones_are_left_out() {
+        let svg = chart().to_svg();
+        // Three bars, two of the key, one page.
         assert_eq!(svg.matches("<rect").count(), 6);
-        assert!(svg.contains(">0</text>") && svg.contains("1, 5 ms: 74"));
+        assert!(svg.contains(">0</text>") && svg.contains("1, 5 ms: 74 Mbps"));
+    }
+
+    #[test]
+    fn whiskers_stay_within_the_plot() {
+        let deviations = [vec![40.0, f64::NAN], vec![60.0, 1.0]];
+        let drawing = chart().draw(Frame::new(344.0, 220.0), &deviations, 0);
+        let whiskers: Vec<(f64, f64)> = drawing
+            .shapes
+            .iter()
+            .filter_map(|shape| match shape {
+                Shape::Line { from, to, paint: Paint::Ink, .. } if from.0 == to.0 => Some((from.1, to.1)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(whiskers.len(), 2, "a deviation that is not a number is not drawn");
+        assert!(whiskers.iter().all(|(high, low)| *high > 20.0 && *low <= 186.1), "{whiskers:?}");
+    }
+
+    #[test]
+    fn a_long_key_goes_on_in_the_next_row() {
+        let labels: Vec<String> = (0..8).map(|n| format!("n4 at 25 %, Interests {n}0000")).collect();
+        let rows = key_rows(&labels, 340.0);
+        assert!(rows.len() >= 4 && rows.iter().map(Vec::len).sum::<usize>() == 8);
     }
 }

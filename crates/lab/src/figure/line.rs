@@ -1,20 +1,19 @@
 //! Line charts.
 
-use super::axis::{Axis, Range, label};
-use super::svg::{Anchor, Svg, text_colour};
-use super::{HEIGHT, WIDTH};
+use super::axis::Axis;
+use super::drawing::{Anchor, Drawing, Place, Style};
+use super::palette::{Paint, SERIES};
+use super::plot::{Frame, Head, Plot, label_room, wanted_marks};
 
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 150.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 50.0;
 /// Points drawn for a series; of more, the lowest and highest of each stretch are.
-const MAX_POINTS: usize = 1500;
+const MAX_POINTS: usize = 1200;
+/// From one label to the next below it.
+const APART: f64 = 13.0;
 
 /// Points joined by a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// Written at the end of the line.
+    /// Written at the end of the line. A single series without a label is drawn with the area below it.
     pub label: String,
     /// In order along the x axis.
     pub points: Vec<(f64, f64)>,
@@ -34,54 +33,57 @@ pub struct LineChart {
 }
 
 impl LineChart {
-    /// The drawing.
+    /// The drawing as a file of its own.
     pub fn to_svg(&self) -> String {
-        let points = || self.series.iter().flat_map(|series| series.points.iter());
-        let x = self.x.fit(points().map(|point| point.0));
-        let y = self.y.fit(points().map(|point| point.1));
-        let mut svg = Svg::new(&self.title);
-        frame(&mut svg, &self.title, &self.y, &y, RIGHT);
-        for mark in &x.marks {
-            let at = across(&x, *mark);
-            svg.line("faint", (at, TOP), (at, HEIGHT - BOTTOM));
-            svg.text("text", (at, HEIGHT - BOTTOM + 18.0), Anchor::Middle, &label(*mark));
+        self.draw(super::STANDARD, 0).to_svg()
+    }
+
+    /// Room that labels need to the left and to the right, to bring charts in line.
+    pub fn margins(&self, frame: Frame) -> (f64, f64) {
+        let y = self.y.fit(self.values(), wanted_marks(frame.height - 60.0));
+        let widest = self.series.iter().map(|series| Style::LABEL.width(&series.label)).fold(0.0, f64::max);
+        (label_room(&y), if widest > 0.0 { widest + 10.0 } else { 10.0 })
+    }
+
+    fn values(&self) -> impl Iterator<Item = f64> {
+        self.series.iter().flat_map(|series| series.points.iter().map(|point| point.1))
+    }
+
+    /// The drawing; the first series has colour number `colour`, the next the one after it.
+    pub fn draw(&self, frame: Frame, colour: usize) -> Drawing {
+        let marks = wanted_marks(frame.height - 60.0);
+        let y = self.y.fit(self.values(), marks);
+        let head = Head::new(&self.title, &y, &self.y, frame);
+        let right = self.margins(frame).1;
+        let mut plot = Plot::new(&self.title, frame, head.height(), right, y);
+        head.draw(&mut plot.drawing);
+        let along = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
+        let x = self.x.fit(along, (plot.edge - plot.left) / 62.0);
+        if frame.foot {
+            plot.foot(&x);
+        } else {
+            plot.drawing.line((plot.left, plot.floor), (plot.edge, plot.floor), Paint::Faint);
         }
-        let middle = (LEFT + WIDTH - RIGHT) / 2.0;
-        svg.text("text", (middle, HEIGHT - 10.0), Anchor::Middle, &self.x.caption());
-        svg.line("axis", (LEFT, HEIGHT - BOTTOM), (WIDTH - RIGHT, HEIGHT - BOTTOM));
+        let shaded = matches!(self.series.as_slice(), [only] if only.label.is_empty());
         let mut labels = Vec::new();
         for (number, series) in self.series.iter().enumerate() {
-            let drawn: Vec<(f64, f64)> =
-                thinned(&series.points).iter().map(|(px, py)| (across(&x, *px), up(&y, *py))).collect();
-            svg.polyline(number, &drawn);
-            if let Some(last) = drawn.last() {
-                labels.push((last.1, number, series.label.as_str()));
+            let drawn: Vec<Place> = thinned(&series.points)
+                .iter()
+                .filter(|(px, py)| px.is_finite() && py.is_finite())
+                .map(|(px, py)| (plot.across(&x, *px), plot.up(*py)))
+                .collect();
+            if shaded {
+                plot.drawing.area(&drawn, plot.floor, Paint::Shade(colour));
             }
+            let Some(last) = drawn.last().copied() else { continue };
+            plot.drawing.path(drawn, Paint::Series(colour + number), colour + number >= SERIES);
+            labels.push((last.1, Paint::Series(colour + number), series.label.as_str()));
         }
-        for (at, number, text) in spread(labels) {
-            svg.text(&text_colour(number), (WIDTH - RIGHT + 8.0, at + 4.0), Anchor::Start, text);
+        for (at, paint, text) in spread(labels, plot.top, plot.floor) {
+            plot.drawing.text((plot.edge + 6.0, at + 4.0), Anchor::Start, text, Style::LABEL.in_paint(paint));
         }
-        svg.finish()
+        plot.drawing
     }
-}
-
-/// Title, y axis and the lines across.
-pub(super) fn frame(svg: &mut Svg, title: &str, axis: &Axis, range: &Range, right: f64) {
-    svg.text("text", (LEFT, 22.0), Anchor::Start, title);
-    for mark in &range.marks {
-        let at = up(range, *mark);
-        svg.line("faint", (LEFT, at), (WIDTH - right, at));
-        svg.text("text", (LEFT - 8.0, at + 4.0), Anchor::End, &label(*mark));
-    }
-    svg.upright_text((18.0, (TOP + HEIGHT - BOTTOM) / 2.0), &axis.caption());
-}
-
-fn across(range: &Range, value: f64) -> f64 {
-    LEFT + range.place(value) * (WIDTH - RIGHT - LEFT)
-}
-
-pub(super) fn up(range: &Range, value: f64) -> f64 {
-    HEIGHT - BOTTOM - range.place(value) * (HEIGHT - BOTTOM - TOP)
 }
 
 /// Few enough points to draw, with all peaks.
@@ -90,37 +92,40 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         return points.to_vec();
     }
     let stretch = points.len().div_ceil(MAX_POINTS / 2);
-    points
-        .chunks(stretch)
-        .flat_map(|chunk| {
-            let place = |better: fn(f64, f64) -> bool| {
-                (1..chunk.len())
-                    .fold(0, |best, place| if better(chunk[place].1, chunk[best].1) { place } else { best })
-            };
-            let (low, high) = (place(|a, b| a < b), place(|a, b| a > b));
-            [chunk[low.min(high)], chunk[low.max(high)]]
-        })
-        .collect()
+    let extremes = |chunk: &[(f64, f64)]| {
+        let least = chunk.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+        let most = chunk.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        match (least, most) {
+            (Some(a), Some(b)) if a.0 <= b.0 => vec![a, b],
+            (Some(a), Some(b)) => vec![b, a],
+            _ => Vec::new(),
+        }
+    };
+    points.chunks(stretch).flat_map(extremes).collect()
 }
 
 /// Labels in order from the top, moved apart where they would lie on each other.
-fn spread(mut labels: Vec<(f64, usize, &str)>) -> Vec<(f64, usize, &str)> {
-    const APART: f64 = 15.0;
+fn spread(mut labels: Vec<(f64, Paint, &str)>, top: f64, floor: f64) -> Vec<(f64, Paint, &str)> {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    for place in 1..labels.len() {
-        labels[place].0 = labels[place].0.max(labels[place - 1].0 + APART);
+    // Where there is not room for all at this distance, they share what there is.
+    let apart = APART.min((floor - top) / labels.len().saturating_sub(1).max(1) as f64);
+    let mut least = top;
+    for label in &mut labels {
+        label.0 = label.0.max(least);
+        least = label.0 + apart;
     }
     // Too far down: push them up again from the bottom.
-    let mut floor = HEIGHT - BOTTOM;
+    let mut most = floor;
     for label in labels.iter_mut().rev() {
-        label.0 = label.0.min(floor);
-        floor = label.0 - APART;
+        label.0 = label.0.min(most);
+        most = label.0 - apart;
     }
     labels
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::drawing::Shape;
     use super::*;
 
     #[test]
@@ -135,24 +140,48 @@ mod tests {
     }
 
     #[test]
-    fn labels_never_lie_on_each_other() {
-        let labels = spread((0..12).map(|number| (340.0 + f64::from(number), 0, "label")).collect());
-        assert!(labels.windows(2).all(|pair| pair[1].0 - pair[0].0 > 14.9));
-        assert!(labels.iter().all(|label| label.0 <= HEIGHT - BOTTOM && label.0 > TOP));
+    fn labels_never_lie_on_each_other_nor_outside() {
+        let labels = |count: u32| (0..count).map(|n| (240.0 + f64::from(n), Paint::Ink, "label")).collect();
+        let placed = spread(labels(12), 40.0, 250.0);
+        assert!(placed.windows(2).all(|pair| pair[1].0 - pair[0].0 > APART - 0.1));
+        assert!(placed.iter().all(|label| label.0 <= 250.0 && label.0 >= 40.0));
+        let crowded = spread(labels(30), 40.0, 250.0);
+        assert!(crowded.iter().all(|label| label.0 <= 250.1 && label.0 >= 39.9));
     }
 
     #[test]
-    fn every_series_is_drawn_and_labelled_and_text_is_escaped() {
+    fn every_series_is_drawn_and_labelled_in_its_colour() {
         let series = |label: &str| Series { label: label.into(), points: vec![(0.0, 1.0), (1.0, 2.0)] };
         let chart = LineChart {
-            title: "a < b & c".into(),
+            title: "Rates".into(),
             x: Axis::new("time", "s"),
             y: Axis::new("rate", "1/s"),
             series: vec![series("first"), series("second")],
         };
         let svg = chart.to_svg();
         assert_eq!(svg.matches("<polyline").count(), 2);
-        assert!(svg.contains(">first<") && svg.contains(">second<") && svg.contains("a &lt; b &amp; c"));
-        assert!(svg.contains("prefers-color-scheme: dark"));
+        assert!(svg.contains(">first<") && svg.contains(">second<") && svg.contains(">rate (1/s)<"));
+        assert!(svg.contains(">time (s)<"));
+    }
+
+    #[test]
+    fn charts_with_the_same_margins_have_their_plots_in_line() {
+        let chart = |most: f64| LineChart {
+            title: "t".into(),
+            x: Axis::new("time", "s").exactly(0.0, 1.0),
+            y: Axis::new("", "").with_zero(),
+            series: vec![Series { label: String::new(), points: vec![(0.0, most), (1.0, most)] }],
+        };
+        let (small, large) = (chart(3.0), chart(150_000.0));
+        let frame = Frame::new(300.0, 120.0);
+        let margins = large.margins(frame);
+        assert!(margins.0 > small.margins(frame).0);
+        let start = |chart: &LineChart| {
+            chart.draw(frame.aligned(margins), 0).shapes.iter().find_map(|shape| match shape {
+                Shape::Path { points, .. } => points.first().map(|point| point.0),
+                _ => None,
+            })
+        };
+        assert_eq!(start(&small), start(&large));
     }
 }

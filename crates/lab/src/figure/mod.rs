@@ -1,7 +1,8 @@
-//! Figures as SVG: line charts and bars, drawn from data and nothing else.
+//! Figures: line charts, bars and spans, drawn from data and nothing else, for screens and for paper.
 //!
-//! Every axis has a name and a unit, every line a label at its end, colours can be told apart by eyes that see few of them, and
-//! the same file suits a light and a dark page.
+//! Every axis has a name and a unit, every line a label at its end, colours can be told apart by eyes that see few of them. A chart
+//! becomes a [`Drawing`], and a drawing becomes SVG that suits a light and a dark page, or a part of a PDF. The numbers behind a figure
+//! are [`Data`], which becomes CSV and Parquet.
 //!
 //! ```
 //! use lab::figure::{Axis, LineChart, Series};
@@ -17,14 +18,27 @@
 
 mod axis;
 mod bars;
+mod data;
+mod drawing;
 mod line;
-mod svg;
+pub(crate) mod number;
+pub(crate) mod palette;
+mod parquet;
+mod plot;
+mod spans;
+pub(crate) mod svg;
+pub(crate) mod text;
 
 pub use axis::{Axis, Scale};
 pub use bars::{BarChart, BarGroup};
+pub use data::{Column, Data};
+pub(crate) use drawing::Shape;
+pub use drawing::{Anchor, Drawing, Place, Style};
 pub use line::{LineChart, Series};
+pub use palette::Paint;
+pub use plot::Frame;
+pub use spans::{Span, SpanChart};
+pub use text::Weight;
 
-/// Width of all figures.
-pub(crate) const WIDTH: f64 = 760.0;
-/// Height of all figures.
-pub(crate) const HEIGHT: f64 = 400.0;
+/// The room of a figure that stands alone.
+pub(crate) const STANDARD: Frame = Frame::new(760.0, 400.0);

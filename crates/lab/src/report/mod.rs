@@ -1,19 +1,26 @@
-//! The report: one page that says what was done, what came out, whether it can be trusted, and how to do it again.
+//! The report: what was done, what came out, whether it can be trusted, and how to do it again; as a page and as a PDF.
+//!
+//! [`RunData`] reads a run's folder. From it a document is composed, once, which becomes `report.html` and `report.pdf`; each of its
+//! figures also becomes SVG, CSV and Parquet.
 
-mod chart;
+mod comparison;
+mod compose;
 mod data;
+mod document;
 mod figures;
-mod page;
+mod files;
+mod html;
+mod paper;
+mod pdf;
+mod quantity;
 mod repeat_it;
-mod scale;
 mod style;
 mod summary;
-mod svg;
 mod tables;
 mod topology;
-mod transfers;
 mod verdict;
 
+pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
-pub use page::write_report;
+pub use files::write_report;
 pub use verdict::{Verdict, verdicts};

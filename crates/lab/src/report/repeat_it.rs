@@ -1,28 +1,25 @@
 //! Everything needed to do it again.
 
-use std::fmt::Write;
-
 use super::data::RunData;
-use super::scale::with_unit;
-use super::svg::escape;
+use super::document::{Block, Cell, Table, Tone};
+use super::summary::TRACE_HASH;
+use crate::figure::number::with_unit;
 
-pub(super) fn section(run: &RunData) -> String {
+pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
     let record = &run.record;
     let machine = &record.machine;
+    blocks.push(Block::Code(format!(
+        "cairn lab run experiment.toml --on {} --repeats {}",
+        record.backend, record.repeats
+    )));
     let control = run
         .cases
         .iter()
         .flat_map(|case| &case.results)
         .map(|result| result.outcome.control.as_str())
-        .find(|words| !words.is_empty())
-        .unwrap_or("–");
-    let mut out = format!(
-        "<pre><code>cairn lab run {}.toml --on {} --repeats {}</code></pre>\n<table>\n",
-        escape(&record.experiment),
-        escape(&record.backend),
-        record.repeats
-    );
-    let rows = [
+        .find(|words| !words.is_empty());
+    let mut rows = vec![
+        ("experiment", format!("{}.toml, printed below and kept as `experiment.toml`", record.experiment)),
         ("began", record.began.clone()),
         ("backend", record.backend.clone()),
         ("lab", format!("cairn {}", record.version)),
@@ -38,21 +35,38 @@ pub(super) fn section(run: &RunData) -> String {
             ),
         ),
         ("system", machine.kernel.clone()),
-        ("shares", control.to_owned()),
     ];
-    for (name, value) in rows {
-        let _ = writeln!(out, "<tr><th>{name}</th><td>{}</td></tr>", escape(&value));
+    rows.extend(control.map(|control| ("shares", control.to_owned())));
+    let hashes: Vec<&str> = run
+        .cases
+        .iter()
+        .flat_map(|case| &case.results)
+        .flat_map(|result| &result.outcome.notes)
+        .filter_map(|note| note.strip_prefix(TRACE_HASH))
+        .collect();
+    if !hashes.is_empty() {
+        rows.push((
+            "trace of each repeat",
+            format!("{}; the same again with the same seed", hashes.join(", ")),
+        ));
     }
-    if let Some(why) = run.cases.first().and_then(|case| case.plan.scaling.as_ref()) {
-        let _ = writeln!(out, "<tr><th>scaling</th><td>{}</td></tr>", escape(why));
-    }
-    let _ = write!(
-        out,
-        "</table>\n<p>Beside this page are the figures as SVG with their data as CSV (<code>figures/</code>), all numbers of all \
-         repeats (<code>results.csv</code>), and for each repeat the raw captures, logs and transfers, compressed \
-         (<code>case-…/repeat-…/raw/</code>), and what was derived from them (<code>derived/</code>).</p>\n\
-         <details><summary>The experiment as it was given</summary><pre><code>{}</code></pre></details>\n",
-        escape(&run.experiment.text)
+    let scaling = run.cases.first().and_then(|case| case.plan.scaling.clone());
+    rows.extend(
+        scaling.map(|why| ("scaled for this backend", why.split_whitespace().collect::<Vec<_>>().join(" "))),
     );
-    out
+    let mut table = Table::new(&["", ""]);
+    for (name, value) in rows {
+        table.rows.push(vec![Cell::new(name).toned(Tone::Soft), value.into()]);
+    }
+    blocks.push(Block::Table(table));
+    blocks.push(Block::Paragraph(
+        "Beside this report are the figures as SVG with their data as CSV and Parquet (`figures/`), all numbers of all repeats \
+         (`results.csv`, `results.parquet`), and for each repeat the raw captures, logs and transfers, compressed \
+         (`case-…/repeat-…/raw/`), and what was derived from them (`derived/`)."
+            .to_owned(),
+    ));
+    blocks.push(Block::Folded {
+        title: "The experiment as it was given".to_owned(),
+        blocks: vec![Block::Code(run.experiment.text.clone())],
+    });
 }

@@ -1,10 +1,10 @@
 //! The summary in words, made from the numbers.
 
 use super::data::{CaseData, RunData};
-use super::scale::{short, with_unit};
 use super::verdict::Verdict;
 use crate::analysis::RepeatResult;
 use crate::experiment::plan::Activity;
+use crate::figure::number::{short, with_unit};
 
 /// The most important numbers, each with its name.
 pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)> {
@@ -47,6 +47,27 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
     facts
 }
 
+/// What came of the expectations, in a sentence; nothing when nothing was expected.
+pub(super) fn outcome(verdicts: &[Verdict]) -> Option<String> {
+    if verdicts.is_empty() {
+        return None;
+    }
+    let missed: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.met != Some(true)).collect();
+    if missed.is_empty() {
+        return Some("Everything came out as it was expected.".to_owned());
+    }
+    let one = |verdict: &&Verdict| {
+        let case = if verdict.case.is_empty() { String::new() } else { format!(" ({})", verdict.case) };
+        let found = match verdict.measured {
+            Some(_) => verdict.found().0,
+            None => "it was not measured".to_owned(),
+        };
+        format!("“{}”{case}: {found}, and not {}", verdict.say.trim_start_matches("… "), verdict.bound)
+    };
+    let list: Vec<String> = missed.iter().map(one).collect();
+    Some(format!("Otherwise than expected: {}.", list.join("; ")))
+}
+
 /// Sentences about one case.
 pub(super) fn sentences(case: &CaseData) -> Vec<String> {
     let mut list = Vec::new();
@@ -61,7 +82,7 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                     continue;
                 };
                 let mut text = format!(
-                    "Of {} Interests of `{}` {} % had no answer",
+                    "Of {} Interests of `{}` {}\u{a0}% had no answer",
                     short(begun),
                     workload.name,
                     short(loss)
@@ -89,17 +110,37 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                     short(nacks)
                 ));
             }
-            Activity::Load { cpu, busy_ns, idle_ns } => list.push(format!(
-                "A competing process took {} % of `{}` for {} s, and slept {} s, in turn.",
-                short(cpu * 100.0),
-                case.plan.node_name(workload.at),
-                short(*busy_ns as f64 / 1e9),
-                short(*idle_ns as f64 / 1e9)
-            )),
+            Activity::Load { .. } => {}
         }
     }
+    list.extend(competitors(case));
     list.extend(extremes(case));
     list
+}
+
+/// Competing loads, those that are alike in one sentence.
+fn competitors(case: &CaseData) -> Vec<String> {
+    let mut kinds: Vec<(f64, u64, u64, Vec<String>)> = Vec::new();
+    for workload in &case.plan.workloads {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
+        let node = format!("`{}`", case.plan.node_name(workload.at));
+        let alike = kinds.iter_mut().find(|kind| (kind.0, kind.1, kind.2) == (cpu, busy_ns, idle_ns));
+        match alike {
+            Some(kind) => kind.3.push(node),
+            None if cpu > 0.0 => kinds.push((cpu, busy_ns, idle_ns, vec![node])),
+            None => {}
+        }
+    }
+    let sentence = |(cpu, busy_ns, idle_ns, nodes): &(f64, u64, u64, Vec<String>)| {
+        format!(
+            "A competing process took {}\u{a0}% of the processor for {} s and slept for {} s, in turn, at {}.",
+            short(cpu * 100.0),
+            short(*busy_ns as f64 / 1e9),
+            short(*idle_ns as f64 / 1e9),
+            nodes.join(", ")
+        )
+    };
+    kinds.iter().map(sentence).collect()
 }
 
 /// What came of downloads.
@@ -133,13 +174,16 @@ fn extremes(case: &CaseData) -> Vec<String> {
     let mut list = Vec::new();
     if let (Some((pending, at)), Some((cpu, hot))) = (most("pending"), most("cpu")) {
         list.push(format!(
-            "At most {} Interests were pending (at `{at}`), and the busiest forwarder used {} % of a core (`{hot}`).",
+            "At most {} Interests were pending (at `{at}`), and the busiest forwarder used {}\u{a0}% of a core (`{hot}`).",
             short(pending),
             short(cpu)
         ));
     }
     list
 }
+
+/// How the note begins that says which trace a run in virtual time left.
+pub(super) const TRACE_HASH: &str = "trace hash ";
 
 /// What a reader must know before believing the numbers.
 pub(super) fn warnings(run: &RunData) -> Vec<String> {
@@ -164,7 +208,7 @@ pub(super) fn warnings(run: &RunData) -> Vec<String> {
         .iter()
         .flat_map(|case| &case.results)
         .flat_map(|result: &RepeatResult| &result.outcome.notes);
-    for note in notes {
+    for note in notes.filter(|note| !note.starts_with(TRACE_HASH)) {
         if !list.contains(note) {
             list.push(note.clone());
         }

@@ -1,155 +1,170 @@
 //! The report's tables.
 
-use std::fmt::Write;
-
 use super::data::{CaseData, RunData};
-use super::figures::SIX;
-use super::scale::{short, with_unit};
-use super::svg::escape;
+use super::document::{Cell, Table, Tone};
+use super::quantity::SIX;
 use super::verdict::Verdict;
+use crate::experiment::plan::{Activity, Workload};
+use crate::figure::number::with_unit;
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
 fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     let mean = with_unit(estimate.mean * factor, unit);
     match estimate.half95 {
-        Some(half) => format!("{mean} <span class=\"soft\">± {}</span>", with_unit(half * factor, unit)),
+        Some(half) => format!("{mean} ± {}", with_unit(half * factor, unit)),
         None => mean,
     }
 }
 
 /// Expectations, met or missed.
-pub(super) fn verdicts(list: &[Verdict]) -> String {
+pub(super) fn verdicts(list: &[Verdict]) -> Table {
     let with_case = list.iter().any(|verdict| !verdict.case.is_empty());
-    let mut out = String::from("<div class=\"wide\"><table><tr><th>expected</th>");
-    if with_case {
-        out.push_str("<th>case</th>");
+    let mut table = Table::new(&["expected", "case", "the paper", "must be", "#measured", ""]);
+    if !with_case {
+        table.columns.remove(1);
     }
-    out.push_str("<th>the paper</th><th>must be</th><th class=\"number\">measured</th><th></th></tr>\n");
     for verdict in list {
-        let mark = match verdict.met {
-            Some(true) => "<span class=\"yes\">met</span>",
-            Some(false) => "<span class=\"no\">missed</span>",
-            None => "<span class=\"no\">not measured</span>",
+        let (mark, tone) = match verdict.met {
+            Some(true) => ("met", Tone::Good),
+            Some(false) => ("missed", Tone::Bad),
+            None => ("not measured", Tone::Bad),
         };
-        let measured = verdict.measured.map_or_else(
-            || "–".to_owned(),
-            |estimate| match estimate.half95 {
-                Some(half) => format!("{} ± {}", short(estimate.mean), short(half)),
-                None => short(estimate.mean),
-            },
-        );
-        let case = if with_case { format!("<td>{}</td>", escape(&verdict.case)) } else { String::new() };
-        let _ = writeln!(
-            out,
-            "<tr><td>{}<br><code class=\"soft\">{}</code></td>{case}<td>{}</td><td>{}</td>\
-             <td class=\"number\">{measured}</td><td>{mark}</td></tr>",
-            escape(&verdict.say),
-            escape(&verdict.measure),
-            escape(verdict.paper.as_deref().unwrap_or("–")),
-            escape(&verdict.bound),
-        );
+        let (found, half) = verdict.found();
+        let measured = Cell::new(found).with(half.map_or_else(String::new, |half| format!("± {half}")));
+        let mut row = vec![Cell::new(verdict.say.as_str()).with(format!("`{}`", verdict.measure))];
+        if with_case {
+            row.push(Cell::new(verdict.case.as_str()));
+        }
+        row.push(Cell::new(verdict.paper.as_deref().unwrap_or("–")));
+        row.push(Cell::new(verdict.bound.as_str()));
+        row.push(measured);
+        row.push(Cell::new(mark).toned(tone));
+        table.rows.push(row);
     }
-    out.push_str("</table></div>\n");
-    out
+    table
 }
 
-/// Means of every node with their intervals over repeats.
-pub(super) fn nodes(case: &CaseData) -> String {
-    let mut out = String::from("<div class=\"wide\"><table><tr><th>node</th>");
-    for quantity in SIX {
-        let _ = write!(out, "<th class=\"number\">{}</th>", escape(quantity.title));
-    }
-    out.push_str("</tr>\n");
+/// Means and greatest values of every node.
+pub(super) fn nodes(case: &CaseData) -> Table {
+    let mut table = Table::new(&["node"]);
+    table.columns.extend(SIX.iter().map(|quantity| (quantity.title.to_owned(), true)));
     for node in &case.plan.nodes {
-        let _ = write!(out, "<tr><td>{}</td>", escape(&node.name));
+        let mut row = vec![Cell::new(node.name.as_str())];
         for quantity in SIX {
             let key = format!("{}.{}", node.name, quantity.key);
-            let mean = case.estimate(&key, "mean");
-            let most = case.estimate(&key, "max");
-            let text = match (mean, most) {
-                (Some(mean), Some(most)) => format!(
-                    "{}<br><span class=\"soft\">most {}</span>",
-                    interval(&mean, quantity.unit, quantity.factor),
-                    with_unit(most.mean * quantity.factor, quantity.unit)
-                ),
-                _ => "–".to_owned(),
-            };
-            let _ = write!(out, "<td class=\"number\">{text}</td>");
+            row.push(match (case.estimate(&key, "mean"), case.estimate(&key, "max")) {
+                (Some(mean), Some(most)) => Cell::new(interval(&mean, quantity.unit, quantity.factor))
+                    .with(format!("most {}", with_unit(most.mean * quantity.factor, quantity.unit))),
+                _ => Cell::new("–"),
+            });
         }
-        out.push_str("</tr>\n");
+        table.rows.push(row);
     }
-    out.push_str("</table></div>\n");
-    out
+    table
 }
 
-/// What each workload did.
-pub(super) fn workloads(case: &CaseData) -> String {
-    let quantities = [
-        ("started", "begun", "", 1.0, "mean"),
-        ("finished", "done or answered", "", 1.0, "mean"),
-        ("loss", "not done", "%", 1.0, "mean"),
-        ("goodput", "goodput", "bit/s", 8.0, "mean"),
-        ("duration", "time for one", "s", 1.0, "mean"),
-        ("rtt", "round trip, median", "ms", 1.0, "median"),
-        ("rtt", "round trip, 99 %", "ms", 1.0, "p99"),
-        ("retransmissions", "sent again", "", 1.0, "mean"),
-        ("nacks", "Nacks", "", 1.0, "mean"),
-    ];
-    let used: Vec<_> = quantities
-        .iter()
-        .filter(|(key, .., summary)| {
-            case.plan
-                .workloads
-                .iter()
-                .any(|workload| case.estimate(&format!("{}.{key}", workload.name), summary).is_some())
-        })
-        .collect();
-    if used.is_empty() {
-        return String::new();
+/// A number of a workload: measure, title, unit, factor, summary.
+type Value = (&'static str, &'static str, &'static str, f64, &'static str);
+
+const OF_WORKLOADS: [Value; 9] = [
+    ("started", "begun", "", 1.0, "mean"),
+    ("finished", "done or answered", "", 1.0, "mean"),
+    ("loss", "not done", "%", 1.0, "mean"),
+    ("goodput", "goodput", "bit/s", 8.0, "mean"),
+    ("duration", "time for one", "s", 1.0, "mean"),
+    ("rtt", "round trip, median", "ms", 1.0, "median"),
+    ("rtt", "round trip, 99 %", "ms", 1.0, "p99"),
+    ("retransmissions", "sent again", "", 1.0, "mean"),
+    ("nacks", "Nacks", "", 1.0, "mean"),
+];
+
+/// Workloads that are measured. A competing load is not, and often has the name of its node.
+fn measured(case: &CaseData) -> impl Iterator<Item = &Workload> {
+    case.plan.workloads.iter().filter(|workload| !matches!(workload.does, Activity::Load { .. }))
+}
+
+/// What each workload did; nothing when there is nothing to say.
+pub(super) fn workloads(case: &CaseData) -> Option<Table> {
+    let found = |name: &str, value: &Value| case.estimate(&format!("{name}.{}", value.0), value.4);
+    let is_used = |value: &&Value| measured(case).any(|work| found(&work.name, value).is_some());
+    let used: Vec<&Value> = OF_WORKLOADS.iter().filter(is_used).collect();
+    let mut table = Table::new(&["workload"]);
+    table.columns.extend(used.iter().map(|value| (value.1.to_owned(), true)));
+    for workload in measured(case) {
+        let mut row = vec![Cell::new(workload.name.as_str())];
+        for value in &used {
+            let estimate = found(&workload.name, value);
+            let text = |estimate: Estimate| interval(&estimate, value.2, value.3);
+            row.push(estimate.map_or_else(|| Cell::new("–"), |estimate| Cell::new(text(estimate))));
+        }
+        table.rows.push(row);
     }
-    let mut out = String::from("<div class=\"wide\"><table><tr><th>workload</th>");
-    for (_, title, ..) in &used {
-        let _ = write!(out, "<th class=\"number\">{title}</th>");
-    }
-    out.push_str("</tr>\n");
-    for workload in &case.plan.workloads {
-        let _ = write!(out, "<tr><td>{}</td>", escape(&workload.name));
-        for (key, _, unit, factor, summary) in &used {
+    (!used.is_empty()).then_some(table)
+}
+
+/// Each number of the two tables above over repeats: mean, deviation, and how well the mean is known.
+pub(super) fn repeats(case: &CaseData) -> Table {
+    let mut table = Table::new(&["of", "what", "#repeats", "#mean", "#deviation", "#± 90 %", "#± 95 %"]);
+    let mut add = |of: &str, what: String, estimate: Option<Estimate>, unit: &str, factor: f64| {
+        let Some(estimate) = estimate else { return };
+        let number = |value: f64| Cell::new(with_unit(value * factor, unit));
+        let half = |half: Option<f64>| half.map_or_else(|| Cell::new("–"), number);
+        table.rows.push(vec![
+            of.into(),
+            what.into(),
+            estimate.count.to_string().into(),
+            number(estimate.mean),
+            number(estimate.deviation),
+            half(estimate.half90),
+            half(estimate.half95),
+        ]);
+    };
+    for workload in measured(case) {
+        for (key, title, unit, factor, summary) in OF_WORKLOADS {
             let estimate = case.estimate(&format!("{}.{key}", workload.name), summary);
-            let text = estimate.map_or_else(|| "–".to_owned(), |estimate| interval(&estimate, unit, *factor));
-            let _ = write!(out, "<td class=\"number\">{text}</td>");
+            add(&workload.name, title.to_owned(), estimate, unit, factor);
         }
-        out.push_str("</tr>\n");
     }
-    out.push_str("</table></div>\n");
-    out
-}
-
-/// Gates of every repeat.
-pub(super) fn gates(run: &RunData) -> String {
-    let mut out = String::from(
-        "<div class=\"wide\"><table><tr><th>case</th><th>repeat</th><th>gate</th><th class=\"number\">found</th><th></th></tr>\n",
-    );
-    for case in &run.cases {
-        for (repeat, result) in case.results.iter().enumerate() {
-            for gate in &result.gates {
-                let mark = if gate.passed {
-                    "<span class=\"yes\">passed</span>"
-                } else {
-                    "<span class=\"no\">not valid</span>"
-                };
-                let _ = writeln!(
-                    out,
-                    "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td><td>{mark}</td></tr>",
-                    escape(&case.plan.case),
-                    repeat + 1,
-                    escape(&gate.name),
-                    gate.words(),
-                );
+    for node in &case.plan.nodes {
+        for quantity in SIX {
+            let key = format!("{}.{}", node.name, quantity.key);
+            for (summary, word) in [("mean", "mean"), ("max", "greatest")] {
+                let what = format!("{}, {word}", quantity.title);
+                add(&node.name, what, case.estimate(&key, summary), quantity.unit, quantity.factor);
             }
         }
     }
-    out.push_str("</table></div>\n");
-    out
+    table
+}
+
+/// Gates of every repeat.
+pub(super) fn gates(run: &RunData) -> Table {
+    let mut table = Table::new(&["case", "#repeat", "gate", "#found", "#allowed", ""]);
+    let with_case = run.cases.len() > 1;
+    if !with_case {
+        table.columns.remove(0);
+    }
+    for case in &run.cases {
+        for (repeat, result) in case.results.iter().enumerate() {
+            for gate in &result.gates {
+                let (mark, tone) =
+                    if gate.passed { ("passed", Tone::Good) } else { ("not valid", Tone::Bad) };
+                let (found, allowed) = gate.found_and_allowed();
+                let mut row = Vec::new();
+                if with_case {
+                    row.push(Cell::new(case.plan.case.as_str()));
+                }
+                row.extend([
+                    (repeat + 1).to_string().into(),
+                    gate.name.as_str().into(),
+                    found.into(),
+                    allowed.into(),
+                    Cell::new(mark).toned(tone),
+                ]);
+                table.rows.push(row);
+            }
+        }
+    }
+    table
 }

@@ -1,8 +1,9 @@
 //! The topology, drawn: nodes in the order of the longest route, others below.
 
-use super::scale::with_unit;
-use super::svg::{Anchor, Svg};
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
+use crate::figure::number::with_unit;
+use crate::figure::text::{fit, wrap};
+use crate::figure::{Anchor, Drawing, Paint, Style, Weight};
 
 const STEP: f64 = 158.0;
 const WIDE: f64 = 84.0;
@@ -23,7 +24,7 @@ fn places(plan: &Plan) -> Vec<(f64, f64)> {
     let put = |places: &mut Vec<(f64, f64)>, node: NodeIndex, number: usize, row: usize| {
         if let Some(place) = places.get_mut(node) {
             let (x, y) = ((number % per_row) as f64, (number / per_row + row) as f64);
-            *place = (24.0 + WIDE / 2.0 + x * STEP, 44.0 + y * 118.0);
+            *place = (STEP / 2.0 + x * STEP, 30.0 + y * 118.0);
         }
     };
     for (number, node) in spine.iter().enumerate() {
@@ -62,7 +63,9 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
     for content in plan.contents.iter().filter(|content| content.at == node) {
         words.push(format!("serves {}", content.name));
     }
-    for workload in plan.workloads.iter().filter(|workload| workload.at == node) {
+    // A load of nothing is only there for other cases to change.
+    let idle = |does: &Activity| matches!(does, Activity::Load { cpu, .. } if *cpu <= 0.0);
+    for workload in plan.workloads.iter().filter(|workload| workload.at == node && !idle(&workload.does)) {
         let word = match workload.does {
             Activity::Download { .. } => "downloads",
             Activity::Flood { .. } => "floods",
@@ -76,34 +79,43 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
 }
 
 /// Draws the plan.
-pub(super) fn draw(plan: &Plan) -> Svg {
+pub(super) fn draw(plan: &Plan) -> Drawing {
     let places = places(plan);
-    let right = places.iter().map(|place| place.0).fold(0.0, f64::max) + WIDE / 2.0 + 60.0;
-    let most_roles = (0..plan.nodes.len()).map(|node| roles(plan, node).len()).max().unwrap_or(0);
+    let name = Style { paint: Paint::Ink, size: 13.0, weight: Weight::Bold };
+    let words: Vec<Vec<String>> = (0..plan.nodes.len())
+        .map(|node| {
+            let roles = roles(plan, node).into_iter();
+            roles.flat_map(|role| wrap(&role, Style::LABEL.size, Weight::Regular, STEP - 12.0)).collect()
+        })
+        .collect();
+    let right = places.iter().map(|place| place.0).fold(0.0, f64::max) + STEP / 2.0;
     let below = places.iter().map(|place| place.1).fold(0.0, f64::max);
-    let height = below + HIGH / 2.0 + 16.0 * most_roles as f64 + 18.0;
-    let mut svg = Svg::new("Topology", right, height);
+    let most = words.iter().map(Vec::len).max().unwrap_or(0);
+    let height = below + HIGH / 2.0 + 15.0 * most as f64 + 12.0;
+    let mut drawing = Drawing::new("Topology", right, height);
     for link in &plan.links {
         let [a, b] = link.between;
         let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
-        svg.line("link", *from, *to);
+        drawing.path(vec![*from, *to], Paint::Soft, false);
         let (rate, more) = link_words(link);
         let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
         if (from.1 - to.1).abs() < 1.0 {
-            svg.text("soft", (middle.0, middle.1 - 7.0), Anchor::Middle, &rate);
-            svg.text("soft", (middle.0, middle.1 + 15.0), Anchor::Middle, &more);
+            drawing.text((middle.0, middle.1 - 7.0), Anchor::Middle, &rate, Style::LABEL);
+            drawing.text((middle.0, middle.1 + 15.0), Anchor::Middle, &more, Style::LABEL);
         } else {
-            svg.text("soft", (middle.0 + 6.0, middle.1), Anchor::Start, &format!("{rate}, {more}"));
+            // Beside the line, on the side away from where it comes from.
+            let text = format!("{rate}, {more}");
+            drawing.text((middle.0 + 10.0, middle.1 + 8.0), Anchor::Start, &text, Style::LABEL);
         }
     }
-    for (index, node) in plan.nodes.iter().enumerate() {
-        let Some(place) = places.get(index) else { continue };
-        svg.rectangle("node", (place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH), "");
-        svg.text("name", (place.0, place.1 + 5.0), Anchor::Middle, &node.name);
-        for (row, word) in roles(plan, index).iter().enumerate() {
-            let at = place.1 + HIGH / 2.0 + 16.0 * (row + 1) as f64;
-            svg.text("soft", (place.0, at), Anchor::Middle, word);
+    for ((node, place), words) in plan.nodes.iter().zip(&places).zip(&words) {
+        drawing.card((place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH));
+        let shown = fit(&node.name, name.size, name.weight, WIDE - 8.0);
+        drawing.text((place.0, place.1 + 5.0), Anchor::Middle, &shown, name);
+        for (row, word) in words.iter().enumerate() {
+            let at = (place.0, place.1 + HIGH / 2.0 + 15.0 * (row + 1) as f64);
+            drawing.text(at, Anchor::Middle, word, Style::LABEL);
         }
     }
-    svg
+    drawing
 }

@@ -4,8 +4,9 @@
 //! runs/quickstart-20260331-142309/
 //!   experiment.toml        as it was given
 //!   run.json               backend, seed, versions, machine, cases, state
-//!   report.html            the report
-//!   figures/  tables/      each figure as SVG, its data and all results as CSV
+//!   report.html report.pdf the report
+//!   figures/               each figure as SVG, its data as CSV and Parquet
+//!   results.csv, .parquet  every number of every repeat
 //!   case-01/repeat-01/
 //!     raw/                 captures, forwarder logs, transfers, outcome: as measured
 //!     derived/             per second, from the start, invalid lines dropped

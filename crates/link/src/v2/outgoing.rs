@@ -5,6 +5,7 @@ use packet::{Buffer, LinkHeader, NackReason};
 
 use super::PacketKind;
 use super::fragmenter::FragmentPlan;
+use super::reliability::FrameRef;
 
 /// One packet and how it is cut. Frames are written from it whenever they are sent, so that a packet is never
 /// copied but into a frame.
@@ -21,6 +22,8 @@ pub(crate) struct OutgoingPacket {
     pub(crate) next_fragment: u32,
     /// Frames that have neither been acknowledged nor forgotten.
     pub(crate) outstanding: u32,
+    /// Those that were acknowledged after they had been sent again: the other transmission may be acknowledged, too.
+    pub(crate) settled: Vec<u32>,
 }
 
 impl OutgoingPacket {
@@ -103,9 +106,22 @@ impl OutgoingStore {
         Some(packet)
     }
 
-    /// Notes that one frame of a packet needs no more care, and removes the packet after its last one.
-    pub(crate) fn settle_frame(&mut self, key: OutgoingKey) {
+    /// Whether a frame that was sent needs care still: its packet is here, and no other transmission of it was acknowledged.
+    pub(crate) fn waits(&self, frame: FrameRef) -> bool {
+        self.get(frame.key).is_some_and(|packet| !packet.settled.contains(&frame.fragment))
+    }
+
+    /// Notes that one frame of a packet needs no more care, and removes the packet after its last one. `again` tells whether
+    /// other transmissions of the frame may come up later.
+    pub(crate) fn settle_frame(&mut self, frame: FrameRef, again: bool) {
+        if !self.waits(frame) {
+            return;
+        }
+        let key = frame.key;
         let Some(packet) = self.get_mut(key) else { return };
+        if again {
+            packet.settled.push(frame.fragment);
+        }
         packet.outstanding = packet.outstanding.saturating_sub(1);
         if packet.outstanding == 0 {
             self.remove(key);

@@ -3,6 +3,10 @@
 //! Every transmission of a frame gets a TxSequence of its own; the peer sends it back as an Ack. A transmission is
 //! lost when three later ones have been acknowledged, or when the retransmission timeout has passed since it
 //! left. Transmissions stand in a window indexed by TxSequence, so the first one is always the oldest.
+//!
+//! A timeout may pass only because the queue on the way is long. So it doubles when it passes, and a transmission whose timeout has
+//! passed is remembered: its Ack, when it comes after all, tells how long the way really is, and that the frame need not be sent
+//! again. The numbers leave no doubt which transmission an Ack is for.
 
 use std::collections::VecDeque;
 
@@ -44,6 +48,10 @@ pub(crate) struct Reliability {
     /// Transmissions from TxSequence `first` on; `None` where the Ack has come. The first one always waits.
     window: VecDeque<Option<Transmission>>,
     first: u64,
+    /// Transmissions whose timeout has passed, by TxSequence, as many as the window may have.
+    overdue: VecDeque<(u64, Option<Transmission>)>,
+    /// When the timeout was last doubled: what was sent before says nothing against the new one.
+    backed_off_at: Option<Instant>,
     losses: Losses,
     pending_acks: PendingAcks,
     /// When pending acks leave without a packet to travel with.
@@ -58,6 +66,8 @@ impl Reliability {
             rto: RtoEstimator::new(config.rto.clone()),
             window: VecDeque::new(),
             first: first_tx_sequence,
+            overdue: VecDeque::new(),
+            backed_off_at: None,
             losses: Losses {
                 max_retries: config.max_retries,
                 again: VecDeque::new(),
@@ -73,7 +83,7 @@ impl Reliability {
 
     /// How long the peer may go on sending a frame again, judged by this end's parameters.
     pub(crate) fn patience(&self) -> Duration {
-        self.rto.timeout().max(self.config.rto.initial) * (u64::from(self.config.max_retries) + 1)
+        self.rto.longest_timeout() * (u64::from(self.config.max_retries) + 1)
     }
 
     pub(crate) fn rto(&self) -> &RtoEstimator {
@@ -178,12 +188,14 @@ impl Reliability {
         outgoing: &mut OutgoingStore,
         drops: &mut DropCounters,
     ) -> bool {
-        let Ok(position) = usize::try_from(tx_sequence.wrapping_sub(self.first)) else { return false };
-        let Some(acknowledged) = self.window.get_mut(position).and_then(Option::take) else { return false };
+        let position = usize::try_from(tx_sequence.wrapping_sub(self.first)).unwrap_or(usize::MAX);
+        let Some(acknowledged) = self.window.get_mut(position).and_then(Option::take) else {
+            return self.handle_late_ack(now, tx_sequence, outgoing);
+        };
         if acknowledged.frame.retries == 0 {
             self.rto.add_sample(now.saturating_since(acknowledged.sent_at));
         }
-        outgoing.settle_frame(acknowledged.frame.key);
+        outgoing.settle_frame(acknowledged.frame, acknowledged.frame.retries > 0);
         // Each transmission is passed over at most `loss_threshold` times before it counts as lost, so this
         // costs a constant per transmission, however far behind the Ack the window begins.
         for place in self.window.iter_mut().take(position) {
@@ -194,6 +206,28 @@ impl Reliability {
                 *place = None;
             }
         }
+        self.trim(outgoing);
+        true
+    }
+
+    /// Takes in the Ack of a transmission whose timeout had passed. True if it was one.
+    fn handle_late_ack(&mut self, now: Instant, tx_sequence: u64, outgoing: &mut OutgoingStore) -> bool {
+        let Some(&(oldest, _)) = self.overdue.front() else { return false };
+        let age = |number: u64| number.wrapping_sub(oldest);
+        let Ok(place) = self.overdue.binary_search_by_key(&age(tx_sequence), |(number, _)| age(*number))
+        else {
+            return false;
+        };
+        let Some(acknowledged) = self.overdue.get_mut(place).and_then(|(_, overdue)| overdue.take()) else {
+            return false;
+        };
+        while self.overdue.front().is_some_and(|(_, overdue)| overdue.is_none()) {
+            self.overdue.pop_front();
+        }
+        if acknowledged.frame.retries == 0 {
+            self.rto.add_sample(now.saturating_since(acknowledged.sent_at));
+        }
+        outgoing.settle_frame(acknowledged.frame, true);
         self.trim(outgoing);
         true
     }
@@ -209,10 +243,19 @@ impl Reliability {
             self.ack_deadline = Instant::NEVER;
             self.acks_overdue = true;
         }
+        // What left at about the same time is lost at about the same time: the longer timeout is for what is sent from now on.
         let timeout = self.rto.timeout();
-        while let Some(Some(oldest)) = self.window.front()
+        while let Some(&Some(oldest)) = self.window.front()
             && oldest.sent_at + timeout <= now
         {
+            if self.backed_off_at.is_none_or(|then| oldest.sent_at >= then) {
+                self.rto.back_off();
+                self.backed_off_at = Some(now);
+            }
+            if self.overdue.len() >= self.config.max_unacknowledged_frames {
+                self.overdue.pop_front();
+            }
+            self.overdue.push_back((self.first, Some(oldest)));
             self.losses.add(oldest.frame, outgoing, drops);
             self.pop_oldest();
             self.trim(outgoing);
@@ -222,8 +265,8 @@ impl Reliability {
     /// The next frame to be sent again, counted as another retry.
     pub(crate) fn poll_lost(&mut self, outgoing: &OutgoingStore) -> Option<FrameRef> {
         while let Some(frame) = self.losses.again.pop_front() {
-            // Its packet may have been given up because of another frame.
-            if outgoing.get(frame.key).is_some() {
+            // Its packet may have been given up because of another frame, or an Ack has come after all.
+            if outgoing.waits(frame) {
                 return Some(FrameRef { retries: frame.retries + 1, ..frame });
             }
         }
@@ -237,10 +280,10 @@ impl Reliability {
 
     fn forget_oldest(&mut self, outgoing: &mut OutgoingStore, drops: &mut DropCounters) {
         if let Some(Some(oldest)) = self.pop_oldest() {
-            if outgoing.get(oldest.frame.key).is_some() {
+            if outgoing.waits(oldest.frame) {
                 drops.count(DropReason::SentStoreFull);
             }
-            outgoing.settle_frame(oldest.frame.key);
+            outgoing.settle_frame(oldest.frame, oldest.frame.retries > 0);
         }
         self.trim(outgoing);
     }
@@ -251,10 +294,10 @@ impl Reliability {
         Some(oldest)
     }
 
-    /// Makes the window begin with a transmission that still waits, of a packet that still matters.
+    /// Makes the window begin with a transmission that still waits, of a frame that still matters.
     fn trim(&mut self, outgoing: &OutgoingStore) {
         while let Some(oldest) = self.window.front() {
-            if oldest.is_some_and(|oldest| outgoing.get(oldest.frame.key).is_some()) {
+            if oldest.is_some_and(|oldest| outgoing.waits(oldest.frame)) {
                 return;
             }
             self.pop_oldest();
@@ -274,6 +317,9 @@ struct Losses {
 
 impl Losses {
     fn add(&mut self, frame: FrameRef, outgoing: &mut OutgoingStore, drops: &mut DropCounters) {
+        if !outgoing.waits(frame) {
+            return;
+        }
         if frame.retries < self.max_retries {
             self.again.push_back(frame);
         } else if let Some(packet) = outgoing.remove(frame.key) {

@@ -24,12 +24,21 @@ impl Default for RtoConfig {
 }
 
 /// Estimates the retransmission timeout from round-trip times: smoothed with α = 1/8, varied with β = 1/4, and
-/// four times the variation on top. There is no exponential backoff (NDNLPv2 digest, section 5).
+/// four times the variation on top. A timeout that passes doubles it until the next round-trip time is known (RFC 6298,
+/// section 5.5; `RttEstimator::backoffRto` of ndn-cxx). NFD's link service leaves that out, and over a line whose queue takes
+/// longer than the timeout repeats every frame until it gives up.
+///
+/// It doubles twice and no more: Acks that come too late tell the true round trip, so that is enough, and the peer must
+/// remember what it has received for as long as this end may repeat it.
 #[derive(Clone, Debug)]
 pub(crate) struct RtoEstimator {
     config: RtoConfig,
     smoothed: Option<Smoothed>,
+    /// How often the timeout was doubled since the last sample.
+    backoffs: u32,
 }
+
+const MAX_BACKOFFS: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 struct Smoothed {
@@ -39,11 +48,12 @@ struct Smoothed {
 
 impl RtoEstimator {
     pub(crate) fn new(config: RtoConfig) -> Self {
-        RtoEstimator { config, smoothed: None }
+        RtoEstimator { config, smoothed: None, backoffs: 0 }
     }
 
-    /// Takes in the round-trip time of a frame that was sent once and acknowledged.
+    /// Takes in the round-trip time of one transmission.
     pub(crate) fn add_sample(&mut self, sample: Duration) {
+        self.backoffs = 0;
         self.smoothed = Some(match self.smoothed {
             None => Smoothed { round_trip: sample, variation: sample / 2 },
             Some(Smoothed { round_trip, variation }) => {
@@ -53,6 +63,11 @@ impl RtoEstimator {
         });
     }
 
+    /// Doubles the timeout, for it has passed without an acknowledgement.
+    pub(crate) fn back_off(&mut self) {
+        self.backoffs = (self.backoffs + 1).min(MAX_BACKOFFS);
+    }
+
     /// The smoothed round-trip time, once there is one.
     pub(crate) fn smoothed_round_trip(&self) -> Option<Duration> {
         self.smoothed.map(|smoothed| smoothed.round_trip)
@@ -60,11 +75,21 @@ impl RtoEstimator {
 
     /// The current timeout.
     pub(crate) fn timeout(&self) -> Duration {
+        (self.measured() * (1 << self.backoffs)).min(self.config.max)
+    }
+
+    /// The longest timeout there may be unless round trips change.
+    pub(crate) fn longest_timeout(&self) -> Duration {
+        (self.measured().max(self.config.initial) * (1 << MAX_BACKOFFS)).min(self.config.max)
+    }
+
+    /// The timeout by what was measured alone.
+    fn measured(&self) -> Duration {
         let timeout = match self.smoothed {
             None => self.config.initial,
             Some(Smoothed { round_trip, variation }) => round_trip + variation * 4,
         };
-        timeout.max(self.config.min).min(self.config.max)
+        timeout.max(self.config.min)
     }
 }
 
@@ -88,6 +113,19 @@ mod tests {
         assert_eq!(rto.timeout(), millis(1090));
         rto.add_sample(millis(330)); // rttvar (3*170 + 80) / 4 = 147.5, srtt (7*410 + 330) / 8 = 400
         assert_eq!(rto.timeout(), millis(990));
+    }
+
+    #[test]
+    fn the_timeout_doubles_twice_when_it_passes_and_a_round_trip_brings_it_back() {
+        let mut rto = RtoEstimator::new(RtoConfig::default());
+        let timeouts = [(); 4].map(|()| {
+            rto.back_off();
+            rto.timeout()
+        });
+        assert_eq!(timeouts, [2, 4, 4, 4].map(Duration::from_secs));
+        assert_eq!(rto.longest_timeout(), Duration::from_secs(4));
+        rto.add_sample(millis(400));
+        assert_eq!(rto.timeout(), millis(1200));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use link::{DropCounters, DropReason, Impairment, ImpairmentConfig, Wire, v1, v2};
+use link::{Direction, DropCounters, DropReason, Fate, FrameTap, Impairment, ImpairmentConfig, Wire, v1, v2};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, LinkHeader};
@@ -104,10 +104,10 @@ impl End for v1::LinkService {
 }
 
 /// Two ends and a wire in each direction; `delivered[0]` is what end 0 received.
-pub struct Pair<E> {
+pub struct Pair<E, T = Impairment> {
     pub now: Instant,
     pub ends: [E; 2],
-    pub wires: [Wire<Impairment>; 2],
+    pub wires: [Wire<T>; 2],
     pub delivered: [Vec<Vec<u8>>; 2],
     /// The largest frame seen.
     pub longest_frame: usize,
@@ -116,13 +116,39 @@ pub struct Pair<E> {
 impl<E: End> Pair<E> {
     pub fn new(ends: [E; 2], impairment: &ImpairmentConfig, seed: u64) -> Self {
         let wire = |id| Wire::new(Impairment::new(impairment.clone(), seed * 2 + id), 100_000);
-        Pair {
-            now: Instant::ZERO,
-            ends,
-            wires: [wire(0), wire(1)],
-            delivered: [Vec::new(), Vec::new()],
-            longest_frame: 0,
+        Pair::over([wire(0), wire(1)], ends)
+    }
+
+    pub fn set_impairment(&mut self, impairment: &ImpairmentConfig) {
+        for wire in &mut self.wires {
+            wire.tap_mut().set_config(impairment.clone());
         }
+    }
+}
+
+/// A line of so many bytes a second with a queue without end in front of it.
+pub struct SlowLine {
+    pub bytes_per_second: u64,
+    pub busy_until: Instant,
+}
+
+impl SlowLine {
+    pub fn new(bytes_per_second: u64) -> Self {
+        SlowLine { bytes_per_second, busy_until: Instant::ZERO }
+    }
+}
+
+impl FrameTap for SlowLine {
+    fn on_frame(&mut self, now: Instant, _: Direction, frame: &mut Vec<u8>) -> Fate {
+        let time = Duration::from_nanos(frame.len() as u64 * 1_000_000_000 / self.bytes_per_second);
+        self.busy_until = self.busy_until.max(now) + time;
+        Fate::Delay(self.busy_until.saturating_since(now))
+    }
+}
+
+impl<E: End, T: FrameTap> Pair<E, T> {
+    pub fn over(wires: [Wire<T>; 2], ends: [E; 2]) -> Self {
+        Pair { now: Instant::ZERO, ends, wires, delivered: [Vec::new(), Vec::new()], longest_frame: 0 }
     }
 
     pub fn send(&mut self, from: usize, message: &[u8]) -> Result<(), DropReason> {
@@ -197,12 +223,6 @@ impl<E: End> Pair<E> {
             let next = self.next_deadline().max(self.now);
             assert!(next <= end, "not quiet after {limit}: {} is to come", next);
             self.run_until(next);
-        }
-    }
-
-    pub fn set_impairment(&mut self, impairment: &ImpairmentConfig) {
-        for wire in &mut self.wires {
-            wire.tap_mut().set_config(impairment.clone());
         }
     }
 }

@@ -3,6 +3,7 @@
 use packet::error::DecodeError;
 use packet::ndn::tlv::Reader;
 
+use super::Totals;
 use crate::fields::{self, Fields};
 use crate::types;
 
@@ -41,6 +42,8 @@ pub struct GeneralStatus {
     pub satisfied_interests: u64,
     /// Pending Interests that ran out.
     pub unsatisfied_interests: u64,
+    /// What only Cairn tells.
+    pub totals: Option<Totals>,
 }
 
 impl GeneralStatus {
@@ -66,6 +69,9 @@ impl GeneralStatus {
             (types::N_UNSATISFIED_INTERESTS, self.unsatisfied_interests),
         ] {
             fields::write_number(&mut out, kind, Some(number));
+        }
+        if let Some(totals) = &self.totals {
+            totals.write(&mut out);
         }
         out
     }
@@ -94,6 +100,7 @@ impl GeneralStatus {
             out_nacks: count(types::N_OUT_NACKS, "NOutNacks")?,
             satisfied_interests: count(types::N_SATISFIED_INTERESTS, "NSatisfiedInterests")?,
             unsatisfied_interests: count(types::N_UNSATISFIED_INTERESTS, "NUnsatisfiedInterests")?,
+            totals: Totals::read(&fields)?,
         })
     }
 }

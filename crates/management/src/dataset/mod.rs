@@ -11,6 +11,7 @@ mod fib;
 mod general;
 mod rib;
 mod strategy;
+mod totals;
 
 use packet::error::DecodeError;
 use packet::ndn::tlv::Reader;
@@ -24,6 +25,7 @@ pub use fib::{FibEntry, NextHopRecord};
 pub use general::GeneralStatus;
 pub use rib::{RibEntry, Route};
 pub use strategy::StrategyChoice;
+pub use totals::{Dropped, Totals};
 
 /// An item of a dataset that is a list.
 pub trait DatasetItem: Sized + sealed::Fields {

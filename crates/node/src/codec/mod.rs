@@ -36,7 +36,7 @@ pub(crate) trait FrameSink {
     /// The bytes that the next frame is appended to.
     fn bytes(&mut self) -> &mut Vec<u8>;
     /// A frame is complete: all that was appended since the last one, and behind it `packet`, if there is one.
-    fn end_frame(&mut self, packet: Option<&packet::Buffer>);
+    fn end_frame(&mut self, packet: Option<packet::Buffer>);
 }
 
 /// What a link does beside its transport; see [`crate::control::FaceChanges`].

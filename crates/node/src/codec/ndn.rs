@@ -6,10 +6,10 @@ use link::v2::{
     ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, types};
-use packet::ndn::tlv;
+use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Data, DecodeError, Interest, LinkHeader, NackReason, NameHasher};
+use packet::{Data, Interest, NackReason, NameHasher};
 
 use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
 
@@ -93,27 +93,24 @@ impl NdnCodec {
         arrivals: &mut Arrivals,
     ) {
         match self.service.receive_frame(now, EndpointId(from), frame) {
+            // Read where it lies; whoever is good is copied last, so that nothing waits for memory that is not in the cache.
             Ok(Received::Packet { packet, header, nack }) => {
                 let hashes = arrivals.next_hashes();
-                let decoded = if is_data(packet) {
-                    Data::copy_ndn_hashed(packet, hasher, hashes).map(Packet::Data)
+                if is_data(packet) {
+                    match DataView::decode_hashed(packet, hasher, hashes) {
+                        Ok(view) => arrivals.push(Packet::Data(Data::copy_of(view)), header),
+                        Err(_) => self.malformed_packets += 1,
+                    }
                 } else {
-                    Interest::copy_ndn_hashed(packet, hasher, hashes)
-                        .map(|interest| asked_or_nacked(interest, nack))
-                };
-                self.arrive(decoded, header, arrivals);
+                    match InterestView::decode_hashed(packet, hasher, hashes) {
+                        Ok(view) => arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header),
+                        Err(_) => self.malformed_packets += 1,
+                    }
+                }
             }
             Ok(Received::Taken) => self.receive_reassembled(hasher, arrivals),
             // The service has counted it.
             Err(_) => {}
-        }
-    }
-
-    #[inline]
-    fn arrive(&mut self, decoded: Result<Packet, DecodeError>, header: LinkHeader, arrivals: &mut Arrivals) {
-        match decoded {
-            Ok(packet) => arrivals.push(packet, header),
-            Err(_) => self.malformed_packets += 1,
         }
     }
 
@@ -127,18 +124,22 @@ impl NdnCodec {
                 Interest::decode_ndn_hashed(delivery.packet, hasher, hashes)
                     .map(|interest| asked_or_nacked(interest, delivery.nack))
             };
-            self.arrive(decoded, delivery.header, arrivals);
+            match decoded {
+                Ok(packet) => arrivals.push(packet, delivery.header),
+                Err(_) => self.malformed_packets += 1,
+            }
         }
     }
 
     #[inline]
     pub(super) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
-        let (wire, nack) = match &transmit.packet {
-            Outgoing::Interest(interest) => (interest.wire(), None),
-            Outgoing::Data(data) => (data.wire(), None),
-            Outgoing::Nack(interest, reason) => (interest.wire(), Some(*reason)),
+        let Transmit { packet, header, .. } = transmit;
+        let (wire, nack) = match packet {
+            Outgoing::Interest(interest) => (interest.into_wire(), None),
+            Outgoing::Data(data) => (data.into_wire(), None),
+            Outgoing::Nack(interest, reason) => (interest.into_wire(), Some(reason)),
         };
-        match self.service.frame(now, transmit.header, nack, wire, sink.bytes()) {
+        match self.service.frame(now, header, nack, &wire, sink.bytes()) {
             Ok(Framed::Whole) => sink.end_frame(Some(wire)),
             Ok(Framed::Taken) => self.poll_frames(now, sink),
             // The service has counted it.

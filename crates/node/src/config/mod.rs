@@ -154,6 +154,10 @@ section! {
             SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9696),
             SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 9696),
         ],
+        /// Web pages that count as applications of this host and may give commands, as browsers name them:
+        /// "http://localhost:8080". All others that a browser on this host shows, and whatever a proxy passes on, are
+        /// neighbours. Programs that are no browsers name no page and count as applications.
+        local_origins: Vec<String> = Vec::new(),
     }
 }
 
@@ -228,6 +232,10 @@ pub struct AuthorizeSection {
     /// What it may be used for: faces, fib, cs, strategy-choice, rib, and localhop for routes of neighbours.
     #[serde(default = "all_local_modules")]
     pub modules: Vec<String>,
+    /// Whether keys that this one has certified, directly or by way of others under its name, count as well. Their
+    /// certificates are fetched.
+    #[serde(default)]
+    pub delegates: bool,
 }
 
 fn all_local_modules() -> Vec<String> {

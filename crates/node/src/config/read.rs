@@ -99,6 +99,7 @@ const EXAMPLES: &str = r#"
 # [[authorize]]
 # certificate = "/etc/cairn/operator.cert"
 # modules = ["faces", "fib", "cs", "strategy-choice", "rib"]   # and "localhop" for routes of neighbours
+# delegates = false            # true: keys that this one has certified count as well; their certificates are fetched
 
 # Strategies for the names under a prefix.
 # [[strategy]]

@@ -21,7 +21,7 @@ mod unmanaged;
 
 use engine::{FaceId, NextHop, StrategySpec};
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, Name};
+use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind,
@@ -86,6 +86,14 @@ pub trait NodeControl {
     /// Removes a next hop; false if it was not there.
     fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool;
 
+    /// Makes several changes in their order, as one piece of work for the node: what one route at a short prefix changes for the
+    /// prefixes below it. Says of each change that was not made why not.
+    fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)>;
+
     /// All prefixes that have next hops, in no particular order.
     fn routes(&mut self, dialect: Dialect) -> Vec<RouteStatus>;
 
@@ -123,6 +131,27 @@ pub trait NodeControl {
     fn status(&mut self) -> NodeStatus;
 }
 
+/// A change to the next hops of a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextHopChange {
+    /// As [`NodeControl::add_next_hop`].
+    Add {
+        /// The prefix.
+        prefix: Name,
+        /// The next hop.
+        hop: NextHop,
+        /// The announcement that it was learned from.
+        announcement: Option<Buffer>,
+    },
+    /// As [`NodeControl::remove_next_hop`]. That it was not there is no failure.
+    Remove {
+        /// The prefix.
+        prefix: Name,
+        /// The face that its next hop goes by.
+        face: FaceId,
+    },
+}
+
 /// Why a next hop was not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddNextHopError {
@@ -135,6 +164,15 @@ pub enum AddNextHopError {
     /// The data plane has ended.
     #[error("the node is shutting down")]
     ShuttingDown,
+}
+
+/// An Interest of an application of the node's own.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The Interest.
+    pub interest: Interest,
+    /// The one face to send it to, instead of where routes and strategy lead.
+    pub next_hop: Option<FaceId>,
 }
 
 /// What time it is: two clocks, read together.
@@ -150,7 +188,7 @@ pub struct Now {
 ///
 /// # Calling order
 /// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data with
-/// [`poll_data`](Self::poll_data) until there is none, and calls [`handle_timeout`](Self::handle_timeout)
+/// [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there are none, and calls [`handle_timeout`](Self::handle_timeout)
 /// when [`next_deadline`](Self::next_deadline) has come.
 pub trait ControlApplication: Send {
     /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
@@ -167,6 +205,24 @@ pub trait ControlApplication: Send {
 
     /// The deadline has come.
     fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl);
+
+    /// A Data has come that the application asked for.
+    fn handle_data(&mut self, _now: Now, _node: &mut dyn NodeControl, _data: &Data) {}
+
+    /// A question of the application came back.
+    fn handle_nack(
+        &mut self,
+        _now: Now,
+        _node: &mut dyn NodeControl,
+        _interest: &Interest,
+        _reason: NackReason,
+    ) {
+    }
+
+    /// The next Interest to send.
+    fn poll_question(&mut self) -> Option<Question> {
+        None
+    }
 
     /// The next Data to send. It is never cached.
     fn poll_data(&mut self) -> Option<Data>;

@@ -1,8 +1,12 @@
 //! What a node tells of its tables.
 
+use std::collections::BTreeMap;
+
 use engine::{EvictionPolicy, NextHop, UnsolicitedPolicy};
 use packet::Name;
 use packet::time::{Duration, Instant};
+
+use crate::drop_reason::DropCounters;
 
 /// A prefix and the ways towards it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,4 +83,12 @@ pub struct NodeStatus {
     pub in_packets: [u64; 3],
     /// Interests, Data and Nacks sent, over all faces, past ones included.
     pub out_packets: [u64; 3],
+    /// Bytes that wait for peers to read, over all faces.
+    pub queued_bytes: usize,
+    /// Bytes of incomplete packets, over all faces.
+    pub reassembly_bytes: usize,
+    /// What transports and the node around its faces dropped, past faces included.
+    pub transport_drops: DropCounters,
+    /// What links dropped, past faces included, by their words for it.
+    pub link_drops: BTreeMap<&'static str, u64>,
 }

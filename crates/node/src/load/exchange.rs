@@ -1,10 +1,9 @@
 //! Interests and Data over UDP, as fast as the forwarder between takes them.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::Report;
@@ -44,6 +43,9 @@ pub struct UdpExchange {
 
 /// Without Data for so long, what is on its way counts as lost.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How long nothing is tried when there was nothing to do.
+const PAUSE: Duration = Duration::from_micros(2);
 
 pub(super) fn socket(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
@@ -117,10 +119,11 @@ impl UdpExchange {
         while Instant::now() < end {
             let worked = self.produce()? | self.collect()? | self.ask()?;
             if !worked {
-                let mut sources =
-                    [PollFd::new(&self.consumer, PollFlags::IN), PollFd::new(&self.producer, PollFlags::IN)];
-                let millisecond = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-                poll(&mut sources, Some(&millisecond))?;
+                // Whoever sleeps has to be woken, which would be counted as a cost of forwarding.
+                let pause = Instant::now() + PAUSE;
+                while Instant::now() < pause {
+                    std::hint::spin_loop();
+                }
             }
         }
         Ok(())
@@ -145,7 +148,9 @@ impl UdpExchange {
         if self.pending() > 0 && self.last_data.elapsed() > PATIENCE {
             self.totals.lost += self.pending();
         }
-        let train = (MAX_TRAIN_BYTES / self.interest.len()).min(MAX_TRAIN_DATAGRAMS);
+        // As many as can be answered with one train.
+        let longest = self.interest.len().max(self.data.len());
+        let train = (MAX_TRAIN_BYTES / longest).clamp(1, MAX_TRAIN_DATAGRAMS);
         // A window that opened a little is worth a train only when it has opened by one.
         let room = self.config.window.saturating_sub(self.pending());
         if room < (train as u64).min(self.config.window) {
@@ -159,7 +164,12 @@ impl UdpExchange {
             self.next += 1;
         }
         let bytes = self.interests.get(..count * self.interest.len()).unwrap_or_default();
-        let train = Train { to: self.config.forwarder, bytes, segment: self.interest.len() };
+        let train = Train {
+            to: self.config.forwarder,
+            slices: &[IoSlice::new(bytes)],
+            len_bytes: bytes.len(),
+            segment: self.interest.len(),
+        };
         if self.totals.data + self.totals.lost == self.totals.interests {
             self.last_data = Instant::now();
         }
@@ -227,7 +237,9 @@ impl UdpExchange {
                 };
                 let segment = bytes.len() / ready.max(1);
                 // What the socket does not take is lost, as on any network.
-                let _ = datagrams::send(&self.producer, &[Train { to: train.from, bytes, segment }]);
+                let slices = [IoSlice::new(bytes)];
+                let train = Train { to: train.from, slices: &slices, len_bytes: bytes.len(), segment };
+                let _ = datagrams::send(&self.producer, &[train]);
                 self.totals.answered += ready as u64;
             }
         }

@@ -1,6 +1,6 @@
 //! The bare relay: what arrives from one side leaves by the other, by the same system calls as a node's, and nothing is looked at.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
@@ -28,7 +28,8 @@ pub fn relay_udp(local: SocketAddr, producer: SocketAddr) -> io::Result<()> {
             Err(error) if is_passing(&error) => continue,
             Err(error) => return Err(error),
         };
-        let mut trains = [Train { to: producer, bytes: &[], segment: 0 }; SEND_TRAINS];
+        let mut slices = [IoSlice::new(&[]); SEND_TRAINS];
+        let mut ways = [(producer, 0, 0); SEND_TRAINS];
         let mut ready = 0;
         for (train, bytes) in (0..count).filter_map(|index| receiver.train(index)) {
             let to = if train.from == producer {
@@ -37,10 +38,15 @@ pub fn relay_udp(local: SocketAddr, producer: SocketAddr) -> io::Result<()> {
                 consumer = Some(train.from);
                 Some(producer)
             };
-            if let (Some(to), Some(place)) = (to, trains.get_mut(ready)) {
-                *place = Train { to, bytes, segment: train.stride };
+            if let (Some(to), Some(slice), Some(way)) = (to, slices.get_mut(ready), ways.get_mut(ready)) {
+                *slice = IoSlice::new(bytes);
+                *way = (to, bytes.len(), train.stride);
                 ready += 1;
             }
+        }
+        let mut trains = [Train { to: producer, slices: &[], len_bytes: 0, segment: 0 }; SEND_TRAINS];
+        for (train, (slices, (to, len_bytes, segment))) in trains.iter_mut().zip(slices.chunks(1).zip(ways)) {
+            *train = Train { to, slices, len_bytes, segment };
         }
         let mut rest = trains.get(..ready).unwrap_or_default();
         while !rest.is_empty() {

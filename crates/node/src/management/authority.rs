@@ -8,11 +8,15 @@ use packet::ndn::KeyLocator;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, Name, NameRef};
 use thiserror::Error;
+use trust::Certificate;
 
 use crate::control::Now;
 
 /// Verifies signatures and knows what each key may do. Implemented over keys and trust rules elsewhere.
 pub trait VerifyCommand: Send + fmt::Debug {
+    /// Whether anything is known about `key`, by its name or that of its certificate.
+    fn knows(&self, key: NameRef<'_>) -> bool;
+
     /// Checks that `key` has made `signature`, and that it may give `command` now.
     ///
     /// # Errors
@@ -51,6 +55,9 @@ pub enum Refusal {
     /// It is signed by somebody who may not, wrongly, or not for the first time.
     #[error("unauthorized: {0}")]
     Unauthorized(String),
+    /// It is signed by a key that nothing is known about.
+    #[error("{0} is not a trusted key")]
+    Stranger(Name),
 }
 
 impl Authority {
@@ -71,14 +78,34 @@ impl Authority {
         interest: &Interest,
     ) -> Result<(), Refusal> {
         let Authority::Keys(verifier, guard) = self else { return Ok(()) };
-        let signature =
-            CommandSignature::of(interest).map_err(|error| Refusal::Malformed(error.to_string()))?;
-        let Some(KeyLocator::Name(key)) = signature.info.key_locator else {
-            return Err(Refusal::Malformed("the signature does not name a key".to_owned()));
-        };
+        let (signature, key) = signature_and_key(interest)?;
         let time_ms = guard.check(now, key, &signature)?;
+        if !verifier.knows(key) {
+            return Err(Refusal::Stranger(key.to_name()));
+        }
         let verdict = verifier.verify_command(now.unix_millis, command, reach, key, &signature);
         verdict.map_err(Refusal::Unauthorized)?;
+        guard.remember(now, key, time_ms);
+        Ok(())
+    }
+
+    /// Whether `interest` is to be obeyed, when the key that it names is that of `certificate`, which is known to count.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) fn check_delegate(
+        &mut self,
+        now: Now,
+        interest: &Interest,
+        certificate: &Certificate,
+    ) -> Result<(), Refusal> {
+        let Authority::Keys(_, guard) = self else { return Ok(()) };
+        let (signature, key) = signature_and_key(interest)?;
+        // Others may have come while it waited.
+        let time_ms = guard.check(now, key, &signature)?;
+        let verified =
+            certificate.verifier().verify(signature.info.signature_type, &signature.signed, signature.value);
+        verified.map_err(|error| Refusal::Unauthorized(error.to_string()))?;
         guard.remember(now, key, time_ms);
         Ok(())
     }
@@ -92,6 +119,15 @@ impl Authority {
             Authority::Anyone => Ok(()),
             Authority::Keys(verifier, _) => verifier.verify_announcement(now.unix_millis, announcement),
         }
+    }
+}
+
+/// The signature of a command, and the name of the key that made it.
+fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameRef<'_>), Refusal> {
+    let signature = CommandSignature::of(interest).map_err(|error| Refusal::Malformed(error.to_string()))?;
+    match signature.info.key_locator {
+        Some(KeyLocator::Name(key)) => Ok((signature, key)),
+        _ => Err(Refusal::Malformed("the signature does not name a key".to_owned())),
     }
 }
 
@@ -155,6 +191,10 @@ mod tests {
     struct Friend;
 
     impl VerifyCommand for Friend {
+        fn knows(&self, key: NameRef<'_>) -> bool {
+            key != "/stranger/KEY/1".parse::<Name>().unwrap().as_ref()
+        }
+
         fn verify_command(
             &self,
             _: u64,
@@ -237,6 +277,14 @@ mod tests {
         // What is forged does not count as the last command.
         assert!(refused(check(&mut authority, 1, &command("/dave/KEY/1", Some(NOW_MS + 9), false))));
         assert_eq!(check(&mut authority, 1, &command("/dave/KEY/1", Some(NOW_MS), true)), Ok(()));
+    }
+
+    #[test]
+    fn of_a_key_that_nothing_is_known_about_it_is_said_which_it_is() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let interest = command("/stranger/KEY/1", Some(NOW_MS), true);
+        let stranger = Refusal::Stranger("/stranger/KEY/1".parse().unwrap());
+        assert_eq!(check(&mut authority, 0, &interest), Err(stranger));
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! How things are: status datasets.
 
 use management::{
-    ChannelStatus, ControlResponse, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus,
-    RequestName, RibEntry, StatusCode, StrategyChoice, encode_list, refusal_data, segments,
+    ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FaceQueryFilter, FaceStatus, FibEntry,
+    GeneralStatus, RequestName, RibEntry, StatusCode, StrategyChoice, Totals, encode_list, refusal_data,
+    segments,
 };
 use packet::time::Instant;
 use packet::{ComponentKind, Dialect, Interest, Name};
 
 use super::rib::Route;
 use super::{NfdManagement, convert};
-use crate::control::{NodeControl, Now};
+use crate::control::{NodeControl, NodeStatus, Now};
 
 impl NfdManagement {
     /// Answers with the first segment of a dataset and keeps the others. Interests for a version or segment are answered from what
@@ -63,7 +64,7 @@ impl NfdManagement {
         dataset: Dataset,
     ) -> Result<Vec<u8>, ControlResponse> {
         Ok(match dataset {
-            Dataset::StatusGeneral => general(now, node).encode(),
+            Dataset::StatusGeneral => self.general(now, node).encode(),
             Dataset::FacesList => encode_list(&faces(node)),
             Dataset::FacesQuery => {
                 let filter = RequestName::parse(interest.name())
@@ -85,6 +86,38 @@ impl NfdManagement {
             Dataset::CsInfo => encode_list(&[content_store(node)]),
             Dataset::StrategyList => encode_list(&strategies(node)),
         })
+    }
+
+    /// There is no tree of names here: what counts for it are the prefixes and names that tables hold. Measurements are not counted.
+    fn general(&self, now: Now, node: &mut dyn NodeControl) -> GeneralStatus {
+        let status = node.status();
+        let [in_interests, in_data, in_nacks] = status.in_packets;
+        let [out_interests, out_data, out_nacks] = status.out_packets;
+        let tables = &status.tables;
+        let totals = Totals {
+            rib_routes: self.rib.route_count() as u64,
+            rib_bytes: self.rib.bytes() as u64,
+            ..totals(&status)
+        };
+        GeneralStatus {
+            start_timestamp_ms: status.started_unix_millis,
+            current_timestamp_ms: now.unix_millis,
+            name_tree_entries: u64::from(tables.routes) + u64::from(tables.pending),
+            fib_entries: tables.routes.into(),
+            pit_entries: tables.pending.into(),
+            measurements_entries: 0,
+            cs_entries: tables.cached.into(),
+            in_interests,
+            in_data,
+            in_nacks,
+            out_interests,
+            out_data,
+            out_nacks,
+            satisfied_interests: status.engine.satisfied,
+            unsatisfied_interests: status.engine.unsatisfied,
+            version: status.version,
+            totals: Some(totals),
+        }
     }
 
     fn rib_entries(&self, now: Instant) -> Vec<RibEntry> {
@@ -132,28 +165,29 @@ fn content_store(node: &mut dyn NodeControl) -> CsInfo {
     }
 }
 
-/// There is no tree of names here: what counts for it are the prefixes and names that tables hold. Measurements are not counted.
-fn general(now: Now, node: &mut dyn NodeControl) -> GeneralStatus {
-    let status = node.status();
-    let [in_interests, in_data, in_nacks] = status.in_packets;
-    let [out_interests, out_data, out_nacks] = status.out_packets;
+/// What the node holds and has dropped, the RIB aside.
+fn totals(status: &NodeStatus) -> Totals {
     let tables = &status.tables;
-    GeneralStatus {
-        version: status.version,
-        start_timestamp_ms: status.started_unix_millis,
-        current_timestamp_ms: now.unix_millis,
-        name_tree_entries: u64::from(tables.routes) + u64::from(tables.pending),
-        fib_entries: tables.routes.into(),
-        pit_entries: tables.pending.into(),
-        measurements_entries: 0,
-        cs_entries: tables.cached.into(),
-        in_interests,
-        in_data,
-        in_nacks,
-        out_interests,
-        out_data,
-        out_nacks,
-        satisfied_interests: status.engine.satisfied,
-        unsatisfied_interests: status.engine.unsatisfied,
+    let engine = status.engine.drops.iter().map(|(reason, count)| ("engine", reason.as_str(), count));
+    let link = status.link_drops.iter().map(|(reason, count)| ("link", *reason, *count));
+    let transport = status.transport_drops.occurred().into_iter();
+    let transport = transport.map(|(reason, count)| ("transport", reason, count));
+    let drops = engine.chain(link).chain(transport).filter(|(.., count)| *count > 0);
+    Totals {
+        faces: tables.faces as u64,
+        queued_bytes: status.queued_bytes as u64,
+        reassembly_bytes: status.reassembly_bytes as u64,
+        pit_bytes: tables.pending_bytes,
+        cs_bytes: tables.cached_bytes,
+        table_bytes: tables.footprint_bytes as u64,
+        rib_routes: 0,
+        rib_bytes: 0,
+        drops: drops
+            .map(|(layer, reason, count)| Dropped {
+                layer: layer.to_owned(),
+                reason: reason.to_owned(),
+                count,
+            })
+            .collect(),
     }
 }

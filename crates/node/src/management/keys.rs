@@ -1,7 +1,7 @@
 //! Commands by keys that the operator trusts, each for some of the modules.
 //!
-//! Certificates are trusted as they are; no chains are followed, so nothing has to be fetched while somebody waits, and a node
-//! that has just started, without routes, can be managed.
+//! These certificates are trusted as they are: nothing has to be fetched while somebody waits, and a node that has just started,
+//! without routes, can be managed. Keys that they have certified are the matter of [`Delegation`](super::Delegation).
 
 use management::{Command, CommandSignature, Reach};
 use packet::ndn::{KeyLocator, SignatureType};
@@ -35,11 +35,15 @@ impl Privileges {
         }
     }
 
-    /// Whether commands of this reach and module are among them.
-    fn allow(&self, reach: Reach, module: &str) -> bool {
-        let wanted = if reach == Reach::Localhop { LOCALHOP } else { module };
+    /// Whether what this word stands for is among them.
+    pub(super) fn include(&self, wanted: &str) -> bool {
         self.modules.iter().any(|word| word == wanted)
     }
+}
+
+/// The word for what a command of this reach does.
+pub(super) fn word_of(command: Command, reach: Reach) -> &'static str {
+    if reach == Reach::Localhop { LOCALHOP } else { command.words().0 }
 }
 
 /// The keys an operator trusts.
@@ -64,6 +68,10 @@ impl TrustedKeys {
 }
 
 impl VerifyCommand for TrustedKeys {
+    fn knows(&self, key: NameRef<'_>) -> bool {
+        self.find(key).next().is_some()
+    }
+
     fn verify_command(
         &self,
         unix_millis: u64,
@@ -77,7 +85,7 @@ impl VerifyCommand for TrustedKeys {
         for (certificate, privileges) in self.find(key) {
             if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
                 problem = format!("{} is valid {}", certificate.name(), certificate.validity());
-            } else if !privileges.allow(reach, module) {
+            } else if !privileges.include(word_of(command, reach)) {
                 problem = format!("{} may not give commands for {module}", certificate.name());
             } else {
                 let signature_type: SignatureType = signature.info.signature_type;

@@ -14,6 +14,7 @@
 mod authority;
 mod convert;
 mod datasets;
+mod delegation;
 mod face_commands;
 mod forwarder_commands;
 mod keys;
@@ -32,10 +33,12 @@ use management::{
 };
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Data, Interest, Name};
+use packet::{ComponentKind, Data, Interest, NackReason, Name};
 
-use crate::control::{ControlApplication, FaceEvent, NodeControl, Now};
+use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, Question};
 pub use authority::{Authority, Refusal, ReplayGuard, VerifyCommand};
+pub use delegation::Delegation;
+use delegation::Parked;
 use face_commands::PendingFace;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
@@ -58,6 +61,8 @@ pub struct ManagementConfig {
     /// Whose route registrations are accepted from neighbours; `None` for nobody's. Announced routes are learned only
     /// where this is set.
     pub localhop: Option<Authority>,
+    /// Which keys have been certified by those whose commands are carried out, and count as theirs.
+    pub delegation: Delegation,
     /// Most routes in the RIB.
     pub max_routes: usize,
     /// Most bytes of names and announcements of these routes.
@@ -72,6 +77,7 @@ impl Default for ManagementConfig {
         ManagementConfig {
             localhost: Authority::Anyone,
             localhop: None,
+            delegation: Delegation::default(),
             max_routes: 65_536,
             max_route_bytes: 64 << 20,
             max_stored_packets: 256,
@@ -131,6 +137,7 @@ impl From<ControlResponse> for Outcome {
 pub struct NfdManagement {
     localhost: Authority,
     localhop: Option<Authority>,
+    delegation: Delegation,
     rib: Rib,
     store: DataStore,
     /// Faces that are being connected, and who waits for them.
@@ -153,6 +160,7 @@ impl NfdManagement {
         NfdManagement {
             localhost: config.localhost,
             localhop: config.localhop,
+            delegation: config.delegation,
             rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
             store: DataStore::new(config.max_stored_packets),
             connecting: BTreeMap::new(),
@@ -189,16 +197,8 @@ impl NfdManagement {
     }
 
     fn handle_command(&mut self, node: &mut dyn NodeControl, request: Request<'_>) -> Outcome {
-        let name = RequestName::parse(request.interest.name());
-        let parameter = name.as_ref().and_then(RequestName::parameter);
-        let parameters = match request.command {
-            Command::RibAnnounce => ControlParameters::default(),
-            _ => match parameter.map(|parameter| ControlParameters::decode(parameter.value)) {
-                Some(Ok(parameters)) => parameters,
-                _ => return Outcome::Silence,
-            },
-        };
-        let Request { now, command, reach, interest, .. } = request;
+        let Some(parameters) = parameters_of(request) else { return Outcome::Silence };
+        let Request { now, command, reach, interest, from } = request;
         let Some(authority) = self.authority(reach) else { return Outcome::Silence };
         // An announcement is signed itself, by whom it concerns.
         let outcome = match command {
@@ -206,23 +206,69 @@ impl NfdManagement {
             _ => authority.check(now, command, reach, interest),
         };
         match outcome {
-            Ok(()) => {}
-            Err(refusal) => {
-                self.counters.unauthorized += 1;
-                self.log_refusal(request, &refusal);
-                return match refusal {
-                    Refusal::Malformed(_) => Outcome::Silence,
-                    Refusal::Unauthorized(_) => {
-                        ControlResponse::error(StatusCode::Unauthorized, "authorization rejected").into()
-                    }
-                };
+            Ok(()) => self.obey(node, request, parameters),
+            Err(Refusal::Stranger(key)) if self.delegation.concerns(command, reach, key.as_ref()) => {
+                let parked = Parked { command, reach, interest: interest.clone(), from };
+                if self.delegation.park(now, key, parked) {
+                    return Outcome::Later;
+                }
+                let reason = "too many commands wait for certificates".to_owned();
+                self.refuse(request, &Refusal::Unauthorized(reason))
+            }
+            Err(refusal) => self.refuse(request, &refusal),
+        }
+    }
+
+    fn refuse(&mut self, request: Request<'_>, refusal: &Refusal) -> Outcome {
+        self.counters.unauthorized += 1;
+        self.log_refusal(request, refusal);
+        match refusal {
+            Refusal::Malformed(_) => Outcome::Silence,
+            Refusal::Unauthorized(_) | Refusal::Stranger(_) => {
+                ControlResponse::error(StatusCode::Unauthorized, "authorization rejected").into()
             }
         }
-        if !parameters::are_valid(command, &parameters) {
+    }
+
+    /// Does what somebody wants who may want it.
+    fn obey(
+        &mut self,
+        node: &mut dyn NodeControl,
+        request: Request<'_>,
+        parameters: ControlParameters,
+    ) -> Outcome {
+        if !parameters::are_valid(request.command, &parameters) {
             return ControlResponse::error(StatusCode::BadParameters, "failed in validating parameters")
                 .into();
         }
         self.carry_out(node, request, parameters)
+    }
+
+    /// Carries out, or refuses, commands about whose keys all is known by now.
+    fn conclude_delegates(&mut self, now: Now, node: &mut dyn NodeControl) {
+        while let Some((parked, verdict)) = self.delegation.poll_concluded() {
+            let Parked { command, reach, interest, from } = parked;
+            let request = Request { now, command, interest: &interest, from, reach };
+            let Some(authority) = self.authority(reach) else { continue };
+            let allowed = match verdict {
+                Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
+                Err(reason) => Err(Refusal::Unauthorized(reason)),
+            };
+            let outcome = match (allowed, parameters_of(request)) {
+                (Ok(()), Some(parameters)) => self.obey(node, request, parameters),
+                (Ok(()), None) => Outcome::Silence,
+                (Err(refusal), _) => self.refuse(request, &refusal),
+            };
+            self.conclude(request, outcome);
+        }
+    }
+
+    fn conclude(&mut self, request: Request<'_>, outcome: Outcome) {
+        match outcome {
+            Outcome::Answer(response) => self.respond(request.interest.name().to_name(), &response),
+            Outcome::Later => {}
+            Outcome::Silence => self.counters.unanswered += 1,
+        }
     }
 
     /// Who gives commands by the thousand that are refused does not fill the log.
@@ -340,11 +386,10 @@ impl ControlApplication for NfdManagement {
         match name.target {
             Target::Command(command) => {
                 let request = Request { now, command, interest, from, reach: name.reach };
-                match self.handle_command(node, request) {
-                    Outcome::Answer(response) => self.respond(interest.name().to_name(), &response),
-                    Outcome::Later => {}
-                    Outcome::Silence => self.counters.unanswered += 1,
-                }
+                let outcome = self.handle_command(node, request);
+                self.conclude(request, outcome);
+                // What is known of a key from earlier is known at once.
+                self.conclude_delegates(now, node);
             }
             Target::Dataset(dataset) => self.handle_dataset(now, node, interest, dataset),
             // Whoever asks for what is still to come waits in the table of pending Interests.
@@ -382,6 +427,22 @@ impl ControlApplication for NfdManagement {
         }
         self.update_table(node);
         self.give_up_connecting(now, node);
+        self.delegation.handle_timeout(now);
+        self.conclude_delegates(now, node);
+    }
+
+    fn handle_data(&mut self, now: Now, node: &mut dyn NodeControl, data: &Data) {
+        self.delegation.handle_data(now, data);
+        self.conclude_delegates(now, node);
+    }
+
+    fn handle_nack(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, reason: NackReason) {
+        self.delegation.handle_nack(now, interest.name(), reason);
+        self.conclude_delegates(now, node);
+    }
+
+    fn poll_question(&mut self) -> Option<Question> {
+        self.delegation.poll_question()
     }
 
     fn poll_data(&mut self) -> Option<Data> {
@@ -404,6 +465,16 @@ impl ControlApplication for NfdManagement {
 
     fn next_deadline(&self) -> Instant {
         let connecting = self.connecting.values().map(|pending| pending.deadline).min();
-        self.rib.next_deadline().min(connecting.unwrap_or(Instant::NEVER))
+        let connecting = connecting.unwrap_or(Instant::NEVER);
+        self.rib.next_deadline().min(connecting).min(self.delegation.next_deadline())
     }
+}
+
+/// What a command says is to be done; `None` if it cannot be read. Announcements say it otherwise.
+fn parameters_of(request: Request<'_>) -> Option<ControlParameters> {
+    if request.command == Command::RibAnnounce {
+        return Some(ControlParameters::default());
+    }
+    let name = RequestName::parse(request.interest.name())?;
+    ControlParameters::decode(name.parameter()?.value).ok()
 }

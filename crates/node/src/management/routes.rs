@@ -11,7 +11,7 @@ use super::forwarder_commands::prefix;
 use super::parameters::face_or_self;
 use super::rib::{FibUpdate, Route};
 use super::{MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
-use crate::control::{AddNextHopError, INTERNAL_FACE, NodeControl, Now};
+use crate::control::{AddNextHopError, INTERNAL_FACE, NextHopChange, NodeControl, Now};
 
 /// Cost of a route that was announced, as in NFD.
 const ANNOUNCED_COST: u64 = 2048;
@@ -202,25 +202,35 @@ impl NfdManagement {
 
     /// Brings the forwarding table in line with the RIB. Routes by faces that do not exist go.
     pub(super) fn update_table(&mut self, node: &mut dyn NodeControl) {
-        while let Some(update) = self.rib.poll_update() {
-            match update {
-                FibUpdate::Remove { prefix, face } => {
-                    node.remove_next_hop(Dialect::Ndn, &prefix, face);
-                }
-                FibUpdate::Add { prefix, face, cost, announcement } => {
-                    match node.add_next_hop(Dialect::Ndn, &prefix, NextHop { face, cost }, announcement) {
-                        Ok(()) => {}
-                        Err(AddNextHopError::NoFace(face)) => {
-                            self.counters.next_hops_refused += 1;
-                            self.rib.remove_face(face);
-                        }
-                        Err(AddNextHopError::Table(_) | AddNextHopError::ShuttingDown) => {
-                            self.counters.next_hops_refused += 1;
-                            self.rib.handle_refusal(&prefix, face);
-                        }
+        loop {
+            let updates = std::iter::from_fn(|| self.rib.poll_update()).take(CHANGES_AT_ONCE);
+            let changes: Vec<NextHopChange> = updates.map(change_of).collect();
+            if changes.is_empty() {
+                return;
+            }
+            for (change, error) in node.change_next_hops(Dialect::Ndn, changes) {
+                self.counters.next_hops_refused += 1;
+                match (change, error) {
+                    (_, AddNextHopError::NoFace(face)) => {
+                        self.rib.remove_face(face);
                     }
+                    (NextHopChange::Add { prefix, hop, .. }, _) => self.rib.handle_refusal(&prefix, hop.face),
+                    (NextHopChange::Remove { .. }, _) => {}
                 }
             }
+        }
+    }
+}
+
+/// Changes to the forwarding table that are made with one call, so that a route at the root costs one for many prefixes and nobody waits
+/// long for his packets.
+const CHANGES_AT_ONCE: usize = 256;
+
+fn change_of(update: FibUpdate) -> NextHopChange {
+    match update {
+        FibUpdate::Remove { prefix, face } => NextHopChange::Remove { prefix, face },
+        FibUpdate::Add { prefix, face, cost, announcement } => {
+            NextHopChange::Add { prefix, hop: NextHop { face, cost }, announcement }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use trust::Certificate;
 
 use super::keys::{MODULES, Privileges, TrustedKeys};
-use super::{Authority, ManagementConfig};
+use super::{Authority, Delegation, ManagementConfig};
 use crate::config::{AuthorizeSection, Config, ConfigError};
 
 impl ManagementConfig {
@@ -25,7 +25,13 @@ impl ManagementConfig {
                 false => Authority::of_keys(Box::new(TrustedKeys::new(keys))),
             })
         };
+        let delegating = config.authorize.iter().filter(|section| section.delegates);
+        let delegating: Vec<_> = delegating.map(trusted_key).collect::<Result<_, _>>()?;
+        let mut seed = [0; 8];
+        rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
+            .map_err(|error| ConfigError::new(format!("the system gives no random numbers: {error}")))?;
         Ok(ManagementConfig {
+            delegation: Delegation::new(&delegating, u64::from_ne_bytes(seed)),
             localhost: authority(false)?,
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,

@@ -13,7 +13,6 @@ use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use super::faces::Peer;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
-use crate::drop_reason::DropReason;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::{EthernetChannel, GROUP};
@@ -99,7 +98,7 @@ impl Listener {
         matches!(self.socket, ListeningSocket::WebSocket(_))
     }
 
-    fn accept(&self) -> io::Result<(Socket, FaceUri)> {
+    pub(super) fn accept(&self) -> io::Result<(Socket, FaceUri)> {
         match &self.socket {
             ListeningSocket::Tcp(listener) | ListeningSocket::WebSocket(listener) => {
                 let (socket, remote) = listener.accept()?;
@@ -146,9 +145,6 @@ pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
     };
     if is_loopback(local) && is_loopback(remote) { FaceScope::Local } else { FaceScope::NonLocal }
 }
-
-/// How long a turn rests when no connection can be taken to be closed.
-const SHED_REST: std::time::Duration = std::time::Duration::from_millis(1);
 
 impl DataPlane {
     /// Receives datagrams from a bound socket.
@@ -225,22 +221,6 @@ impl DataPlane {
                 // The peer has gone away again, or the like: the next may be better.
                 Err(_) => {}
             }
-        }
-    }
-
-    /// Out of descriptors: one that was kept for this is given up for a moment, so that the connection can be taken and closed,
-    /// instead of being reported again and again.
-    fn shed_connection(&mut self, number: usize) {
-        self.drops.count(DropReason::OutOfDescriptors);
-        self.reserve = None;
-        if let Some(listener) = self.listeners.get(number) {
-            let _ = listener.accept();
-        }
-        self.reserve = std::fs::File::open("/dev/null").ok();
-        if self.reserve.is_none() {
-            // Another thread took it. Until one is free again the listener is reported at every turn: better slow than at full speed
-            // for nothing.
-            std::thread::sleep(SHED_REST);
         }
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) udp_reliability: bool,
     pub(crate) accept_udp: bool,
     pub(crate) accept_ethernet: bool,
+    /// Web pages whose WebSockets are local if their ends are.
+    pub(crate) local_origins: Vec<String>,
     pub(crate) max_pending_per_face: Option<u32>,
     pub(crate) interest_rate_per_face: Option<RateLimit>,
 }
@@ -218,6 +220,8 @@ impl DataPlane {
             Peer::At(target) => (None, Some(target), None),
         };
         let state = if socket.is_some() { FaceState::Up } else { FaceState::Down };
+        // Who comes by WebSocket is at first nobody in particular.
+        let scope = if websocket.is_some() { FaceScope::NonLocal } else { scope };
         let port = StreamPort {
             stream: socket.map(|socket| {
                 let mut stream = Stream::new(socket);
@@ -296,7 +300,9 @@ impl DataPlane {
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
         self.renew_alarm(id);
-        self.announce(id, FaceEventKind::Created);
+        if self.faces.get(&id).is_some_and(|face| face.is_presentable()) {
+            self.announce(id, FaceEventKind::Created);
+        }
         Some(id)
     }
 
@@ -316,7 +322,7 @@ impl DataPlane {
         Some(face.status(self.now, packets, self.settings.idle_timeout, queued))
     }
 
-    fn announce(&mut self, id: FaceId, kind: FaceEventKind) {
+    pub(super) fn announce(&mut self, id: FaceId, kind: FaceEventKind) {
         if let Some(face) = self.face_status(id) {
             self.tell_of_face(FaceEvent { kind, face });
         }
@@ -325,6 +331,7 @@ impl DataPlane {
     /// Removes a face with all that belongs to it.
     pub(crate) fn destroy_face(&mut self, id: FaceId, why: &str) {
         let Some(mut face) = self.faces.remove(&id) else { return };
+        let is_presentable = face.is_presentable();
         let packets: FaceCounters = self.engine.face_counters(id).copied().unwrap_or_default();
         let status = face.status(self.now, packets, self.settings.idle_timeout, 0);
         self.engine.remove_face(id);
@@ -349,7 +356,9 @@ impl DataPlane {
             Transport::Stream(_) => {}
         }
         tracing::debug!(face = id.0, remote = %face.remote, why, "face destroyed");
-        self.tell_of_face(FaceEvent { kind: FaceEventKind::Destroyed, face: status });
+        if is_presentable {
+            self.tell_of_face(FaceEvent { kind: FaceEventKind::Destroyed, face: status });
+        }
     }
 
     /// Keeps what a face counted.

@@ -105,17 +105,12 @@ impl DataPlane {
     }
 
     /// What links dropped, over all faces, past ones included.
-    pub(crate) fn all_link_drops(&self) -> BTreeMap<&'static str, u64> {
+    pub(super) fn all_link_drops(&self) -> BTreeMap<&'static str, u64> {
         let mut all = self.past_link_drops.clone();
         for (word, count) in self.faces.values().flat_map(|face| face.codec.drops()) {
             *all.entry(word).or_default() += count;
         }
         all
-    }
-
-    /// Bytes that wait for peers to read, and bytes of incomplete packets, over all faces.
-    pub(crate) fn held_bytes(&self) -> [usize; 2] {
-        [self.queued_bytes, self.partial_bytes]
     }
 }
 

@@ -12,7 +12,9 @@ mod limits;
 mod operations;
 mod receive;
 mod send;
+mod shortage;
 mod taps;
+mod visitors;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -45,6 +47,10 @@ pub(crate) type Task = Box<dyn FnOnce(&mut DataPlane) + Send>;
 pub(crate) enum Message {
     /// An Interest for the node itself, and the face it came by.
     Interest(packet::Interest, FaceId),
+    /// What the node itself asked for.
+    Data(packet::Data),
+    /// What the node itself asked for came back.
+    Nack(packet::Interest, packet::NackReason),
     /// Something happened to a face.
     Face(Box<FaceEvent>),
     /// Something that the engine wants known.
@@ -116,7 +122,6 @@ pub(crate) struct DataPlane {
     /// Faces that have something to finish in this turn.
     touched: Vec<FaceId>,
     outboxes: Vec<Outbox>,
-    spare: Vec<u8>,
     /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
     alarms: std::collections::BTreeSet<(Instant, FaceId)>,
     random: Random,
@@ -131,8 +136,7 @@ pub(crate) struct DataPlane {
     delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
-    /// A descriptor to give up when there are no more.
-    reserve: Option<std::fs::File>,
+    shortage: shortage::Shortage,
 }
 
 /// What another thread needs to reach the data plane.
@@ -186,7 +190,6 @@ impl DataPlane {
             scratch: vec![0; SCRATCH_BYTES],
             touched: Vec::new(),
             outboxes: Vec::new(),
-            spare: Vec::new(),
             alarms: Default::default(),
             random,
             past: Traffic::default(),
@@ -198,7 +201,7 @@ impl DataPlane {
             delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
-            reserve: std::fs::File::open("/dev/null").ok(),
+            shortage: shortage::Shortage::new(),
         })
     }
 
@@ -244,6 +247,7 @@ impl DataPlane {
         }
         self.release_delayed();
         self.ring_alarms();
+        self.end_shortage();
         self.finish_touched();
         self.pass_on_events();
     }
@@ -252,7 +256,7 @@ impl DataPlane {
     fn timeout(&self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
-        let deadline = deadline.min(self.delayed.next_deadline());
+        let deadline = deadline.min(self.delayed.next_deadline()).min(self.shortage.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {

@@ -10,7 +10,7 @@ use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, INTERNAL_FACE, MacAddress,
-    NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+    NextHopChange, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
@@ -179,6 +179,27 @@ impl DataPlane {
         Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
     }
 
+    pub(crate) fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        let mut failed = Vec::new();
+        for change in changes {
+            let outcome = match &change {
+                NextHopChange::Add { prefix, hop, announcement } => {
+                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
+                }
+                NextHopChange::Remove { prefix, face } => {
+                    self.engine.remove_route(dialect, prefix.as_ref(), *face);
+                    Ok(())
+                }
+            };
+            failed.extend(outcome.err().map(|error| (change, error)));
+        }
+        failed
+    }
+
     /// Part of the list of faces, from number `from` on.
     pub(crate) fn face_page(&self, from: FaceId) -> Vec<FaceStatus> {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
@@ -258,7 +279,7 @@ impl DataPlane {
     }
 
     /// What transports dropped, over all faces, past ones included.
-    pub(crate) fn all_drops(&self) -> DropCounters {
+    fn all_drops(&self) -> DropCounters {
         let mut drops = self.drops;
         self.faces.values().for_each(|face| drops.absorb(&face.drops));
         drops
@@ -285,6 +306,10 @@ impl DataPlane {
             engine: *self.engine.counters(),
             in_packets: received,
             out_packets: sent,
+            queued_bytes: self.queued_bytes,
+            reassembly_bytes: self.partial_bytes,
+            transport_drops: self.all_drops(),
+            link_drops: self.all_link_drops(),
         }
     }
 }

@@ -14,8 +14,11 @@ use crate::face::{Face, Transport};
 use crate::transport::stream::ReadOutcome;
 use crate::transport::websocket::{Event, Step};
 
-/// Trains received from one socket in one turn.
-const TRAINS_PER_TURN: usize = 8;
+/// How often a socket is read from in one turn.
+const READS_PER_TURN: usize = 4;
+/// Bytes read at once from a socket for datagrams, about: few enough that they are still in the second-level cache when
+/// they leave.
+const BYTES_AT_ONCE: usize = 128 << 10;
 /// Frames received from one interface in one turn.
 const FRAMES_PER_TURN: usize = 256;
 
@@ -36,10 +39,11 @@ impl DataPlane {
         }
         let Some(mut receiver) = self.receiver.take() else { return };
         let is_group = self.channels.get(number).is_some_and(|channel| channel.is_multicast());
-        if let Some(channel) = self.channels.get(number)
+        for _ in 0..READS_PER_TURN {
+            let Some(channel) = self.channels.get(number) else { break };
+            let most = receiver.trains_within(BYTES_AT_ONCE);
             // Errors of a socket without a peer are about some datagram sent long ago.
-            && let Ok(count) = receiver.receive(&channel.socket, TRAINS_PER_TURN)
-        {
+            let Ok(count) = receiver.receive(&channel.socket, most) else { break };
             for index in 0..count {
                 let Some((train, bytes)) = receiver.train(index) else { continue };
                 let first = bytes.get(..train.stride).unwrap_or(bytes);
@@ -47,9 +51,13 @@ impl DataPlane {
                 let from = if is_group { endpoint_of(train.from) } else { 0 };
                 self.receive_frames(face, from, bytes.chunks(train.stride));
             }
+            self.hand_over();
+            self.finish_touched();
+            if count < most {
+                break;
+            }
         }
         self.receiver = Some(receiver);
-        self.hand_over();
     }
 
     /// An interface has frames.
@@ -245,6 +253,10 @@ impl DataPlane {
             bytes = rest;
             match event {
                 Event::Nothing => {}
+                Event::Opened(answer, visitor) => {
+                    stream.queue().push_raw(&answer);
+                    self.admit_visitor(id, &visitor);
+                }
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
                     face.drops.count(DropReason::SendQueueFull);
@@ -290,6 +302,15 @@ impl DataPlane {
         self.hand_over();
         self.handle_writable(id);
         self.handle_stream_end(id, why);
+    }
+
+    /// An Interest of the node itself.
+    pub(crate) fn ask_internal(&mut self, question: &crate::control::Question) {
+        let interest = question.interest.clone();
+        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
+        let next_hop_face = question.next_hop.map(|face| u64::from(face.0));
+        let header = packet::LinkHeader { next_hop_face, ..Default::default() };
+        self.engine.receive_interest(self.now, crate::control::INTERNAL_FACE, interest, &hashes, &header);
     }
 
     /// Data that the node itself sends.

@@ -50,7 +50,7 @@ impl DataPlane {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
                 face.codec.send(self.now, transmit, outbox);
-                outbox.frames() >= FULL_FRAMES || outbox.len_bytes() >= FULL_BYTES
+                outbox.is_full(FULL_FRAMES, FULL_BYTES)
             }
             Transport::Stream(port) => match &mut port.stream {
                 Some(stream) if face.state == FaceState::Up => {
@@ -96,9 +96,13 @@ impl DataPlane {
     }
 
     fn send_to_control(&mut self, transmit: Transmit) {
-        if let Outgoing::Interest(interest) = transmit.packet {
-            let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
-            self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
+        match transmit.packet {
+            Outgoing::Interest(interest) => {
+                let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
+                self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
+            }
+            Outgoing::Data(data) => self.tell(Message::Data(data)),
+            Outgoing::Nack(interest, reason) => self.tell(Message::Nack(interest, reason)),
         }
     }
 
@@ -173,7 +177,7 @@ impl DataPlane {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };
                 if !face.codec.settings().reliability {
-                    outbox.group_by_length(&mut self.spare);
+                    outbox.group_by_length();
                 }
                 face.traffic.out_frames += outbox.frames() as u64;
                 face.traffic.out_bytes += outbox.len_bytes() as u64;

@@ -128,7 +128,8 @@ impl DataPlane {
         let mut outbox = Outbox::default();
         emit(&mut face.codec, &mut outbox);
         let mut passed = Vec::new();
-        for frame in outbox.iter() {
+        for parts in outbox.iter() {
+            let frame = &parts.concat();
             let (taps, drops) = (&mut face.taps, &mut face.drops);
             passed.extend(pass(taps, id, self.now, Direction::Out, frame, &mut self.delayed, drops));
         }

@@ -2,7 +2,7 @@
 //! which have one sender or receiver and, but for the last, one size.
 #![allow(unsafe_code)]
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd};
@@ -11,6 +11,8 @@ use std::os::fd::{AsFd, AsRawFd};
 pub(crate) const MAX_TRAIN_DATAGRAMS: usize = 64;
 /// The most bytes in one train: what fits into one IP packet, which a train is until it is cut.
 pub(crate) const MAX_TRAIN_BYTES: usize = 65_000;
+/// Slices that the bytes of one train may be in, which is what one call takes of each.
+pub(crate) const MAX_TRAIN_SLICES: usize = 1024;
 /// Trains that one call receives at most.
 const RECEIVE_TRAINS: usize = 16;
 /// Trains that one call sends at most.
@@ -91,6 +93,13 @@ impl Receiver {
         Ok(count)
     }
 
+    /// How many trains like those received last make about so many bytes: at least two.
+    pub(crate) fn trains_within(&self, bytes: usize) -> usize {
+        let received: usize = self.trains.iter().map(|train| train.len).sum();
+        let mean = received.checked_div(self.trains.len()).unwrap_or(SLOT_BYTES).max(1);
+        (bytes / mean).clamp(2, RECEIVE_TRAINS)
+    }
+
     /// Train number `index` of those received last.
     pub(crate) fn train(&self, index: usize) -> Option<(Received, &[u8])> {
         let train = *self.trains.get(index)?;
@@ -123,35 +132,41 @@ fn segment_size(header: &libc::msghdr) -> Option<usize> {
 pub(crate) struct Train<'a> {
     /// Who gets them.
     pub(crate) to: SocketAddr,
-    /// All of them, one behind the other.
-    pub(crate) bytes: &'a [u8],
+    /// All of them, one behind the other, in at most [`MAX_TRAIN_SLICES`] slices, wherever these are cut.
+    pub(crate) slices: &'a [IoSlice<'a>],
+    /// How many bytes that is.
+    pub(crate) len_bytes: usize,
     /// The size of each, to cut them by.
     pub(crate) segment: usize,
+}
+
+impl Train<'_> {
+    /// How many datagrams there are.
+    pub(crate) fn datagrams(&self) -> usize {
+        self.len_bytes.div_ceil(self.segment.max(1))
+    }
 }
 
 /// Sends trains, up to [`SEND_TRAINS`] of them; gives how many went. An error is about the first, of which nothing went.
 pub(crate) fn send(socket: &impl AsFd, trains: &[Train<'_>]) -> io::Result<usize> {
     let mut names = [MaybeUninit::<libc::sockaddr_storage>::uninit(); SEND_TRAINS];
-    let mut vectors = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; SEND_TRAINS];
     let mut controls = [Control([0; 64]); SEND_TRAINS];
     // SAFETY: all bytes zero are a valid mmsghdr: null pointers with lengths of zero.
     let mut headers: [libc::mmsghdr; SEND_TRAINS] = unsafe { std::mem::zeroed() };
-    let places = names.iter_mut().zip(&mut vectors).zip(&mut controls).zip(&mut headers);
+    let places = names.iter_mut().zip(&mut controls).zip(&mut headers);
     let mut count = 0;
-    for (train, (((name, vector), control), header)) in trains.iter().zip(places) {
-        // The kernel only reads what it sends.
-        *vector =
-            libc::iovec { iov_base: train.bytes.as_ptr().cast_mut().cast(), iov_len: train.bytes.len() };
+    for (train, ((name, control), header)) in trains.iter().zip(places) {
         header.msg_hdr.msg_namelen = write_address(name, train.to);
         header.msg_hdr.msg_name = name.as_mut_ptr().cast();
-        header.msg_hdr.msg_iov = vector;
-        header.msg_hdr.msg_iovlen = 1;
-        if train.segment < train.bytes.len() {
+        // An IoSlice is an iovec, by its documentation; and the kernel only reads what it sends.
+        header.msg_hdr.msg_iov = train.slices.as_ptr().cast_mut().cast();
+        header.msg_hdr.msg_iovlen = train.slices.len() as _;
+        if train.segment < train.len_bytes {
             set_segment_size(&mut header.msg_hdr, control, train.segment);
         }
         count += 1;
     }
-    // SAFETY: each of the first `count` headers points to a name, a vector and perhaps a control buffer of the lengths it
+    // SAFETY: each of the first `count` headers points to a name, to slices and perhaps to a control buffer of the lengths it
     // gives; all of them, and the bytes of the trains, outlive the call.
     let sent = unsafe {
         libc::sendmmsg(
@@ -258,10 +273,13 @@ mod tests {
         }
         let to = far.local_addr().unwrap();
         let bytes: Vec<u8> = (0..250u8).collect();
+        let whole = [IoSlice::new(&bytes)];
+        let pieces = [&bytes[..30], &bytes[30..101], &bytes[101..200]].map(IoSlice::new);
+        let short = [IoSlice::new(&bytes[..7])];
         let trains = [
-            Train { to, bytes: &bytes, segment: 100 },
-            Train { to, bytes: &bytes[..7], segment: 7 },
-            Train { to, bytes: &bytes[..200], segment: 100 },
+            Train { to, slices: &whole, len_bytes: 250, segment: 100 },
+            Train { to, slices: &short, len_bytes: 7, segment: 7 },
+            Train { to, slices: &pieces, len_bytes: 200, segment: 100 },
         ];
         assert_eq!(send(&near, &trains).unwrap(), 3);
         let mut receiver = Receiver::new();
@@ -292,6 +310,7 @@ mod tests {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let bytes = vec![0; 70_000];
         let to = socket.local_addr().unwrap();
-        assert!(send(&socket, &[Train { to, bytes: &bytes, segment: 70_000 }]).is_err());
+        let slices = [IoSlice::new(&bytes)];
+        assert!(send(&socket, &[Train { to, slices: &slices, len_bytes: 70_000, segment: 70_000 }]).is_err());
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod datagrams;
 pub(crate) mod interfaces;
 pub(crate) mod options;
 pub(crate) mod packet_ring;
+mod ring_slots;

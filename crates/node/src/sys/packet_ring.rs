@@ -4,8 +4,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::ptr::NonNull;
 
+use super::ring_slots::RingSlots;
 use crate::control::MacAddress;
 
 /// Slots of the ring, and the memory that they may take together.
@@ -21,11 +22,8 @@ const MIN_PAYLOAD_BYTES: usize = 46;
 /// A socket for frames of one type on one interface.
 pub(crate) struct PacketRing {
     socket: OwnedFd,
-    memory: *mut u8,
+    slots: RingSlots,
     length: usize,
-    slot_bytes: usize,
-    slots: usize,
-    next: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone and is not tied to the thread that made it.
@@ -81,10 +79,11 @@ impl PacketRing {
                 0,
             )
         };
-        if memory == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let ring = PacketRing { socket, memory: memory.cast(), length, slot_bytes, slots, next: 0 };
+        let memory = NonNull::new(memory).filter(|memory| memory.as_ptr() != libc::MAP_FAILED);
+        let memory = memory.ok_or_else(io::Error::last_os_error)?.cast();
+        // SAFETY: the mapping is zero at first and has this size, which is that of its slots; it begins with a page, slots are multiples
+        // of 2,048 bytes; it is unmapped when the ring is dropped. Only the kernel writes to it.
+        let ring = PacketRing { socket, slots: unsafe { RingSlots::new(memory, slot_bytes, slots) }, length };
         ring.bind(ethertype, interface)?;
         Ok(ring)
     }
@@ -116,31 +115,7 @@ impl PacketRing {
 
     /// Shows the next frame to `visit`; false if there is none.
     pub(crate) fn receive(&mut self, visit: impl FnOnce(ReceivedFrame<'_>)) -> bool {
-        let offset = self.next * self.slot_bytes;
-        debug_assert!(offset + self.slot_bytes <= self.length);
-        // SAFETY: the slot lies within the mapping, which lives as long as `self`.
-        let slot = unsafe { self.memory.add(offset) };
-        // SAFETY: each slot begins with a header whose first word is the status; slots are aligned to 2,048 bytes. Kernel and process
-        // hand the slot to each other by this word, so it is read and written atomically.
-        let status = unsafe { AtomicU32::from_ptr(slot.cast()) };
-        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
-            return false;
-        }
-        // SAFETY: the status says that the kernel has filled in the header and leaves the slot alone.
-        let header = unsafe { slot.cast::<libc::tpacket2_hdr>().read() };
-        let start = usize::from(header.tp_mac).min(self.slot_bytes);
-        let length = (header.tp_snaplen as usize).min(self.slot_bytes - start);
-        // SAFETY: within the slot by the two lines above, initialised by the kernel, and not changed until the status is given back.
-        let frame = unsafe { std::slice::from_raw_parts(slot.add(start), length) };
-        if let (Some(to), Some(from), Some(payload)) =
-            (frame.first_chunk::<6>(), frame.get(6..12), frame.get(HEADER_BYTES..))
-            && let Ok(from) = from.try_into()
-        {
-            visit(ReceivedFrame { from: MacAddress(from), to: MacAddress(*to), payload });
-        }
-        status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
-        self.next = (self.next + 1) % self.slots;
-        true
+        self.slots.receive(visit)
     }
 
     /// Sends one frame.
@@ -149,14 +124,14 @@ impl PacketRing {
         from: MacAddress,
         to: MacAddress,
         ethertype: u16,
-        payload: &[u8],
+        payload: [&[u8]; 2],
         spare: &mut Vec<u8>,
     ) -> io::Result<()> {
         spare.clear();
         spare.extend_from_slice(&to.0);
         spare.extend_from_slice(&from.0);
         spare.extend_from_slice(&ethertype.to_be_bytes());
-        spare.extend_from_slice(payload);
+        spare.extend(payload.iter().copied().flatten());
         spare.resize(spare.len().max(HEADER_BYTES + MIN_PAYLOAD_BYTES), 0);
         let flags = rustix::net::SendFlags::DONTWAIT;
         rustix::net::send(&self.socket, spare, flags)?;
@@ -167,7 +142,7 @@ impl PacketRing {
 impl Drop for PacketRing {
     fn drop(&mut self) {
         // SAFETY: the mapping was made with this length, and no slice of it outlives a call of `receive`.
-        unsafe { libc::munmap(self.memory.cast(), self.length) };
+        unsafe { libc::munmap(self.slots.as_ptr().cast(), self.length) };
     }
 }
 

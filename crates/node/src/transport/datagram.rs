@@ -1,16 +1,20 @@
 //! Sockets for datagrams: one for all UDP faces of a local address.
 
 use std::collections::{HashMap, VecDeque};
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::ops::Range;
 
 use engine::FaceId;
+use smallvec::SmallVec;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
-use super::train::{Outbox, RunLimits};
+use super::train::{Outbox, Run, RunLimits};
 use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::sys::datagrams::{self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, SEND_TRAINS, Train};
+use crate::sys::datagrams::{
+    self, MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS, MAX_TRAIN_SLICES, SEND_TRAINS, Train,
+};
 use crate::sys::interfaces::Interface;
 use crate::sys::options;
 
@@ -43,6 +47,8 @@ pub(crate) struct GrantedBuffers {
     pub(crate) wanted_receive_bytes: usize,
 }
 
+// A frame is in two slices at most.
+const _: () = assert!(2 * MAX_TRAIN_DATAGRAMS <= MAX_TRAIN_SLICES);
 /// Bytes that may wait for a socket that is not writable.
 const MAX_BACKLOG_BYTES: usize = 4 << 20;
 
@@ -174,49 +180,50 @@ impl DatagramChannel {
         largest_in_train: &mut usize,
         drops: &mut DropCounters,
     ) {
-        let (mut first, mut start) = (0, 0);
+        let mut first = 0;
+        let mut slices = Vec::with_capacity(4 * MAX_TRAIN_DATAGRAMS);
         loop {
             let limits = RunLimits {
                 frames: MAX_TRAIN_DATAGRAMS,
                 bytes: MAX_TRAIN_BYTES,
                 largest_frame: *largest_in_train,
             };
-            let mut trains = [Train { to, bytes: &[], segment: 0 }; SEND_TRAINS];
-            let mut ends = [(0, 0); SEND_TRAINS];
-            let (mut count, mut at) = (0, (first, start));
-            for (train, end) in trains.iter_mut().zip(&mut ends) {
-                let Some((run, frames)) = outbox.run(at.0, at.1, limits) else { break };
-                *train = Train { to, bytes: outbox.run_bytes(run), segment: run.segment };
-                at = (at.0 + frames, run.end);
-                *end = at;
-                count += 1;
+            slices.clear();
+            let (mut runs, mut at) = (SmallVec::<[(Run, Range<usize>); SEND_TRAINS]>::new(), first);
+            while let Some(run) = outbox.run(at, limits).filter(|_| runs.len() < SEND_TRAINS) {
+                let start = slices.len();
+                outbox.gather(run.frames.clone(), &mut slices);
+                at = run.frames.end;
+                runs.push((run, start..slices.len()));
             }
-            let trains = trains.get(..count).unwrap_or_default();
-            if trains.is_empty() {
-                return;
-            }
+            let trains = runs.iter().map(|(run, range)| Train {
+                to,
+                slices: slices.get(range.clone()).unwrap_or_default(),
+                len_bytes: run.len_bytes,
+                segment: run.segment,
+            });
+            let trains: SmallVec<[Train<'_>; SEND_TRAINS]> = trains.collect();
+            let Some(train) = trains.first() else { return };
             if !self.backlog.is_empty() {
-                self.keep(trains, drops);
-                (first, start) = at;
+                self.keep(&trains, drops);
+                first = at;
                 continue;
             }
-            let after_first = ends.first().copied().unwrap_or(at);
-            match datagrams::send(&self.socket, trains) {
-                Ok(sent) => (first, start) = ends.get(sent.max(1) - 1).copied().unwrap_or(at),
+            let end_of = |sent: usize| runs.get(sent.max(1) - 1).map_or(at, |(run, _)| run.frames.end);
+            match datagrams::send(&self.socket, &trains) {
+                Ok(sent) => first = end_of(sent),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.keep(trains, drops);
-                    (first, start) = at;
+                    self.keep(&trains, drops);
+                    first = at;
+                }
+                // The path does not take trains of frames this large: from now on they go alone.
+                Err(error) if train.datagrams() > 1 && is_about_segments(&error) => {
+                    *largest_in_train = train.segment - 1;
                 }
                 Err(error) => {
-                    let Some(train) = trains.first() else { return };
-                    // The path does not take trains of frames this large: from now on they go alone.
-                    if train.segment < train.bytes.len() && is_about_segments(&error) {
-                        *largest_in_train = train.segment - 1;
-                    } else {
-                        drops.add(reason(&error), train.bytes.len().div_ceil(train.segment.max(1)) as u64);
-                        (first, start) = after_first;
-                    }
+                    drops.add(reason(&error), train.datagrams() as u64);
+                    first = end_of(1);
                 }
             }
         }
@@ -224,17 +231,16 @@ impl DatagramChannel {
 
     fn keep(&mut self, trains: &[Train<'_>], drops: &mut DropCounters) {
         for train in trains {
-            if self.backlog_bytes + train.bytes.len() > MAX_BACKLOG_BYTES {
-                let frames = train.bytes.len().div_ceil(train.segment.max(1));
-                drops.add(DropReason::SendQueueFull, frames as u64);
+            if self.backlog_bytes + train.len_bytes > MAX_BACKLOG_BYTES {
+                drops.add(DropReason::SendQueueFull, train.datagrams() as u64);
                 continue;
             }
-            self.backlog_bytes += train.bytes.len();
-            self.backlog.push_back(Waiting {
-                to: train.to,
-                bytes: train.bytes.to_vec(),
-                segment: train.segment,
-            });
+            self.backlog_bytes += train.len_bytes;
+            let mut bytes = Vec::with_capacity(train.len_bytes);
+            for slice in train.slices {
+                bytes.extend_from_slice(slice);
+            }
+            self.backlog.push_back(Waiting { to: train.to, bytes, segment: train.segment });
         }
     }
 
@@ -246,12 +252,17 @@ impl DatagramChannel {
     /// The socket takes more.
     pub(crate) fn handle_writable(&mut self, drops: &mut DropCounters) {
         while let Some(waiting) = self.backlog.front() {
-            let train = Train { to: waiting.to, bytes: &waiting.bytes, segment: waiting.segment };
+            let train = Train {
+                to: waiting.to,
+                slices: &[IoSlice::new(&waiting.bytes)],
+                len_bytes: waiting.bytes.len(),
+                segment: waiting.segment,
+            };
             match datagrams::send(&self.socket, &[train]) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    drops.add(reason(&error), waiting.bytes.len().div_ceil(waiting.segment.max(1)) as u64);
+                    drops.add(reason(&error), train.datagrams() as u64);
                 }
                 Ok(_) => {}
             }

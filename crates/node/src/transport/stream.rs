@@ -281,15 +281,15 @@ impl FrameSink for Queue {
     }
 
     #[inline]
-    fn end_frame(&mut self, packet: Option<&Buffer>) {
+    fn end_frame(&mut self, packet: Option<Buffer>) {
         if self.as_messages {
-            let length = self.heads.len() - self.heads_complete + packet.map_or(0, |packet| packet.len());
+            let length =
+                self.heads.len() - self.heads_complete + packet.as_ref().map_or(0, |packet| packet.len());
             let (header, used) = websocket::message_header(length);
             let at = self.heads_complete;
             self.heads.splice(at..at, header.into_iter().take(used));
         }
-        let frame =
-            Frame { head_len: (self.heads.len() - self.heads_complete) as u32, packet: packet.cloned() };
+        let frame = Frame { head_len: (self.heads.len() - self.heads_complete) as u32, packet };
         if frame.len() > 0 {
             self.heads_complete = self.heads.len();
             self.bytes += frame.len();
@@ -309,7 +309,7 @@ mod tests {
             let packet = Buffer::from(vec![number ^ 0xff; usize::from(number % 7)]);
             queue.bytes().extend_from_slice(&head);
             let with_packet = number % 5 != 0;
-            queue.end_frame(with_packet.then_some(&packet));
+            queue.end_frame(with_packet.then(|| packet.clone()));
             all.extend(head);
             if with_packet {
                 all.extend_from_slice(&packet);

@@ -1,26 +1,38 @@
 //! Datagrams of one face on their way out, collected over a turn so that they leave in trains.
 
+use std::io::IoSlice;
+use std::ops::Range;
+
 use packet::Buffer;
 
 use crate::codec::FrameSink;
 
-/// Frames one behind the other, with their lengths.
+/// Frames in the order in which they leave. Large packets are not copied: a frame holds a reference to their bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    bytes: Vec<u8>,
-    lengths: Vec<u32>,
-    /// How much of `bytes` belongs to complete frames.
-    complete: usize,
+    frames: Vec<Frame>,
+    /// The heads of the frames, and small packets whole.
+    heads: Vec<u8>,
+    /// How much of `heads` belongs to complete frames.
+    heads_complete: usize,
+    len_bytes: usize,
     /// Whether all frames so far have the length of the first.
     uniform: bool,
 }
 
-/// A part of an outbox that may leave as one train: where it lies, and the length of its frames but the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
+struct Frame {
+    head_start: u32,
+    head_len: u32,
+    packet: Option<Buffer>,
+}
+
+/// Frames of an outbox that may leave as one train, and the length of each but the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    pub(crate) frames: Range<usize>,
     pub(crate) segment: usize,
+    pub(crate) len_bytes: usize,
 }
 
 /// What limits a run.
@@ -34,97 +46,135 @@ pub(crate) struct RunLimits {
     pub(crate) largest_frame: usize,
 }
 
+/// Smaller packets are copied: a slice more costs the kernel about as much.
+const SMALLEST_SHARED_BYTES: usize = 512;
+
+impl Frame {
+    #[inline]
+    fn len(&self) -> usize {
+        self.head_len as usize + self.packet.as_ref().map_or(0, |packet| packet.len())
+    }
+
+    #[inline]
+    fn head_range(&self) -> Range<usize> {
+        self.head_start as usize..(self.head_start + self.head_len) as usize
+    }
+}
+
 impl Outbox {
     pub(crate) fn frames(&self) -> usize {
-        self.lengths.len()
+        self.frames.len()
     }
 
     pub(crate) fn len_bytes(&self) -> usize {
-        self.complete
+        self.len_bytes
     }
 
-    /// The bytes of a run.
-    pub(crate) fn run_bytes(&self, run: Run) -> &[u8] {
-        self.bytes.get(run.start..run.end).unwrap_or_default()
+    /// Whether another frame like the last one would be more than so many frames or bytes.
+    #[inline]
+    pub(crate) fn is_full(&self, frames: usize, bytes: usize) -> bool {
+        let next = self.frames.last().map_or(0, Frame::len);
+        self.frames.len() >= frames || self.len_bytes + next > bytes
     }
 
-    /// Each frame by itself.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        self.lengths.iter().map(move |&length| {
-            let end = start + length as usize;
-            let frame = self.bytes.get(start..end).unwrap_or_default();
-            start = end;
-            frame
+    /// Each frame by itself, in two parts that follow each other.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = [&[u8]; 2]> {
+        self.frames.iter().map(|frame| {
+            [
+                self.heads.get(frame.head_range()).unwrap_or_default(),
+                frame.packet.as_deref().unwrap_or_default(),
+            ]
         })
     }
 
     pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.lengths.clear();
-        self.complete = 0;
+        self.frames.clear();
+        self.heads.clear();
+        (self.heads_complete, self.len_bytes) = (0, 0);
     }
 
     /// Brings frames of equal length together, the longest first, and otherwise leaves their order. What stands in nobody's
     /// order of arrival but the link's own must not be moved.
-    pub(crate) fn group_by_length(&mut self, spare: &mut Vec<u8>) {
-        if self.uniform || self.lengths.len() < 3 {
-            return;
+    pub(crate) fn group_by_length(&mut self) {
+        if !self.uniform && self.frames.len() > 2 {
+            self.frames.sort_by_key(|frame| std::cmp::Reverse(frame.len()));
         }
-        let mut order: Vec<(u32, usize)> = Vec::with_capacity(self.lengths.len());
-        let mut start = 0;
-        for &length in &self.lengths {
-            order.push((length, start));
-            start += length as usize;
-        }
-        order.sort_by_key(|&(length, _)| std::cmp::Reverse(length));
-        spare.clear();
-        for &(length, start) in &order {
-            spare.extend_from_slice(self.bytes.get(start..start + length as usize).unwrap_or_default());
-        }
-        self.lengths.clear();
-        self.lengths.extend(order.iter().map(|&(length, _)| length));
-        std::mem::swap(&mut self.bytes, spare);
     }
 
-    /// The first run from frame number `first` on, which begins at byte `start`, and how many frames it has.
-    pub(crate) fn run(&self, first: usize, start: usize, limits: RunLimits) -> Option<(Run, usize)> {
-        let lengths = self.lengths.get(first..)?;
-        let (&segment, rest) = lengths.split_first()?;
-        let segment = segment as usize;
-        let (mut frames, mut end) = (1, start + segment);
+    /// The longest run from frame number `first` on.
+    pub(crate) fn run(&self, first: usize, limits: RunLimits) -> Option<Run> {
+        let (frame, rest) = self.frames.get(first..)?.split_first()?;
+        let segment = frame.len();
+        let mut run = Run { frames: first..first + 1, segment, len_bytes: segment };
         if segment <= limits.largest_frame {
-            for &length in rest {
-                let length = length as usize;
-                if length > segment || frames >= limits.frames || end + length - start > limits.bytes {
+            for frame in rest {
+                let length = frame.len();
+                let is_full = run.frames.len() >= limits.frames || run.len_bytes + length > limits.bytes;
+                if length > segment || is_full {
                     break;
                 }
-                frames += 1;
-                end += length;
+                run.frames.end += 1;
+                run.len_bytes += length;
                 if length < segment {
                     break;
                 }
             }
         }
-        Some((Run { start, end, segment }, frames))
+        Some(run)
+    }
+
+    /// Adds the bytes of some frames to `slices`.
+    pub(crate) fn gather<'a>(&'a self, frames: Range<usize>, slices: &mut Vec<IoSlice<'a>>) {
+        // Heads that follow each other are one slice.
+        let mut heads = 0..0;
+        for frame in self.frames.get(frames).unwrap_or_default() {
+            let head = frame.head_range();
+            if heads.end == head.start {
+                heads.end = head.end;
+            } else {
+                self.push_heads(std::mem::replace(&mut heads, head), slices);
+            }
+            if let Some(packet) = &frame.packet {
+                self.push_heads(std::mem::replace(&mut heads, 0..0), slices);
+                slices.push(IoSlice::new(packet));
+            }
+        }
+        self.push_heads(heads, slices);
+    }
+
+    #[inline]
+    fn push_heads<'a>(&'a self, heads: Range<usize>, slices: &mut Vec<IoSlice<'a>>) {
+        if !heads.is_empty() {
+            slices.push(IoSlice::new(self.heads.get(heads).unwrap_or_default()));
+        }
     }
 }
 
 impl FrameSink for Outbox {
     #[inline]
     fn bytes(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
+        &mut self.heads
     }
 
     #[inline]
-    fn end_frame(&mut self, packet: Option<&Buffer>) {
-        if let Some(packet) = packet {
-            self.bytes.extend_from_slice(packet);
-        }
-        let length = (self.bytes.len() - self.complete) as u32;
-        self.uniform = self.lengths.first().is_none_or(|&first| self.uniform && first == length);
-        self.lengths.push(length);
-        self.complete = self.bytes.len();
+    fn end_frame(&mut self, packet: Option<Buffer>) {
+        let packet = match packet {
+            Some(packet) if packet.len() < SMALLEST_SHARED_BYTES => {
+                self.heads.extend_from_slice(&packet);
+                None
+            }
+            packet => packet,
+        };
+        let frame = Frame {
+            head_start: self.heads_complete as u32,
+            head_len: (self.heads.len() - self.heads_complete) as u32,
+            packet,
+        };
+        let length = frame.len();
+        self.uniform = self.frames.first().is_none_or(|first| self.uniform && first.len() == length);
+        self.heads_complete = self.heads.len();
+        self.len_bytes += length;
+        self.frames.push(frame);
     }
 }
 
@@ -134,45 +184,66 @@ mod tests {
 
     const LIMITS: RunLimits = RunLimits { frames: 4, bytes: 1000, largest_frame: 500 };
 
+    /// Frames of some lengths, each full of its number, every other one with a packet of its own.
     fn outbox(lengths: &[usize]) -> Outbox {
         let mut outbox = Outbox::default();
         for (number, &length) in lengths.iter().enumerate() {
-            outbox.bytes().extend(std::iter::repeat_n(number as u8, length));
-            outbox.end_frame(None);
+            let head = if number % 2 == 0 { length } else { length.min(3) };
+            outbox.bytes().extend(std::iter::repeat_n(number as u8, head));
+            let packet = Buffer::from(vec![number as u8; length - head]);
+            outbox.end_frame((!packet.is_empty()).then_some(packet));
         }
         outbox
     }
 
-    /// The lengths of the frames of each run.
-    fn runs(outbox: &Outbox, limits: RunLimits) -> Vec<Vec<usize>> {
-        let (mut first, mut start, mut runs) = (0, 0, Vec::new());
-        while let Some((run, frames)) = outbox.run(first, start, limits) {
-            runs.push(outbox.run_bytes(run).chunks(run.segment).map(<[u8]>::len).collect());
-            (first, start) = (first + frames, run.end);
+    /// The frames of each run: number and length.
+    fn runs(outbox: &Outbox, limits: RunLimits) -> Vec<Vec<(u8, usize)>> {
+        let (mut first, mut runs) = (0, Vec::new());
+        while let Some(run) = outbox.run(first, limits) {
+            let mut slices = Vec::new();
+            outbox.gather(run.frames.clone(), &mut slices);
+            let bytes: Vec<u8> = slices.iter().flat_map(|slice| slice.iter().copied()).collect();
+            assert_eq!(bytes.len(), run.len_bytes);
+            let frames = bytes.chunks(run.segment);
+            assert!(frames.clone().all(|frame| frame.iter().all(|byte| *byte == frame[0])));
+            runs.push(frames.map(|frame| (frame[0], frame.len())).collect());
+            first = run.frames.end;
         }
         runs
+    }
+
+    fn lengths(runs: &[Vec<(u8, usize)>]) -> Vec<Vec<usize>> {
+        runs.iter().map(|run| run.iter().map(|frame| frame.1).collect()).collect()
     }
 
     #[test]
     fn a_run_has_frames_of_one_length_and_perhaps_a_shorter_one_at_the_end() {
         let outbox = outbox(&[100, 100, 60, 100, 200]);
-        assert_eq!(runs(&outbox, LIMITS), [vec![100, 100, 60], vec![100], vec![200]]);
+        assert_eq!(lengths(&runs(&outbox, LIMITS)), [vec![100, 100, 60], vec![100], vec![200]]);
     }
 
     #[test]
     fn a_run_keeps_to_its_limits() {
-        assert_eq!(runs(&outbox(&[10; 9]), LIMITS), [vec![10; 4], vec![10; 4], vec![10]]);
-        assert_eq!(runs(&outbox(&[400; 3]), LIMITS), [vec![400; 2], vec![400]]);
-        assert_eq!(runs(&outbox(&[501, 501]), LIMITS), [vec![501], vec![501]]);
+        assert_eq!(lengths(&runs(&outbox(&[10; 9]), LIMITS)), [vec![10; 4], vec![10; 4], vec![10]]);
+        assert_eq!(lengths(&runs(&outbox(&[400; 3]), LIMITS)), [vec![400; 2], vec![400]]);
+        assert_eq!(lengths(&runs(&outbox(&[501, 501]), LIMITS)), [vec![501], vec![501]]);
+    }
+
+    #[test]
+    fn packets_large_enough_to_be_shared_leave_whole_and_in_their_place() {
+        let limits = RunLimits { frames: 64, bytes: 65_000, largest_frame: 9000 };
+        let outbox = outbox(&[1200, 1200, 1200, 1200, 700]);
+        let frames = [(0, 1200), (1, 1200), (2, 1200), (3, 1200), (4, 700)];
+        assert_eq!(runs(&outbox, limits), [frames.to_vec()]);
+        let whole: Vec<_> = outbox.iter().map(|[head, packet]| head.len() + packet.len()).collect();
+        assert_eq!(whole, [1200, 1200, 1200, 1200, 700]);
     }
 
     #[test]
     fn grouping_brings_equal_lengths_together_and_changes_no_frame() {
         let mut outbox = outbox(&[10, 30, 10, 30, 10, 20]);
-        outbox.group_by_length(&mut Vec::new());
-        let frames: Vec<_> = outbox.iter().map(|frame| (frame[0], frame.len())).collect();
-        assert_eq!(frames, [(1, 30), (3, 30), (5, 20), (0, 10), (2, 10), (4, 10)]);
-        assert!(outbox.iter().all(|frame| frame.iter().all(|byte| *byte == frame[0])));
-        assert_eq!(runs(&outbox, LIMITS), [vec![30, 30, 20], vec![10; 3]]);
+        outbox.group_by_length();
+        let grouped = [vec![(1, 30), (3, 30), (5, 20)], vec![(0, 10), (2, 10), (4, 10)]];
+        assert_eq!(runs(&outbox, LIMITS), grouped);
     }
 }

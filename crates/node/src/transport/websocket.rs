@@ -35,10 +35,21 @@ pub(crate) enum Event {
     Message(Range<usize>),
     /// A message in parts is complete: take it with [`WebSocket::take_message`].
     Assembled,
+    /// The peer asked to begin, is to be sent this answer, and says that about itself.
+    Opened(Vec<u8>, Visitor),
     /// The peer is to be sent this.
     Reply(Vec<u8>),
     /// The peer is to be sent this, and then nothing more.
     Close(Vec<u8>),
+}
+
+/// On whose behalf a peer connects, as far as its request says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Visitor {
+    /// The web page, if it is one: browsers always say it, and pages cannot keep them from it (RFC 6454).
+    pub(crate) origin: Option<String>,
+    /// Whether a proxy passes on what somebody else says, who may be anywhere.
+    pub(crate) is_forwarded: bool,
 }
 
 /// Bytes of a request.
@@ -72,12 +83,12 @@ impl WebSocket {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
             return if bytes.len() < MAX_REQUEST_BYTES { Step::Incomplete } else { refuse() };
         };
-        let Some(accept) = bytes.get(..end).and_then(accept_key) else { return refuse() };
+        let Some((accept, visitor)) = bytes.get(..end).and_then(read_request) else { return refuse() };
         self.open = true;
         let answer = format!(
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
         );
-        Step::Used(end + 4, Event::Reply(answer.into_bytes()))
+        Step::Used(end + 4, Event::Opened(answer.into_bytes(), visitor))
     }
 
     fn frame(&mut self, bytes: &mut [u8]) -> Step {
@@ -175,11 +186,12 @@ fn refuse() -> Step {
     Step::Broken(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_vec())
 }
 
-/// The answer to the key in a request to become a WebSocket; `None` if it is no such request.
-fn accept_key(request: &[u8]) -> Option<String> {
+/// The answer to the key in a request to become a WebSocket, and who asks; `None` if it is no such request.
+fn read_request(request: &[u8]) -> Option<(String, Visitor)> {
     let text = std::str::from_utf8(request).ok()?;
     let mut lines = text.split("\r\n");
     let (mut key, mut upgrade, mut version) = (None, false, false);
+    let mut visitor = Visitor::default();
     if !lines.next()?.starts_with("GET ") {
         return None;
     }
@@ -190,12 +202,14 @@ fn accept_key(request: &[u8]) -> Option<String> {
             "sec-websocket-key" => key = Some(value),
             "sec-websocket-version" => version = value == "13",
             "upgrade" => upgrade = value.eq_ignore_ascii_case("websocket"),
+            "origin" => visitor.origin = Some(value.to_owned()),
+            "forwarded" | "via" | "x-forwarded-for" | "x-real-ip" => visitor.is_forwarded = true,
             _ => {}
         }
     }
     let key = key.filter(|_| upgrade && version)?;
     let joined = format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-    Some(base64(digest(&SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes()).as_ref()))
+    Some((base64(digest(&SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes()).as_ref()), visitor))
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -222,7 +236,10 @@ mod tests {
 
     fn open() -> WebSocket {
         let mut socket = WebSocket::default();
-        let Step::Used(used, Event::Reply(answer)) = socket.step(&mut REQUEST.to_vec()) else { panic!() };
+        let Step::Used(used, Event::Opened(answer, visitor)) = socket.step(&mut REQUEST.to_vec()) else {
+            panic!()
+        };
+        assert_eq!(visitor, Visitor::default());
         assert_eq!(used, REQUEST.len());
         // The worked example of RFC 6455, section 1.3.
         assert!(
@@ -263,6 +280,27 @@ mod tests {
         }
         assert_eq!(WebSocket::default().step(&mut b"GET / HT".to_vec()), Step::Incomplete);
         assert!(matches!(WebSocket::default().step(&mut vec![b'x'; 9000]), Step::Broken(_)));
+    }
+
+    #[test]
+    fn who_asks_is_read_from_the_request() {
+        let visitor = |more: &str| {
+            let mut request = String::from_utf8(REQUEST.to_vec()).unwrap();
+            request.insert_str(request.len() - 2, more);
+            match WebSocket::default().step(&mut request.into_bytes()) {
+                Step::Used(_, Event::Opened(_, visitor)) => visitor,
+                other => panic!("{other:?}"),
+            }
+        };
+        let page = |origin: &str| Visitor { origin: Some(origin.to_owned()), is_forwarded: false };
+        assert_eq!(visitor("Origin: https://example.net\r\n"), page("https://example.net"));
+        assert_eq!(visitor("oRIGIN:null\r\n"), page("null"));
+        for header in
+            ["Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: ::1"]
+        {
+            let expected = Visitor { origin: None, is_forwarded: true };
+            assert_eq!(visitor(&format!("{header}\r\n")), expected, "{header}");
+        }
     }
 
     #[test]

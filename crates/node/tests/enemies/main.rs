@@ -10,6 +10,7 @@ mod connections;
 mod faces;
 mod floods;
 mod frames;
+mod link_layer;
 mod mutate;
 mod neighbours;
 mod peer;

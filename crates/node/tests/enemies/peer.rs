@@ -117,6 +117,16 @@ impl Peer {
         }
     }
 
+    /// Says that nothing more will be sent over a stream.
+    pub(crate) fn finish_sending(&mut self) {
+        // One that the node has closed already is finished, too.
+        let _ = match &self.socket {
+            Socket::Unix(socket) => socket.shutdown(std::net::Shutdown::Write),
+            Socket::Tcp(socket) => socket.shutdown(std::net::Shutdown::Write),
+            Socket::Udp(_) => Ok(()),
+        };
+    }
+
     /// Our address, for faces to be told by.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match &self.socket {

@@ -55,7 +55,7 @@ impl Victim {
         let (mut udp, mut tcp, mut websocket) = (None, None, None);
         for uri in node.control().channels() {
             match uri {
-                FaceUri::Udp(address) => udp = Some(Place::Udp(address)),
+                FaceUri::Udp(address) if !address.ip().is_multicast() => udp = Some(Place::Udp(address)),
                 FaceUri::Tcp(address) => tcp = Some(Place::Tcp(address)),
                 FaceUri::WebSocket(address) => websocket = Some(Place::WebSocket(address)),
                 _ => {}

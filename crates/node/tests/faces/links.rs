@@ -1,12 +1,10 @@
 //! What stands between two hosts: MTUs, losses, slow readers, interfaces without IP.
 
 use std::io::Write;
-use std::process::Command;
 
 use node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl};
 use packet::Dialect;
-
-use testkit::needs::needed;
+use testkit::cable::{Cable, WITHOUT_RIGHTS};
 
 use crate::support::*;
 
@@ -101,42 +99,6 @@ fn a_peer_that_does_not_read_loses_its_own_packets_and_nobody_elses() {
     }
 }
 
-/// Two ends of a cable in this host; gone when dropped.
-struct Cable(String);
-
-impl Cable {
-    /// `None` where the user may not make one and the test run is not strict.
-    fn plug() -> Option<Cable> {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        // Names of interfaces have at most 15 letters.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("ct{}x{number}", std::process::id() % 1_000_000);
-        let ip = |arguments: &[&str]| match Command::new("ip").args(arguments).output() {
-            Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-            Err(error) => Err(format!("ip: {error}")),
-        };
-        let (a, b) = (format!("{name}a"), format!("{name}b"));
-        let made = ip(&["link", "add", &a, "type", "veth", "peer", "name", &b]);
-        needed("right to make network interfaces", made)?;
-        let cable = Cable(name);
-        ip(&["link", "set", &a, "up"]).unwrap();
-        ip(&["link", "set", &b, "up"]).unwrap();
-        Some(cable)
-    }
-
-    fn ends(&self) -> [String; 2] {
-        [format!("{}a", self.0), format!("{}b", self.0)]
-    }
-}
-
-impl Drop for Cable {
-    fn drop(&mut self) {
-        let _ = Command::new("ip").args(["link", "del", &self.ends()[0]]).output();
-    }
-}
-
 #[test]
 fn ethernet_carries_packets_of_any_size_to_a_peer_and_to_the_group() {
     let Some(cable) = Cable::plug() else { return };
@@ -192,13 +154,15 @@ fn udp_multicast_reaches_the_neighbour_on_the_link() {
         // Until the interface has got its link-local address.
         let deadline = std::time::Instant::now() + PATIENCE;
         loop {
-            let wanted = interface.clone();
-            let node = TestNode::start_with(move |config| config.multicast.interfaces = vec![wanted]);
+            let name = interface.clone();
+            let node = TestNode::start_with(move |config| config.multicast.interfaces = vec![name]);
             if node.faces().iter().any(|face| face.remote.to_string().starts_with("udp6://[ff02::1234")) {
                 return Some(node);
             }
             if std::time::Instant::now() > deadline {
-                return needed("IPv6", Err(format!("{interface} has no link-local address")));
+                let excused = std::env::var_os(WITHOUT_RIGHTS).is_some();
+                assert!(excused, "{interface} got no IPv6 address within {PATIENCE:?}");
+                return None;
             }
         }
     };

@@ -168,9 +168,16 @@ pub(crate) struct WebSocketPeer {
 
 impl WebSocketPeer {
     pub(crate) fn connect(address: SocketAddr) -> Self {
+        Self::connect_with(address, "")
+    }
+
+    /// Connects with more lines in the request.
+    pub(crate) fn connect_with(address: SocketAddr, more: &str) -> Self {
         let mut stream = tcp_peer(address);
-        let request = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-            Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
+        );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
         let mut byte = [0];

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
+use engine::FaceScope;
 use node::control::{FacePersistency, NodeControl};
 
 use crate::support::*;
@@ -74,10 +75,7 @@ fn an_interest_over_tcp_is_answered_over_a_unix_socket() {
     for answer in &answers {
         assert_eq!(&read_frame(&mut consumer), answer);
     }
-    assert!(
-        node.faces().iter().all(|face| face.scope == engine::FaceScope::Local),
-        "both ends are on this host"
-    );
+    assert!(node.faces().iter().all(|face| face.scope == FaceScope::Local), "both ends are on this host");
 }
 
 #[test]
@@ -96,6 +94,45 @@ fn a_browser_asks_by_websocket_and_gets_messages_of_one_frame_each() {
         assert_eq!(browser.receive(), data(&uri, length));
     }
     assert!(node.faces().iter().any(|face| face.remote.scheme() == "wsclient"));
+}
+
+#[test]
+fn a_page_or_a_proxy_that_comes_by_websocket_is_a_neighbour_and_a_program_or_a_named_page_is_local() {
+    let node = TestNode::start_with(|config| {
+        config.websocket.local_origins = vec!["http://localhost:8080".to_owned()];
+    });
+    let scope_with = |more: &str| {
+        let before: Vec<_> = node.faces().iter().map(|face| face.id).collect();
+        let _browser = WebSocketPeer::connect_with(node.address("ws"), more);
+        let faces = node.faces();
+        faces.iter().find(|face| !before.contains(&face.id)).unwrap().scope
+    };
+    assert_eq!(scope_with(""), FaceScope::Local);
+    assert_eq!(scope_with("Origin: http://localhost:8080\r\n"), FaceScope::Local);
+    assert_eq!(scope_with("Origin: https://example.net\r\n"), FaceScope::NonLocal);
+    assert_eq!(scope_with("Origin: null\r\n"), FaceScope::NonLocal);
+    assert_eq!(scope_with("X-Forwarded-For: 192.0.2.7\r\n"), FaceScope::NonLocal);
+}
+
+#[test]
+fn what_a_page_asks_under_localhost_goes_nowhere() {
+    let node = TestNode::start();
+    let producer = udp_peer();
+    // A face over UDP would not be asked for it either; the page must not even get as far as an application.
+    let mut application = tcp_peer(node.address("tcp4"));
+    node.until("the application has a face", |node| node.faces().len() == 1);
+    node.route("/localhost/x", node.faces()[0].id);
+    let face = node.create(&format!("udp4://{}", producer.local_addr().unwrap()));
+    node.route("/x", face.id);
+    let mut page = WebSocketPeer::connect_with(node.address("ws"), "Origin: https://example.net\r\n");
+    let mut program = WebSocketPeer::connect(node.address("ws"));
+    page.send(&interest("/localhost/x/page"));
+    // What came by the same face later has arrived: so has what was sent before it.
+    page.send(&interest("/x/1"));
+    receive(&producer);
+    let question = interest("/localhost/x/program");
+    program.send(&question);
+    assert_eq!(read_frame(&mut application), question, "the page's question came first");
 }
 
 #[test]
@@ -118,7 +155,14 @@ fn a_face_over_tcp_that_was_asked_for_connects_and_carries_packets() {
 
 #[test]
 fn ipv6_works_where_the_host_has_it() {
-    let Ok(consumer) = std::net::UdpSocket::bind("[::1]:0") else { return };
+    let consumer = match std::net::UdpSocket::bind("[::1]:0") {
+        Ok(consumer) => consumer,
+        Err(error) => {
+            let excused = std::env::var_os(testkit::cable::WITHOUT_RIGHTS).is_some();
+            assert!(excused, "no IPv6 on this host: {error}");
+            return;
+        }
+    };
     consumer.set_read_timeout(Some(PATIENCE)).unwrap();
     let node = TestNode::start_with(|config| config.udp.listen = vec!["[::1]:0".parse().unwrap()]);
     let producer = std::net::UdpSocket::bind("[::1]:0").unwrap();

@@ -15,6 +15,10 @@ use crate::manager::{Manager, about, command, name};
 struct Friends;
 
 impl VerifyCommand for Friends {
+    fn knows(&self, _: NameRef<'_>) -> bool {
+        true
+    }
+
     fn verify_command(
         &self,
         _: u64,

@@ -6,7 +6,7 @@ use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri,
-    INTERNAL_FACE, NodeControl, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+    INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Name};
@@ -33,6 +33,8 @@ pub(crate) struct FakeNode {
     /// Faces that commands have destroyed, and of which nobody was told yet.
     pub(crate) destroyed: Vec<FaceStatus>,
     pub(crate) table_is_full: bool,
+    /// How many changes to next hops each call brought.
+    pub(crate) batches: Vec<usize>,
     next_face: u32,
 }
 
@@ -91,6 +93,7 @@ impl FakeNode {
             created: Vec::new(),
             destroyed: Vec::new(),
             table_is_full: false,
+            batches: Vec::new(),
             next_face: 400,
         }
     }
@@ -190,6 +193,28 @@ impl NodeControl for FakeNode {
         self.hops.remove(&(prefix.clone(), face)).is_some()
     }
 
+    fn change_next_hops(
+        &mut self,
+        dialect: Dialect,
+        changes: Vec<NextHopChange>,
+    ) -> Vec<(NextHopChange, AddNextHopError)> {
+        self.batches.push(changes.len());
+        let mut failed = Vec::new();
+        for change in changes {
+            let outcome = match &change {
+                NextHopChange::Add { prefix, hop, announcement } => {
+                    self.add_next_hop(dialect, prefix, *hop, announcement.clone())
+                }
+                NextHopChange::Remove { prefix, face } => {
+                    self.remove_next_hop(dialect, prefix, *face);
+                    Ok(())
+                }
+            };
+            failed.extend(outcome.err().map(|error| (change, error)));
+        }
+        failed
+    }
+
     fn routes(&mut self, _: Dialect) -> Vec<RouteStatus> {
         let mut routes: BTreeMap<Name, Vec<NextHop>> = BTreeMap::new();
         for ((prefix, face), cost) in &self.hops {
@@ -248,6 +273,10 @@ impl NodeControl for FakeNode {
             engine: *engine.counters(),
             in_packets: [1, 2, 3],
             out_packets: [4, 5, 6],
+            queued_bytes: 7,
+            reassembly_bytes: 8,
+            transport_drops: Default::default(),
+            link_drops: [("malformed-frame", 9)].into(),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod acceptance;
 mod datasets;
+mod delegates;
 mod faces;
 mod fake_node;
 mod forwarder;

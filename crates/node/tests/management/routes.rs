@@ -203,3 +203,24 @@ fn routes_are_learned_from_neighbours_only_where_they_may_register() {
     manager.let_time_pass(Duration::from_secs(1));
     assert_eq!(manager.node.next_hops("/a"), []);
 }
+
+#[test]
+fn a_route_at_the_root_changes_all_prefixes_below_it_with_few_calls() {
+    let mut manager = Manager::new();
+    for number in 0..600 {
+        manager.done(Command::RibRegister, &about(&format!("/p/{number}")));
+    }
+    manager.node.batches.clear();
+    let root = ControlParameters { face_id: Some(NEIGHBOUR.0.into()), ..about("/") };
+    manager.done(Command::RibRegister, &root);
+    assert_eq!(
+        manager.node.batches.iter().sum::<usize>(),
+        602,
+        "the root, what inherits from it, and the node's own prefix"
+    );
+    assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
+    manager.node.batches.clear();
+    manager.done(Command::RibUnregister, &root);
+    assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
+    assert!(manager.node.hops.keys().all(|(_, face)| *face != NEIGHBOUR));
+}

@@ -203,6 +203,6 @@ mod tests {
         }
         let name: Name = "/a".parse().unwrap();
         assert!(Producer::new(9000).data(name.as_ref()).is_none());
-        assert_eq!(Producer::new(0).data(name.as_ref()).unwrap().content(), []);
+        assert!(Producer::new(0).data(name.as_ref()).unwrap().content().is_empty());
     }
 }

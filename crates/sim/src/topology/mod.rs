@@ -17,6 +17,7 @@
 //! ```
 
 mod graphml;
+mod named;
 mod ndnsim;
 mod random;
 mod regular;
@@ -28,6 +29,7 @@ use std::collections::BTreeMap;
 use packet::time::Duration;
 use thiserror::Error;
 
+pub use named::{NamedLink, NamedNode, NamedTopologyError};
 pub use regular::Dumbbell;
 
 use crate::NodeId;

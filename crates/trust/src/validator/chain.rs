@@ -51,6 +51,10 @@ impl Chain {
 
     /// The name of the key or certificate that signed the topmost packet.
     pub(super) fn locator(&self) -> Result<NameRef<'_>, Refusal> {
+        if let (Subject::Key(name), []) = (&self.subject, &self.certificates[..]) {
+            let is_key = names::key_of(name.as_ref()).is_some();
+            return if is_key { Ok(name.as_ref()) } else { Err(Refusal::NoKeyName(name.to_string())) };
+        }
         match self.top_info().and_then(|info| info.key_locator) {
             None => Err(Refusal::NotSigned(self.top_name().to_string())),
             Some(KeyLocator::Name(name)) if names::key_of(name).is_some() => Ok(name),
@@ -58,15 +62,15 @@ impl Chain {
         }
     }
 
-    /// What the topmost packet claims, for the policy.
-    pub(super) fn claim(&self) -> Claim<'_> {
+    /// What the topmost packet claims, for the policy; `None` if there is only a key, which claims nothing.
+    pub(super) fn claim(&self) -> Option<Claim<'_>> {
         let info = self.top_info();
-        Claim {
-            kind: if self.certificates.is_empty() { self.subject.kind() } else { PacketKind::Certificate },
+        Some(Claim {
+            kind: if self.certificates.is_empty() { self.subject.kind()? } else { PacketKind::Certificate },
             name: self.top_name(),
             signer: self.locator().unwrap_or(NameRef::ROOT),
             signature_type: info.map_or(SignatureType::NULL, |info| info.signature_type),
-        }
+        })
     }
 
     /// Checks all signatures, from the one that `trusted` made down to the packet's.

@@ -1,7 +1,7 @@
 //! What goes into a validator and what comes out.
 
 use packet::ndn::SignatureInfo;
-use packet::{Data, Interest, NackReason, NameRef};
+use packet::{Data, Interest, NackReason, Name, NameRef};
 use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
@@ -20,6 +20,9 @@ pub enum Subject {
     Data(Data),
     /// A signed Interest.
     Interest(Interest),
+    /// A key, by its name or that of its certificate. The outcome says whether it leads up to an anchor; whether it may sign
+    /// what it has signed, and has signed it, is for the owner to check.
+    Key(Name),
 }
 
 impl Subject {
@@ -28,23 +31,27 @@ impl Subject {
         match self {
             Subject::Data(data) => data.name(),
             Subject::Interest(interest) => interest.name(),
+            Subject::Key(name) => name.as_ref(),
         }
     }
 
-    pub(super) fn kind(&self) -> PacketKind {
-        match self {
+    /// What kind of packet it is, if it is one.
+    pub(super) fn kind(&self) -> Option<PacketKind> {
+        Some(match self {
             Subject::Data(data) if crate::certificate::names::is_certificate_name(data.name()) => {
                 PacketKind::Certificate
             }
             Subject::Data(_) => PacketKind::Data,
             Subject::Interest(_) => PacketKind::Interest,
-        }
+            Subject::Key(_) => return None,
+        })
     }
 
     pub(super) fn signature_info(&self) -> Option<SignatureInfo<'_>> {
         match self {
             Subject::Data(data) => data.ndn()?.signature_info(),
             Subject::Interest(interest) => interest.ndn()?.signature_info(),
+            Subject::Key(_) => None,
         }
     }
 
@@ -52,6 +59,7 @@ impl Subject {
         match self {
             Subject::Data(data) => verifier.verify_data(data),
             Subject::Interest(interest) => verifier.verify_interest(interest),
+            Subject::Key(_) => Ok(()),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! `cairn bench`: what things cost on this machine.
 
 mod cable;
+mod connections;
+mod contest;
 mod forward;
+mod pings;
 mod process;
 mod report;
 mod subjects;
+mod transfer;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,6 +23,8 @@ use super::node::fail;
 pub(crate) enum BenchCommand {
     /// Measure forwarding: one forwarder between a consumer and a producer, beside a bare relay with the same system calls.
     Forward(ForwardArguments),
+    /// Measure a large object put at one forwarder and got at another, by the tools that come with them.
+    Transfer(transfer::TransferArguments),
     /// The bare relay for datagrams.
     #[command(hide = true)]
     RelayUdp {
@@ -40,9 +46,12 @@ pub(crate) enum BenchCommand {
 /// How to measure forwarding.
 #[derive(Debug, Args)]
 pub(crate) struct ForwardArguments {
-    /// Seconds that each measurement takes.
+    /// Seconds that each measurement takes, rounds taken together.
     #[arg(long, default_value_t = 3.0)]
     pub(super) seconds: f64,
+    /// Rounds in which the forwarders take turns; medians are shown.
+    #[arg(long, default_value_t = 7)]
+    pub(super) rounds: u32,
     /// Interests on their way at once.
     #[arg(long, default_value_t = 512)]
     pub(super) window: u64,
@@ -97,6 +106,12 @@ impl BenchCommand {
     pub(crate) fn run(self) -> ExitCode {
         let outcome = match self {
             BenchCommand::Forward(arguments) => forward::run(&arguments),
+            BenchCommand::Transfer(arguments) => {
+                return match transfer::run(&arguments) {
+                    Ok(()) => ExitCode::SUCCESS,
+                    Err(error) => fail(&error),
+                };
+            }
             BenchCommand::RelayUdp { local, producer } => {
                 node::load::relay_udp(local, producer).map_err(forward::BenchError::from)
             }

@@ -168,7 +168,7 @@ impl ChatArguments {
             own_prefix = own_prefix.with(component)?;
         }
         let sync_prefix = self.room.with(Component::new(ComponentKind::VERSION, &[2]))?;
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_as(&self.signing)?;
         if !self.keep_strategy {
             set_multicast(&mut client, &sync_prefix)?;
         }

@@ -20,6 +20,8 @@ A face is named by its number or by the address of its peer. Hosts are looked up
 
 Examples:
   cairn face list --scheme udp4
+  cairn face show 261
+  cairn face channels
   cairn face create udp://router.example.net --persistency permanent
   cairn face update 261 --mtu 1400 --reliability on
   cairn face destroy udp4://192.0.2.1:6363

@@ -50,6 +50,9 @@ pub(crate) enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+        /// Write a page and a PDF with figures into this folder.
+        #[arg(long)]
+        report: Option<PathBuf>,
     },
     /// Follow a run that goes on elsewhere.
     Watch {
@@ -89,7 +92,7 @@ impl Command {
             Command::Resume { folder } => run::go_on(&folder),
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs } => runs::show(folder, &runs),
-            Command::Compare { a, b, json } => compare::compare(&a, &b, json),
+            Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files } => files::check(&files),
             Command::New { file, title } => files::new(&file, &title),

@@ -20,10 +20,25 @@ pub(super) fn list(runs: &Path, json: bool) -> Outcome {
         writeln!(out, "{}", serde_json::to_string_pretty(&records)?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let name =
+        |folder: &RunFolder| folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let widest = list.iter().map(|(folder, _)| name(folder).chars().count()).max().unwrap_or(0);
     for (folder, record) in &list {
-        let state = if record.complete { "" } else { "  (interrupted)" };
-        let name = folder.path().file_name().unwrap_or_default().to_string_lossy();
-        writeln!(out, "{name}  {}  {}{state}", record.backend, record.title)?;
+        // One that goes on now cannot be told from one that was interrupted.
+        let state = if record.complete { "" } else { "  (not complete)" };
+        let cases = record.cases.len();
+        let what = if cases > 1 {
+            format!("{cases} cases × {}", record.repeats)
+        } else {
+            format!("× {}", record.repeats)
+        };
+        writeln!(
+            out,
+            "{:<widest$}  {:<5}  {what:<12}  {}{state}",
+            name(folder),
+            record.backend,
+            record.title
+        )?;
     }
     if list.is_empty() {
         writeln!(out, "no run in {}; begin with: cairn lab run experiments/quickstart.toml", runs.display())?;
@@ -62,13 +77,8 @@ pub(super) fn print_verdicts(run: &RunData) -> Result<usize, Box<dyn Error>> {
             None => "absent",
         };
         missed += usize::from(verdict.met != Some(true));
-        let measured = verdict.measured.map_or_else(
-            || "–".to_owned(),
-            |estimate| match estimate.half95 {
-                Some(half) => format!("{:.3} ± {half:.3}", estimate.mean),
-                None => format!("{:.3}", estimate.mean),
-            },
-        );
+        let (found, half) = verdict.found();
+        let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         writeln!(
             out,

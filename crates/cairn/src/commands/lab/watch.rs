@@ -1,27 +1,36 @@
 //! Follow a run that goes on in another terminal, by the files it writes.
 
 use std::error::Error;
+use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use lab::run::RunFolder;
+use lab::analysis::Table;
+use lab::run::{RunFolder, RunRecord};
 
 type Outcome = Result<ExitCode, Box<dyn Error>>;
 
-/// Prints the state of every node until the run is complete.
+/// How many marks a node's history has.
+const MARKS: usize = 32;
+/// When nothing was written for so long, the run may be gone.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// Shows the state of every node until the run is complete.
 pub(super) fn watch(folder: Option<PathBuf>, runs: &Path) -> Outcome {
     let folder = super::runs::find(folder, runs)?;
     let mut out = std::io::stdout().lock();
     let live = out.is_terminal();
+    let pause = Duration::from_millis(if live { 500 } else { 5000 });
     loop {
         let record = folder.record()?;
-        let lines = state(&folder, record.cases.len(), record.repeats);
+        let lines = state(&folder, &record);
         if live {
+            // Home, and clear what is below.
             write!(out, "\x1b[H\x1b[J")?;
         }
-        writeln!(out, "{} — {}", record.title, folder.path().display())?;
+        writeln!(out, "{} ({}) — {}", record.title, record.backend, folder.path().display())?;
         for line in &lines {
             writeln!(out, "{line}")?;
         }
@@ -30,38 +39,116 @@ pub(super) fn watch(folder: Option<PathBuf>, runs: &Path) -> Outcome {
             writeln!(out, "complete: {}", folder.report().display())?;
             return Ok(ExitCode::SUCCESS);
         }
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(pause);
     }
 }
 
-/// How many repeats are done, and the last line of each forwarder's log of the one that runs.
-fn state(folder: &RunFolder, cases: usize, repeats: u32) -> Vec<String> {
-    let places = || (0..cases).flat_map(|case| (0..repeats).map(move |repeat| (case, repeat)));
-    let done =
-        places().filter(|(case, repeat)| folder.repeat(*case, *repeat).join("result.json").is_file()).count();
-    let mut lines = vec![format!("{done} of {} repeats done", places().count())];
-    let running = places()
-        .map(|(case, repeat)| folder.repeat(case, repeat))
-        .find(|place| place.join("raw").is_dir() && !place.join("result.json").is_file());
-    let Some(place) = running else { return lines };
-    let mut files: Vec<PathBuf> = std::fs::read_dir(place.join("raw"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "csv"))
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("forwarder-")))
+/// How many repeats are done, and what the forwarders' logs of the one that runs say.
+fn state(folder: &RunFolder, record: &RunRecord) -> Vec<String> {
+    let places: Vec<(usize, u32)> = (0..record.cases.len())
+        .flat_map(|case| (0..record.repeats).map(move |repeat| (case, repeat)))
         .collect();
-    files.sort();
-    lines.push(format!("{:<14} {:>9} {:>9} {:>9} {:>9}", "node", "pending", "names", "cpu %", "MB"));
+    let is_done = |place: &&(usize, u32)| folder.repeat(place.0, place.1).join("result.json").is_file();
+    let done = places.iter().filter(is_done).count();
+    let mut lines = vec![format!("{} {done} of {} repeats done", bar(done, places.len()), places.len())];
+    let running =
+        places.iter().find(|place| folder.repeat(place.0, place.1).join("raw").is_dir() && !is_done(place));
+    let Some((case, repeat)) = running else { return lines };
+    let name = record.cases.get(*case).map(String::as_str).unwrap_or_default();
+    let title = if name.is_empty() { String::new() } else { format!("{name}, ") };
+    lines.push(format!("now: {title}repeat {}", repeat + 1));
+    let raw = folder.repeat(*case, *repeat).join("raw");
+    let files = logs(&raw);
+    if let Some(quiet) = quiet(&raw).filter(|quiet| *quiet > QUIET) {
+        lines.push(format!(
+            "Nothing was written for {} s. If it was interrupted: cairn lab resume {}",
+            quiet.as_secs(),
+            folder.path().display()
+        ));
+    }
+    if !files.is_empty() {
+        lines.push(format!(
+            "{:<12} {:>8} {:>8} {:>7} {:>8}  {:<MARKS$}",
+            "node", "seconds", "pending", "cpu %", "MB", "pending, so far"
+        ));
+    }
     for file in files {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let Some(last) = text.lines().skip(1).last() else { continue };
-        let fields: Vec<&str> = last.split(',').collect();
-        let field = |index: usize| fields.get(index).copied().unwrap_or("");
-        let memory = field(6).parse::<f64>().unwrap_or(0.0) / 1e6;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().replace("forwarder-", "");
-        lines.push(format!("{name:<14} {:>9} {:>9} {:>9} {memory:>9.1}", field(2), field(1), field(5)));
+        let Some(table) = fs::File::open(&file).ok().and_then(|file| Table::read(file).ok()) else {
+            continue;
+        };
+        let column = |name: &str| table.column(name);
+        let last = |name: &str| column(name).into_iter().rfind(|value| value.is_finite()).unwrap_or(0.0);
+        let times = column("time");
+        let seconds = last("time") - times.first().copied().unwrap_or(0.0);
+        let node = file.file_stem().unwrap_or_default().to_string_lossy().replace("forwarder-", "");
+        lines.push(format!(
+            "{node:<12} {seconds:>8.0} {:>8.0} {:>7.0} {:>8.1}  {}",
+            last("pending"),
+            last("cpu"),
+            last("memory") / 1e6,
+            history(&column("pending"))
+        ));
     }
     lines
+}
+
+/// Forwarder logs, by name.
+fn logs(raw: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(raw).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with("forwarder-") && name.ends_with(".csv")
+    };
+    let mut files: Vec<PathBuf> = entries.filter(is_log).collect();
+    files.sort();
+    files
+}
+
+/// How long ago anything was written.
+fn quiet(raw: &Path) -> Option<Duration> {
+    let entries = fs::read_dir(raw).ok()?.flatten();
+    let latest = entries.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max()?;
+    SystemTime::now().duration_since(latest).ok()
+}
+
+fn bar(done: usize, all: usize) -> String {
+    (0..20).map(|mark| if mark * all.max(1) < done * 20 { '█' } else { '·' }).collect()
+}
+
+/// Numbers as marks of different height, the greatest of each stretch.
+fn history(values: &[f64]) -> String {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    let most = values.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return String::new();
+    }
+    let mark = |stretch: &[f64]| {
+        let part = stretch.iter().copied().fold(0.0, f64::max) / most;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let height = (part * 7.0).round() as usize;
+        HEIGHTS.get(height).copied().unwrap_or('█')
+    };
+    values.chunks(values.len().div_ceil(MARKS).max(1)).map(mark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_is_short_and_shows_its_peak() {
+        let mut values = vec![1.0; 400];
+        values[200] = 8.0;
+        values[3] = f64::NAN;
+        let history = history(&values);
+        assert!(history.chars().count() <= MARKS, "{history}");
+        assert_eq!(history.chars().filter(|mark| *mark == '█').count(), 1);
+    }
+
+    #[test]
+    fn nothing_done_is_an_empty_bar_and_everything_a_full_one() {
+        assert_eq!((bar(0, 4), bar(4, 4)), ("·".repeat(20), "█".repeat(20)));
+        assert_eq!(bar(0, 0), "·".repeat(20));
+    }
 }

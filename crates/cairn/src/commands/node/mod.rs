@@ -9,6 +9,10 @@ use clap::{Args, Subcommand};
 
 /// What can be done with a forwarder.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  cairn node run
+  cairn node config --sample > cairn.toml")]
 pub(crate) enum NodeCommand {
     /// Run a forwarder until it is told to stop (SIGTERM or Ctrl-C). SIGHUP has it read its configuration again.
     Run(RunArguments),
@@ -18,6 +22,18 @@ pub(crate) enum NodeCommand {
 
 /// How to run.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Without a configuration the node listens on port 6363 of UDP and TCP, on port 9696 of this host for WebSocket, and at /run/nfd/nfd.sock,
+or at nfd.sock in XDG_RUNTIME_DIR if this user may not make that. SIGTERM and Ctrl-C close everything and remove the sockets. SIGHUP
+reads the configuration again; what needs a restart is named in the log, which goes to standard error. Ethernet faces need
+CAP_NET_RAW, large receive buffers CAP_NET_ADMIN; everything else any user may do.
+
+Examples:
+  cairn node run
+  cairn node run --config /etc/cairn/cairn.toml
+  CAIRN_LOG=info,node::plane=debug cairn node run
+
+Exit codes: 0 it was told to end; 1 it could not start, or has failed; 2 wrong usage.")]
 pub(crate) struct RunArguments {
     /// The configuration, a TOML file. Without it everything has its default.
     #[arg(long, short, value_name = "FILE")]
@@ -26,6 +42,12 @@ pub(crate) struct RunArguments {
 
 /// What to do with a configuration.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cairn node config --sample > cairn.toml
+  cairn node config cairn.toml
+
+Exit codes: 0 the configuration is good; 1 it is not, and standard error says where; 2 wrong usage.")]
 pub(crate) struct ConfigArguments {
     /// Print a configuration with every key, its default and what it is for.
     #[arg(long, conflicts_with = "file")]

@@ -81,7 +81,7 @@ impl ServeArguments {
         let interrupt = Interrupt::catch()?;
         let folder = Folder::open(&self.folder).map_err(ToolError::file(&self.folder))?;
         let server = Server { arguments: self, folder, signer: self.signing.signer()? };
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_as(&self.signing)?;
         client.register(&self.prefix)?;
         eprintln!("serving {} as {}", self.folder.display(), self.prefix);
         let (mut packets, mut bytes) = (0u64, 0u64);

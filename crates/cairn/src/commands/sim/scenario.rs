@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use sim::topology::{NamedLink, NamedNode};
 
 use super::quantity::{NodeRef, NodeSet, Rate, Size, Span};
 
@@ -97,26 +98,6 @@ pub(super) enum TopologyKind {
     Explicit,
     /// Nodes and links of another file in TOML or JSON.
     File,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NamedNode {
-    pub(super) name: String,
-    pub(super) x: Option<f64>,
-    pub(super) y: Option<f64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NamedLink {
-    pub(super) from: String,
-    pub(super) to: String,
-    pub(super) rate: Option<Rate>,
-    pub(super) delay: Option<Span>,
-    pub(super) metric: Option<u32>,
-    pub(super) queue_packets: Option<u32>,
-    pub(super) loss: Option<f64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use packet::random::Random;
 use packet::time::Duration;
-use serde::Deserialize;
-use sim::topology::{Topology as Graph, TopologyLink, TopologyNode};
+use sim::topology::Topology as Graph;
 use sim::{LinkConfig, Network, NodeId};
 
 use super::Failure;
 use super::quantity::NodeRef;
-use super::scenario::{NamedLink, NamedNode, Topology, TopologyKind};
+use super::scenario::{Topology, TopologyKind};
 
 /// The nodes of a network by their names.
 pub(super) struct Nodes {
@@ -111,19 +110,10 @@ fn graph(topology: &Topology, folder: &Path, seed: u64) -> Result<Graph, Failure
             topology.links_each.unwrap_or(2),
             &mut random,
         )?,
-        TopologyKind::Explicit => explicit(&topology.node, &topology.link)?,
+        TopologyKind::Explicit => Graph::of_names(&topology.node, &topology.link)?,
         _ => return read(topology, folder),
     };
     Ok(graph)
-}
-
-/// A topology of our own in a file of its own.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GraphFile {
-    node: Vec<NamedNode>,
-    #[serde(default)]
-    link: Vec<NamedLink>,
 }
 
 fn read(topology: &Topology, folder: &Path) -> Result<Graph, Failure> {
@@ -140,40 +130,12 @@ fn read(topology: &Topology, folder: &Path) -> Result<Graph, Failure> {
         TopologyKind::RocketfuelLatencies => Graph::read_rocketfuel_latencies(&text),
         TopologyKind::Graphml => Graph::read_graphml(&text),
         _ => {
-            let parsed: GraphFile = if file.ends_with(".json") {
-                serde_json::from_str(&text).map_err(|error| format!("{shown}: {error}"))?
-            } else {
-                toml::from_str(&text).map_err(|error| format!("{shown}: {error}"))?
-            };
-            return explicit(&parsed.node, &parsed.link).map_err(|error| format!("{shown}: {error}").into());
+            let named =
+                if file.ends_with(".json") { Graph::read_json(&text) } else { Graph::read_toml(&text) };
+            return named.map_err(|error| format!("{shown}: {error}").into());
         }
     };
     let graph = found.map_err(|error| format!("{shown}, {error}"))?;
     // Maps of the world have corners that nothing leads to; nobody could fetch anything there.
     Ok(graph.largest_component())
-}
-
-fn explicit(nodes: &[NamedNode], links: &[NamedLink]) -> Result<Graph, Failure> {
-    let mut graph = Graph::default();
-    for node in nodes {
-        if graph.find(&node.name).is_some() {
-            return Err(format!("node {:?} is there twice", node.name).into());
-        }
-        graph.nodes.push(TopologyNode { name: node.name.clone(), position: node.x.zip(node.y) });
-    }
-    for link in links {
-        let find =
-            |name: &str| graph.find(name).ok_or_else(|| format!("a link names {name:?}, which is no node"));
-        let (from, to) = (find(&link.from)?, find(&link.to)?);
-        graph.links.push(TopologyLink {
-            from,
-            to,
-            rate_bits_per_second: link.rate.map(|rate| rate.0),
-            delay: link.delay.map(|span| span.0),
-            metric: link.metric,
-            queue_packets: link.queue_packets,
-            loss: link.loss,
-        });
-    }
-    Ok(graph)
 }

@@ -60,7 +60,7 @@ impl ProduceArguments {
     pub(super) fn produce(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let signer = self.signing.signer()?;
-        let mut client = self.connect.client()?;
+        let mut client = self.connect.client_as(&self.signing)?;
         let mut random = Random::from_seed(Clock::seed());
         for prefix in &self.prefix {
             client.register(prefix)?;

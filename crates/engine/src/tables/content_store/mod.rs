@@ -297,8 +297,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn prefetch_victims(&self, count: usize) -> Victims {
         let mut victims = Victims::new();
-        let room = self.config.max_entries.saturating_sub(self.entries.len()) as usize;
-        if count > room {
+        if count > self.likely_room() {
             self.eviction.likely_victims(count.min(64), &mut |id| {
                 self.entries.prefetch(id);
                 victims.push(id);
@@ -380,6 +379,15 @@ impl ContentStore {
             .prefix(count)
             .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
         self.exact(index, interest.dialect(), name, hash)
+    }
+
+    /// Entries for which there is room, if they are like those that are kept.
+    #[inline]
+    fn likely_room(&self) -> usize {
+        let entries = self.config.max_entries.saturating_sub(self.entries.len());
+        let mean_bytes = self.bytes.checked_div(u64::from(self.entries.len())).unwrap_or(0).max(1);
+        let fitting = self.config.max_bytes.saturating_sub(self.bytes) / mean_bytes;
+        usize::try_from(fitting).unwrap_or(usize::MAX).min(entries as usize)
     }
 
     fn make_room(&mut self, index: &mut HashIndex) {

@@ -383,6 +383,7 @@ impl LinkService {
             first_sequence,
             next_fragment: 0,
             outstanding: plan.count,
+            settled: Vec::new(),
         };
         self.unsent.push_back(self.outgoing.insert(outgoing));
         self.counters.packets_out += 1;

@@ -180,6 +180,11 @@ impl Rib {
         })
     }
 
+    /// Bytes of the names and announcements of all routes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Routes held.
     pub fn route_count(&self) -> usize {
         self.route_count

@@ -26,12 +26,14 @@ impl Default for S3Fifo {
 }
 
 impl Eviction for S3Fifo {
+    #[inline]
     fn insert(&mut self, id: u32, key: u64) {
         let key = fingerprint(key);
         let list = if self.ghost.take(key) { &mut self.main } else { &mut self.small };
         list.push_newest(&mut self.nodes, id, key);
     }
 
+    #[inline]
     fn touch(&mut self, id: u32) {
         let mark = self.nodes.mark(id);
         if mark < MAX_MARK {
@@ -47,12 +49,16 @@ impl Eviction for S3Fifo {
         }
     }
 
+    #[inline]
     fn evict(&mut self) -> Option<u32> {
         loop {
             let small_is_due = self.small.len * SMALL_SHARE >= self.len() || self.main.len == 0;
             if small_is_due && self.small.oldest != NONE {
                 let oldest = self.small.oldest;
                 self.small.unlink(&mut self.nodes, oldest);
+                // Who is next will need its place among the ghosts when the next one comes.
+                self.ghost.prefetch(self.nodes.key(self.small.oldest));
+                self.nodes.prefetch(self.nodes.newer(self.small.oldest));
                 let key = self.nodes.key(oldest);
                 // Asked for more than once since it came: it has earned its place.
                 if self.nodes.mark(oldest) > 1 {
@@ -97,79 +103,112 @@ impl Eviction for S3Fifo {
     }
 
     fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes() + self.ghost.slots.len() * size_of::<(u32, u32)>()
+        self.nodes.footprint_bytes() + self.ghost.sets.len() * size_of::<Set>()
     }
 }
 
 /// Remembers the last `capacity` keys put in, as fingerprints in sets of four that forget their oldest.
 #[derive(Debug, Default)]
 struct Ghost {
-    /// (fingerprint, number of the insertion); number 0 is an empty slot.
-    slots: Vec<(u32, u32)>,
+    sets: Vec<Set>,
     insertions: u32,
     capacity: u32,
 }
 
 const WAYS: usize = 4;
 
+/// Lies in one cache line.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+struct Set {
+    fingerprints: [u32; WAYS],
+    /// The numbers of their insertions; number 0 is an empty place.
+    numbers: [u32; WAYS],
+}
+
+impl Set {
+    /// The place of a fingerprint that is remembered.
+    #[inline(always)]
+    fn place_of(&self, fingerprint: u32) -> Option<usize> {
+        (0..WAYS).find(|&way| self.fingerprints[way] == fingerprint && self.numbers[way] != 0)
+    }
+
+    /// An empty place, or that of the oldest.
+    #[inline(always)]
+    fn place_for(&self, insertion: u32) -> usize {
+        // Without branches: which of the four it is cannot be foreseen. An empty place is older than all.
+        let age = |way: usize| match self.numbers[way] {
+            0 => u32::MAX,
+            number => insertion.wrapping_sub(number),
+        };
+        let older = |a: usize, b: usize| if age(b) > age(a) { b } else { a };
+        older(older(0, 1), older(2, 3))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, way: usize, fingerprint: u32, number: u32) {
+        self.fingerprints[way] = fingerprint;
+        self.numbers[way] = number;
+    }
+}
+
 impl Ghost {
+    #[inline]
     fn insert(&mut self, fingerprint: u32, capacity: usize) {
         self.capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
         if capacity == 0 {
             return;
         }
-        if self.slots.len() < capacity * 2 {
-            self.grow((capacity * 2).next_power_of_two().max(64));
+        if self.sets.len() * WAYS < capacity * 2 {
+            self.grow((capacity * 2).next_power_of_two().max(64) / WAYS);
         }
         self.insertions = self.insertions.wrapping_add(1).max(1);
         let insertion = self.insertions;
-        let set = self.set(fingerprint);
-        let age = |number: u32| if number == 0 { u32::MAX } else { insertion.wrapping_sub(number) };
-        if let Some(slot) = set.iter_mut().max_by_key(|(_, number)| age(*number)) {
-            *slot = (fingerprint, insertion);
+        if let Some(set) = self.set(fingerprint) {
+            set.put(set.place_for(insertion), fingerprint, insertion);
         }
     }
 
     /// Forgets a key; true if it was remembered.
+    #[inline]
     fn take(&mut self, fingerprint: u32) -> bool {
-        if self.slots.is_empty() {
-            return false;
-        }
         let (insertions, capacity) = (self.insertions, self.capacity);
-        let set = self.set(fingerprint);
-        match set.iter_mut().find(|(other, number)| *other == fingerprint && *number != 0) {
-            Some(slot) => {
-                let recent = insertions.wrapping_sub(slot.1) < capacity;
-                *slot = (0, 0);
-                recent
-            }
-            None => false,
-        }
+        let Some(set) = self.set(fingerprint) else { return false };
+        let Some(way) = set.place_of(fingerprint) else { return false };
+        let recent = insertions.wrapping_sub(set.numbers[way]) < capacity;
+        set.put(way, 0, 0);
+        recent
     }
 
+    #[inline]
     fn prefetch(&self, fingerprint: u32) {
-        let start = self.set_start(fingerprint);
-        if let Some(set) = self.slots.get(start..start + WAYS) {
+        if let Some(set) = self.sets.get(self.place(fingerprint)) {
             prefetch(set);
         }
     }
 
-    fn set_start(&self, fingerprint: u32) -> usize {
-        let sets = self.slots.len() / WAYS;
-        (fingerprint as usize & sets.wrapping_sub(1)) * WAYS
+    #[inline(always)]
+    fn place(&self, fingerprint: u32) -> usize {
+        fingerprint as usize & self.sets.len().wrapping_sub(1)
     }
 
-    fn set(&mut self, fingerprint: u32) -> &mut [(u32, u32)] {
-        let start = self.set_start(fingerprint);
-        &mut self.slots[start..start + WAYS]
+    /// `None` before anything was put in.
+    #[inline(always)]
+    fn set(&mut self, fingerprint: u32) -> Option<&mut Set> {
+        let place = self.place(fingerprint);
+        self.sets.get_mut(place)
     }
 
-    fn grow(&mut self, slots: usize) {
-        let old = std::mem::replace(&mut self.slots, vec![(0, 0); slots]);
-        for (fingerprint, number) in old.into_iter().filter(|(_, number)| *number != 0) {
-            let set = self.set(fingerprint);
-            if let Some(slot) = set.iter_mut().find(|(_, number)| *number == 0) {
-                *slot = (fingerprint, number);
+    #[cold]
+    fn grow(&mut self, sets: usize) {
+        let old = std::mem::replace(&mut self.sets, vec![Set::default(); sets]);
+        for old in old {
+            for (fingerprint, number) in old.fingerprints.into_iter().zip(old.numbers) {
+                if let (Some(set), true) = (self.set(fingerprint), number != 0)
+                    && let Some(way) = (0..WAYS).find(|&way| set.numbers[way] == 0)
+                {
+                    set.put(way, fingerprint, number);
+                }
             }
         }
     }

@@ -1,0 +1,172 @@
+//! What pings tell: latency at low load, latency beside a flood, and the time to the first packet.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use node::load::{Shape, UdpExchange, UdpExchangeConfig, UdpPing, udp_producer};
+
+use super::Part;
+use super::forward::{Bench, BenchError, Row, START_PATIENCE, loopback, shape, silent_if_late};
+use super::process::Forwarder;
+use super::subjects::{Subject, Wiring, free_udp_port};
+
+impl Bench<'_> {
+    /// Pings through a forwarder with nothing else to do, beside pings without one.
+    pub(super) fn latency(&mut self, subject: &Subject) -> Result<(), BenchError> {
+        let shape = shape(self.arguments, 1000);
+        let listen = loopback(free_udp_port()?);
+        let producer = Producer::start(shape)?;
+        let wiring = Wiring::Udp { listen, producer: producer.address };
+        if !subject.speaks(&wiring) {
+            return Ok(());
+        }
+        let mut forwarder = subject.start(&wiring, &self.stage)?;
+        let mut ping = UdpPing::new(loopback(0), listen, shape, 0)?;
+        await_ping(subject, &mut ping, &mut forwarder)?;
+        let mut direct = UdpPing::new(loopback(0), producer.address, shape, 1 << 32)?;
+        let pause = Duration::from_millis(2);
+        let count = (self.arguments.seconds * 200.0) as usize;
+        let (through, without) = (ping.series(count, pause), direct.series(count, pause));
+        // Half of what the round trip takes longer: each way passes the forwarder once.
+        let added = |part| (through.quantile(part) as f64 - without.quantile(0.5) as f64) / 2000.0;
+        self.rows.push(Row {
+            part: Part::Latency.title(),
+            subject: subject.name(),
+            values: vec![
+                ("added one way p50", added(0.5), " us"),
+                ("p99", added(0.99), " us"),
+                ("round trip p50", through.quantile(0.5) as f64 / 1000.0, " us"),
+                ("p99", through.quantile(0.99) as f64 / 1000.0, " us"),
+                ("without p50", without.quantile(0.5) as f64 / 1000.0, " us"),
+                ("lost", through.lost as f64, ""),
+            ],
+        });
+        Ok(())
+    }
+
+    /// Interests for content that does not exist on one face, and pings on another.
+    pub(super) fn pending(&mut self, subject: &Subject) -> Result<(), BenchError> {
+        let shape = shape(self.arguments, 1000);
+        let listen = loopback(free_udp_port()?);
+        let producer = Producer::start(shape)?;
+        let wiring = Wiring::Udp { listen, producer: producer.address };
+        if !subject.speaks(&wiring) {
+            return Ok(());
+        }
+        let mut forwarder = subject.start(&wiring, &self.stage)?;
+        let mut ping = UdpPing::new(loopback(0), listen, shape, 1 << 32)?;
+        await_ping(subject, &mut ping, &mut forwarder)?;
+        let pause = Duration::from_millis(2);
+        let count = (self.arguments.seconds * 300.0) as usize;
+        let idle = ping.series(count, pause);
+        let cpu = forwarder.cpu_time();
+        producer.silence_below.store(true, Ordering::Relaxed);
+        let stop = Arc::new(AtomicBool::new(false));
+        let flood = {
+            let stop = stop.clone();
+            std::thread::spawn(move || flood(listen, shape, &stop))
+        };
+        // Until as many are pending as there will be.
+        std::thread::sleep(Duration::from_millis(4500));
+        let flooded = ping.series(count, pause);
+        let resident = forwarder.resident_bytes();
+        stop.store(true, Ordering::Relaxed);
+        let sent = flood.join().map_err(|_| io::Error::other("the flood ended early"))??;
+        let cpu = forwarder.cpu_time() - cpu;
+        self.rows.push(Row {
+            part: Part::Pending.title(),
+            subject: subject.name(),
+            values: vec![
+                ("resident", resident as f64 / 1e6, " MB"),
+                ("ping p50", flooded.quantile(0.5) as f64 / 1000.0, " us"),
+                ("p99", flooded.quantile(0.99) as f64 / 1000.0, " us"),
+                ("idle p99", idle.quantile(0.99) as f64 / 1000.0, " us"),
+                ("p99 against idle", flooded.quantile(0.99) as f64 / idle.quantile(0.99).max(1) as f64, "x"),
+                ("pings lost", flooded.lost as f64, ""),
+                ("cost of an Interest", cpu.as_secs_f64() / sent.max(1) as f64 * 1e6, " us"),
+            ],
+        });
+        Ok(())
+    }
+
+    /// From the start of the process to the first packet that comes through.
+    pub(super) fn start(&mut self, subject: &Subject) -> Result<(), BenchError> {
+        let shape = shape(self.arguments, 1000);
+        let listen = loopback(free_udp_port()?);
+        let producer = Producer::start(shape)?;
+        let wiring = Wiring::Udp { listen, producer: producer.address };
+        if !subject.speaks(&wiring) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let mut forwarder = subject.start(&wiring, &self.stage)?;
+        let socket = UdpSocket::bind(loopback(0))?;
+        socket.connect(listen)?;
+        drop(socket);
+        let mut ping = UdpPing::new(loopback(0), listen, shape, 0)?;
+        await_ping(subject, &mut ping, &mut forwarder)?;
+        let values = vec![("first packet after", started.elapsed().as_secs_f64() * 1000.0, " ms")];
+        self.rows.push(Row { part: Part::Start.title(), subject: subject.name(), values });
+        Ok(())
+    }
+}
+
+fn await_ping(subject: &Subject, ping: &mut UdpPing, forwarder: &mut Forwarder) -> Result<(), BenchError> {
+    let deadline = Instant::now() + START_PATIENCE;
+    while ping.ping().is_none() {
+        silent_if_late(subject, deadline, forwarder)?;
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    Ok(())
+}
+
+/// Keeps 150,000 Interests pending, which live for four seconds each; gives how many were sent.
+fn flood(forwarder: SocketAddr, shape: Shape, stop: &AtomicBool) -> io::Result<u64> {
+    const PENDING: f64 = 150_000.0;
+    const LIFETIME_SECONDS: f64 = 4.0;
+    let config = UdpExchangeConfig { forwarder, window: u64::MAX, catalogue: 0, shape };
+    let mut exchange = UdpExchange::new(config, loopback(0), loopback(0))?;
+    let (started, mut sent) = (Instant::now(), 0);
+    while !stop.load(Ordering::Relaxed) {
+        let due = (started.elapsed().as_secs_f64() * PENDING / LIFETIME_SECONDS) as u64;
+        while sent < due {
+            sent += exchange.ask_once()?;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(sent)
+}
+
+/// A producer on a thread of its own; it ends when dropped.
+struct Producer {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    /// Whether Interests of the flood, which have small numbers, stay without an answer.
+    silence_below: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<io::Result<()>>>,
+}
+
+impl Producer {
+    fn start(shape: Shape) -> io::Result<Self> {
+        let socket = UdpSocket::bind(loopback(0))?;
+        let address = socket.local_addr()?;
+        let (stop, silence_below) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let thread = {
+            let (stop, silence) = (stop.clone(), silence_below.clone());
+            std::thread::spawn(move || udp_producer(&socket, shape, &stop, &silence))
+        };
+        Ok(Producer { address, stop, silence_below, thread: Some(thread) })
+    }
+}
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Figures that an experiment asks for: what can be drawn, and what is wrong with what was asked.
+
+use super::measure::{NODE_SERIES, SUMMARIES};
+use super::model::File;
+use super::plan::Plan;
+use super::problem::suggest;
+use super::resolve::Finding;
+
+/// How a figure can be drawn.
+pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case"];
+/// The form that shows one node.
+const OVER_TIME: &str = "over-time";
+/// What it can show beside measures: downloads, from start to stop.
+pub const TRANSFERS: &str = "transfers";
+
+/// What is wrong with the figures of a file.
+pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, figure) in file.figure.iter().enumerate() {
+        let mut word = |field: &str, given: &str, what: &str, known: &[&str]| {
+            if !known.contains(&given) {
+                findings.push(Finding {
+                    key: format!("figure.{number}.{field}"),
+                    message: format!("`{given}` is not {what}"),
+                    suggestion: Some(suggest(given, known)),
+                });
+            }
+        };
+        word("form", &figure.form, "a form of figures", FORMS);
+        let mut shown: Vec<&str> = NODE_SERIES.iter().map(|(key, _)| *key).collect();
+        if figure.form == OVER_TIME {
+            shown.push(TRANSFERS);
+        }
+        for key in &figure.show {
+            word("show", key, "measured of a node", &shown);
+        }
+        let nodes: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
+        if let Some(at) = &figure.at {
+            word("at", at, "a node", &nodes);
+        }
+        if let Some(of) = &figure.of {
+            word("of", of, "a summary", SUMMARIES);
+        }
+        if let Some(text) =
+            figure.cases.as_ref().filter(|text| !cases.iter().any(|case| case.contains(*text)))
+        {
+            findings.push(Finding {
+                key: format!("figure.{number}.cases"),
+                message: format!("no case's name holds `{text}`"),
+                suggestion: Some(format!("there are: {}", cases.join("; "))),
+            });
+        }
+    }
+    findings
+}

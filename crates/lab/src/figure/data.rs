@@ -1,0 +1,130 @@
+//! The numbers behind a figure, as CSV for people and as Parquet for their tools.
+
+use super::parquet;
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Words.
+    Text(Vec<String>),
+    /// Numbers; what is not a number is missing.
+    Number(Vec<f64>),
+}
+
+impl Column {
+    fn len(&self) -> usize {
+        match self {
+            Column::Text(list) => list.len(),
+            Column::Number(list) => list.len(),
+        }
+    }
+
+    fn field(&self, row: usize) -> String {
+        match self {
+            Column::Text(list) => list.get(row).map_or_else(String::new, |text| quoted(text)),
+            Column::Number(list) => match list.get(row) {
+                Some(number) if number.is_finite() => number.to_string(),
+                _ => String::new(),
+            },
+        }
+    }
+}
+
+/// A table of named columns, all of the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Data {
+    pub(super) columns: Vec<(String, Column)>,
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+impl Data {
+    /// With one more column of words.
+    #[must_use]
+    pub fn words(mut self, name: &str, words: Vec<String>) -> Self {
+        self.columns.push((name.to_owned(), Column::Text(words)));
+        self
+    }
+
+    /// With one more column of numbers.
+    #[must_use]
+    pub fn numbers(mut self, name: &str, numbers: Vec<f64>) -> Self {
+        self.columns.push((name.to_owned(), Column::Number(numbers)));
+        self
+    }
+
+    /// How many rows there are: as many as the shortest column has.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.iter().map(|(_, column)| column.len()).min().unwrap_or(0)
+    }
+
+    /// Comma-separated values, all digits.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let line = |fields: Vec<String>| fields.join(",") + "\n";
+        let mut out = line(self.columns.iter().map(|(name, _)| quoted(name)).collect());
+        for row in 0..self.rows() {
+            out += &line(self.columns.iter().map(|(_, column)| column.field(row)).collect());
+        }
+        out
+    }
+
+    /// A Parquet file.
+    #[must_use]
+    pub fn to_parquet(&self) -> Vec<u8> {
+        parquet::write(self)
+    }
+}
+
+impl super::LineChart {
+    /// The points of all lines.
+    #[must_use]
+    pub fn data(&self) -> Data {
+        let points =
+            || self.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
+        Data::default()
+            .words("series", points().map(|(series, _)| series.label.clone()).collect())
+            .numbers(&self.x.caption(), points().map(|(_, point)| point.0).collect())
+            .numbers(&self.y.caption(), points().map(|(_, point)| point.1).collect())
+    }
+}
+
+impl super::BarChart {
+    /// The bars, with their deviations where there are some.
+    #[must_use]
+    pub fn data(&self, deviations: &[Vec<f64>]) -> Data {
+        let (mut groups, mut labels, mut values, mut spread) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (place, group) in self.groups.iter().enumerate() {
+            for (number, value) in group.values.iter().enumerate() {
+                groups.push(group.name.clone());
+                labels.push(self.labels.get(number).cloned().unwrap_or_default());
+                values.push(*value);
+                let deviation = deviations.get(place).and_then(|list| list.get(number));
+                spread.push(deviation.copied().unwrap_or(f64::NAN));
+            }
+        }
+        let data =
+            Data::default().words(&self.x, groups).words("series", labels).numbers(&self.y.caption(), values);
+        if deviations.is_empty() { data } else { data.numbers("deviation", spread) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_numbers_are_empty_fields_and_commas_are_quoted() {
+        let data = Data::default()
+            .words("case", vec!["a, b".into(), "c".into()])
+            .numbers("mean", vec![0.1 + 0.2, f64::NAN]);
+        assert_eq!(data.to_csv(), "case,mean\n\"a, b\",0.30000000000000004\nc,\n");
+    }
+}

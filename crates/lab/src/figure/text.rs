@@ -1,0 +1,155 @@
+//! How wide words are, from the metrics of the font that reports are set in.
+
+use std::sync::LazyLock;
+
+use ttf_parser::Face;
+
+/// Which of the two fonts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// For most words.
+    Regular,
+    /// For titles.
+    Bold,
+}
+
+const REGULAR: &[u8] = include_bytes!("../../fonts/Roboto-Regular.ttf");
+const BOLD: &[u8] = include_bytes!("../../fonts/Roboto-Bold.ttf");
+
+/// A character's glyph, and how far it moves on in ems.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Glyph {
+    pub(crate) id: u16,
+    pub(crate) advance: f64,
+}
+
+/// The fonts are part of the program, and a test reads them.
+static FACES: LazyLock<[Option<Face<'static>>; 2]> =
+    LazyLock::new(|| [Face::parse(REGULAR, 0).ok(), Face::parse(BOLD, 0).ok()]);
+
+/// The font, taken apart.
+pub(crate) fn face(weight: Weight) -> Option<&'static Face<'static>> {
+    let [regular, bold] = &*FACES;
+    match weight {
+        Weight::Regular => regular.as_ref(),
+        Weight::Bold => bold.as_ref(),
+    }
+}
+
+/// The font's file.
+pub(crate) fn file(weight: Weight) -> &'static [u8] {
+    match weight {
+        Weight::Regular => REGULAR,
+        Weight::Bold => BOLD,
+    }
+}
+
+/// A character's glyph.
+pub(crate) fn glyph(letter: char, weight: Weight) -> Glyph {
+    // What the font lacks, and what looks most like it.
+    let instead = match letter {
+        '→' => '›',
+        '←' => '‹',
+        other => other,
+    };
+    let found = face(weight).and_then(|face| {
+        let id = face.glyph_index(instead)?;
+        let advance = f64::from(face.glyph_hor_advance(id)?) / f64::from(face.units_per_em());
+        Some(Glyph { id: id.0, advance })
+    });
+    found.unwrap_or(Glyph { id: 0, advance: 0.5 })
+}
+
+/// How wide a text is.
+#[must_use]
+pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
+    text.chars().map(|letter| glyph(letter, weight).advance).sum::<f64>() * size
+}
+
+/// The text, or its beginning and an ellipsis when it is wider than there is room.
+#[must_use]
+pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
+    if width(text, size, weight) <= room {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = width("…", size, weight);
+    for letter in text.chars() {
+        used += glyph(letter, weight).advance * size;
+        if used > room {
+            break;
+        }
+        out.push(letter);
+    }
+    out.truncate(out.trim_end().len());
+    out + "…"
+}
+
+/// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it must be.
+#[must_use]
+pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.split('\n') {
+        let mut line = String::new();
+        for word in paragraph.split(' ') {
+            let with = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+            if width(&with, size, weight) <= room {
+                line = with;
+                continue;
+            }
+            if !line.is_empty() {
+                lines.push(std::mem::take(&mut line));
+            }
+            line = broken(word, size, weight, room, &mut lines);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// A word in pieces; all but the last become lines.
+fn broken(word: &str, size: f64, weight: Weight, room: f64, lines: &mut Vec<String>) -> String {
+    let mut piece = String::new();
+    let mut used = 0.0;
+    for letter in word.chars() {
+        let advance = glyph(letter, weight).advance * size;
+        if used + advance > room && !piece.is_empty() {
+            lines.push(std::mem::take(&mut piece));
+            used = 0.0;
+        }
+        piece.push(letter);
+        used += advance;
+    }
+    piece
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fonts_are_read_and_know_the_signs_of_measurements() {
+        for weight in [Weight::Regular, Weight::Bold] {
+            for letter in "aZ0 ±×µ–…“”≤≥≈·%\u{202f}".chars() {
+                assert_ne!(glyph(letter, weight).id, 0, "{letter:?} in {weight:?}");
+            }
+        }
+        assert!(width("W", 10.0, Weight::Bold) > width("i", 10.0, Weight::Bold));
+        assert!((width("00", 10.0, Weight::Regular) - 2.0 * width("0", 10.0, Weight::Regular)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_its_room_and_no_word_is_lost() {
+        let text = "Pending Interests at /a/very/long/name/that/has/no/space/in/it/at/all and more";
+        let lines = wrap(text, 10.0, Weight::Regular, 90.0);
+        assert!(lines.iter().all(|line| width(line, 10.0, Weight::Regular) <= 90.0), "{lines:?}");
+        assert_eq!(lines.concat().replace(' ', ""), text.replace(' ', ""));
+    }
+
+    #[test]
+    fn what_does_not_fit_ends_in_an_ellipsis() {
+        let short = fit("Goodput towards the consumer", 11.0, Weight::Regular, 80.0);
+        assert!(short.ends_with('…') && width(&short, 11.0, Weight::Regular) <= 80.0, "{short}");
+        assert_eq!(fit("cpu", 11.0, Weight::Regular, 80.0), "cpu");
+    }
+}

@@ -1,0 +1,285 @@
+//! Two runs side by side: the same experiment twice, or in virtual time and on real forwarders.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::data::{CaseData, ReportError, RunData};
+use super::document::{Block, Cell, Document, Figure, Table};
+use super::files::write_figures;
+use super::quantity::{Quantity, SIX, quantity};
+use super::{html, pdf};
+use crate::figure::number::{short, with_unit};
+use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
+use crate::run::RunRecord;
+use crate::stats::Estimate;
+
+/// A measure in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pair {
+    /// The case in the first run.
+    pub case: String,
+    /// The case in the second run; another name only where cases were matched by their order.
+    pub case_b: String,
+    /// The measure, such as `n2.pending`.
+    pub measure: String,
+    /// Its mean in the first run.
+    pub a: Estimate,
+    /// Its mean in the second run.
+    pub b: Estimate,
+}
+
+impl Pair {
+    /// Do the 95 % confidence intervals of the two means not meet? Nothing without repeats.
+    #[must_use]
+    pub fn differs(&self) -> Option<bool> {
+        let reach = self.a.half95? + self.b.half95?;
+        Some((self.a.mean - self.b.mean).abs() > reach)
+    }
+
+    /// The second mean as a multiple of the first.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        (self.a.mean != 0.0).then(|| self.b.mean / self.a.mean)
+    }
+
+    /// Both means in words, in the measure's unit.
+    #[must_use]
+    pub fn words(&self) -> (String, String) {
+        let (unit, factor) = unit(&self.measure);
+        let words = |estimate: &Estimate| {
+            let mean = with_unit(estimate.mean * factor, unit);
+            estimate
+                .half95
+                .map_or_else(|| mean.clone(), |half| format!("{mean} ± {}", with_unit(half * factor, unit)))
+        };
+        (words(&self.a), words(&self.b))
+    }
+}
+
+/// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the same meaning, but for
+/// retransmissions, which are a rate at a node and a number at a workload.
+fn unit(measure: &str) -> (&'static str, f64) {
+    let key = measure.rsplit('.').next().unwrap_or(measure);
+    match key {
+        "duration" => ("s", 1.0),
+        "rtt" => ("ms", 1.0),
+        "loss" => ("%", 1.0),
+        "retransmissions" => ("", 1.0),
+        _ => quantity(key).map_or(("", 1.0), |quantity| (quantity.unit, quantity.factor)),
+    }
+}
+
+/// Two runs and what both have measured.
+#[derive(Debug)]
+pub struct Comparison {
+    runs: [RunData; 2],
+    /// Places of cases that belong together.
+    cases: Vec<(usize, usize)>,
+    /// Every measure that both have.
+    pub pairs: Vec<Pair>,
+}
+
+impl Comparison {
+    /// Puts two runs side by side. Cases belong together when they have the same name; when none has and there are as many in both,
+    /// such as where values are scaled for a backend, by their order.
+    #[must_use]
+    pub fn of(a: RunData, b: RunData) -> Self {
+        let same = |case: &CaseData| b.cases.iter().position(|other| other.plan.case == case.plan.case);
+        let named = a.cases.iter().enumerate().filter_map(|(place, case)| Some((place, same(case)?)));
+        let mut cases: Vec<(usize, usize)> = named.collect();
+        if cases.is_empty() && a.cases.len() == b.cases.len() {
+            cases = (0..a.cases.len()).map(|place| (place, place)).collect();
+        }
+        let keys = |case: &CaseData| -> BTreeSet<String> {
+            case.results.iter().flat_map(|result| result.values.keys().cloned()).collect()
+        };
+        let mut pairs = Vec::new();
+        for (left, right) in &cases {
+            let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
+            for measure in keys(left).intersection(&keys(right)) {
+                let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
+                pairs.extend(means.map(|(a, b)| Pair {
+                    case: left.plan.case.clone(),
+                    case_b: right.plan.case.clone(),
+                    measure: measure.clone(),
+                    a,
+                    b,
+                }));
+            }
+        }
+        Comparison { runs: [a, b], cases, pairs }
+    }
+
+    /// What was noted of both runs.
+    #[must_use]
+    pub fn records(&self) -> [&RunRecord; 2] {
+        let [a, b] = &self.runs;
+        [&a.record, &b.record]
+    }
+
+    /// How the two are called in figures: by backend where that tells them apart.
+    fn names(&self) -> [String; 2] {
+        let [a, b] = self.records();
+        if a.backend == b.backend {
+            ["A".to_owned(), "B".to_owned()]
+        } else {
+            [format!("A: {}", a.backend), format!("B: {}", b.backend)]
+        }
+    }
+
+    /// Writes the comparison into a folder as a page, as a PDF and as figures. Returns the page's path.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<PathBuf, ReportError> {
+        std::fs::create_dir_all(folder)?;
+        let document = self.document();
+        let page = folder.join("comparison.html");
+        std::fs::write(&page, html::page(&document))?;
+        std::fs::write(page.with_extension("pdf"), pdf::render(&document))?;
+        write_figures(&document, &folder.join("figures"))?;
+        Ok(page)
+    }
+
+    fn document(&self) -> Document {
+        let [a, b] = self.records();
+        let mut document = Document {
+            title: if a.title == b.title { a.title.clone() } else { format!("{} / {}", a.title, b.title) },
+            place: "Cairn lab · two runs side by side".to_owned(),
+            blocks: Vec::new(),
+        };
+        let blocks = &mut document.blocks;
+        for (name, record) in ["A", "B"].iter().zip([a, b]) {
+            blocks.push(Block::Paragraph(format!(
+                "{name}: {}, {}, {}, {} repeats, seed {}.",
+                record.backend, record.began, record.software, record.repeats, record.seed
+            )));
+        }
+        let [first, second] = &self.runs;
+        for (number, (left, right)) in self.cases.iter().enumerate() {
+            let (Some(left), Some(right)) = (first.cases.get(*left), second.cases.get(*right)) else {
+                continue;
+            };
+            blocks.push(Block::Chapter {
+                title: left.name().to_owned(),
+                anchor: format!("case-{}", number + 1),
+            });
+            blocks.push(Block::Gallery(self.means(number, left, right)));
+            blocks.push(Block::Table(self.table(&left.plan.case)));
+            let mut graphs = Vec::new();
+            for node in 0..left.plan.nodes.len().min(right.plan.nodes.len()) {
+                graphs.push(Block::Heading(left.plan.node_name(node).to_owned()));
+                graphs.push(Block::Gallery(self.graphs(number, left, right, node)));
+            }
+            blocks.push(Block::Folded { title: "Every node over time".to_owned(), blocks: graphs });
+        }
+        document
+    }
+
+    /// A pair of bars for each node.
+    fn means(&self, number: usize, left: &CaseData, right: &CaseData) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        for quantity in SIX {
+            let estimates = |node: &str| {
+                let key = format!("{node}.{}", quantity.key);
+                [left.estimate(&key, "mean"), right.estimate(&key, "mean")]
+            };
+            let number_of = |value: Option<f64>| value.map_or(f64::NAN, |value| value * quantity.factor);
+            let nodes = left.plan.nodes.iter().map(|node| node.name.as_str());
+            let (mut groups, mut deviations) = (Vec::new(), Vec::new());
+            for node in nodes {
+                let both = estimates(node);
+                let values = both.iter().map(|found| number_of(found.map(|found| found.mean))).collect();
+                groups.push(BarGroup { name: node.to_owned(), values });
+                deviations
+                    .push(both.iter().map(|found| number_of(found.map(|found| found.deviation))).collect());
+            }
+            if groups.iter().all(|group| group.values.iter().all(|value| value.is_nan())) {
+                continue;
+            }
+            let title = quantity.title.to_owned();
+            let y = quantity.axis(0.0);
+            let labels = self.names().to_vec();
+            let chart = BarChart { title, x: "node".to_owned(), y, labels, groups };
+            figures.push(Figure {
+                name: format!("case-{:02}-{}", number + 1, quantity.key),
+                drawing: chart.draw(Frame::new(344.0, 225.0), &deviations, 0),
+                caption: String::new(),
+                data: Some(chart.data(&deviations)),
+            });
+        }
+        figures
+    }
+
+    fn graphs(&self, number: usize, left: &CaseData, right: &CaseData, node: usize) -> Vec<Figure> {
+        let end = left.shown.seconds.max(right.shown.seconds).max(1.0);
+        let draw = |quantity: Quantity| {
+            let [a, b] = self.names();
+            let line = |label: String, case: &CaseData| Series { label, points: quantity.points(case, node) };
+            let series = vec![line(a, left), line(b, right)];
+            if series.iter().any(|line| line.points.is_empty()) {
+                return None;
+            }
+            let chart = LineChart {
+                title: quantity.title.to_owned(),
+                x: Axis::new("time", "s").exactly(0.0, end),
+                y: quantity.axis(0.0),
+                series,
+            };
+            Some(Figure {
+                name: format!("case-{:02}-{}-{}", number + 1, left.plan.node_name(node), quantity.key),
+                drawing: chart.draw(Frame::new(344.0, 180.0), 0),
+                caption: String::new(),
+                data: Some(chart.data()),
+            })
+        };
+        SIX.into_iter().filter_map(draw).collect()
+    }
+
+    fn table(&self, case: &str) -> Table {
+        let mut table = Table::new(&["measure", "#A", "#B", "#B / A", "do they differ?"]);
+        for pair in self.pairs.iter().filter(|pair| pair.case == case) {
+            let (a, b) = pair.words();
+            let differs = match pair.differs() {
+                Some(true) => "yes, beyond both 95 % intervals",
+                Some(false) => "not beyond their 95 % intervals",
+                None => "–",
+            };
+            let ratio = pair.ratio().map_or_else(|| "–".to_owned(), short);
+            table.rows.push(vec![
+                Cell::new(format!("`{}`", pair.measure)),
+                a.into(),
+                b.into(),
+                ratio.into(),
+                differs.into(),
+            ]);
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(a: &[f64], b: &[f64]) -> Pair {
+        let (a, b) = (Estimate::of(a).unwrap(), Estimate::of(b).unwrap());
+        Pair { case: String::new(), case_b: String::new(), measure: "n1.goodput".into(), a, b }
+    }
+
+    #[test]
+    fn means_differ_only_beyond_what_repeats_leave_open() {
+        assert_eq!(pair(&[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]).differs(), Some(true));
+        assert_eq!(pair(&[10.0, 18.0, 2.0], &[12.0, 20.0, 4.0]).differs(), Some(false));
+        assert_eq!(pair(&[10.0], &[20.0]).differs(), None, "one repeat says nothing about that");
+    }
+
+    #[test]
+    fn means_are_written_in_their_unit() {
+        assert_eq!(pair(&[1_250_000.0], &[0.0]).words().0, "10\u{a0}Mbit/s");
+        assert_eq!(pair(&[0.0], &[1.0]).ratio(), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! What stands in a report, and in which order.
+
+use super::data::{CaseData, RunData};
+use super::document::{Block, Document, Figure};
+use super::verdict::Verdict;
+use super::{figures, paper, repeat_it, summary, tables};
+
+/// The report of a run.
+pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
+    let place = match run.record.backend.as_str() {
+        "netns" => "on real forwarders in network namespaces",
+        "sim" => "in virtual time",
+        "hosts" => "on real forwarders on several hosts",
+        other => other,
+    };
+    let mut document = Document {
+        title: run.record.title.clone(),
+        place: format!("Cairn lab · {} · {place}", run.record.began),
+        blocks: Vec::new(),
+    };
+    let blocks = &mut document.blocks;
+    head(blocks, run, verdicts);
+    chapter(blocks, "topology", "Topology");
+    topology(blocks, run);
+    if !verdicts.is_empty() {
+        chapter(blocks, "expectations", "Expected and measured");
+        blocks.push(Block::Table(tables::verdicts(verdicts)));
+        blocks.push(Block::Remark(certainty(run)));
+    }
+    let asked = paper::figures(run);
+    if !asked.is_empty() {
+        chapter(blocks, "paper", "The paper's figures, from this run");
+        blocks.extend(asked.into_iter().map(Block::Figure));
+    }
+    if run.cases.len() > 1 {
+        chapter(blocks, "comparison", "Cases side by side");
+        blocks.push(Block::Remark(
+            "Bars are means over the time of a run and over repeats, whiskers their standard deviation over repeats."
+                .to_owned(),
+        ));
+        gallery(blocks, figures::means(run));
+    }
+    for (number, case) in run.cases.iter().enumerate() {
+        self::case(blocks, number, case, run.cases.len() > 1);
+    }
+    chapter(blocks, "validity", "Is it valid?");
+    blocks.push(Block::Paragraph(
+        "A run that fails one of these gates is marked, and left out of every mean. Lines of forwarder logs without an answer are \
+         dropped and counted."
+            .to_owned(),
+    ));
+    blocks.push(Block::Table(tables::gates(run)));
+    chapter(blocks, "again", "How to do it again");
+    repeat_it::chapter(blocks, run);
+    document
+}
+
+fn chapter(blocks: &mut Vec<Block>, anchor: &str, title: &str) {
+    blocks.push(Block::Chapter { title: title.to_owned(), anchor: anchor.to_owned() });
+}
+
+fn gallery(blocks: &mut Vec<Block>, figures: Vec<Figure>) {
+    if !figures.is_empty() {
+        blocks.push(Block::Gallery(figures));
+    }
+}
+
+fn table(blocks: &mut Vec<Block>, table: Option<super::document::Table>) {
+    blocks.extend(table.map(Block::Table));
+}
+
+fn head(blocks: &mut Vec<Block>, run: &RunData, verdicts: &[Verdict]) {
+    if let Some(source) = &run.experiment.file.source {
+        blocks.push(Block::Remark(source.clone()));
+    }
+    if let Some(about) = &run.experiment.file.about {
+        blocks.push(Block::Paragraph(about.trim().to_owned()));
+    }
+    blocks.push(Block::Facts(summary::facts(run, verdicts)));
+    if !run.record.complete {
+        blocks.push(Block::Warning("This run is not complete: what is there so far is shown.".to_owned()));
+    }
+    blocks.extend(summary::warnings(run).into_iter().map(Block::Warning));
+    blocks.extend(summary::outcome(verdicts).map(Block::Paragraph));
+    for case in &run.cases {
+        if run.cases.len() > 1 {
+            blocks.push(Block::Heading(case.name().to_owned()));
+        }
+        blocks.push(Block::Paragraph(summary::sentences(case).join(" ")));
+    }
+}
+
+fn topology(blocks: &mut Vec<Block>, run: &RunData) {
+    let Some(case) = run.cases.first() else { return };
+    blocks.push(Block::Figure(figures::topology(case)));
+    for route in &case.plan.routes {
+        let path: Vec<&str> = route.path.iter().map(|node| case.plan.node_name(*node)).collect();
+        blocks.push(Block::Remark(format!("Interests for `{}` go {}.", route.prefix, path.join(" → "))));
+    }
+}
+
+/// How well a mean is known.
+fn certainty(run: &RunData) -> String {
+    if run.record.repeats > 1 {
+        "± is half the width of the 95 % confidence interval over repeats, by Student's t.".to_owned()
+    } else {
+        "With a single repeat nothing can be said about confidence: set `repeats`.".to_owned()
+    }
+}
+
+fn case(blocks: &mut Vec<Block>, number: usize, case: &CaseData, is_one_of_many: bool) {
+    let title = if is_one_of_many { case.name() } else { "Measured" };
+    chapter(blocks, &format!("case-{}", number + 1), title);
+    let valid = case.results.iter().filter(|result| result.is_valid()).count();
+    blocks.push(Block::Remark(format!(
+        "Numbers are means over {valid} valid of {} repeats; graphs show repeat {}, from its start on.",
+        case.results.len(),
+        case.shown_repeat + 1
+    )));
+    table(blocks, tables::workloads(case));
+    blocks.push(Block::Heading("All nodes".to_owned()));
+    gallery(blocks, figures::side_by_side(number, case));
+    table(blocks, Some(tables::nodes(case)));
+    let transfers = figures::transfers(number, case);
+    if !transfers.is_empty() {
+        blocks.push(Block::Heading("Transfers".to_owned()));
+        blocks.extend(transfers.into_iter().map(Block::Figure));
+    }
+    let round_trips = figures::round_trips(number, case);
+    if !round_trips.is_empty() {
+        blocks.push(Block::Heading("Round trips".to_owned()));
+        blocks.extend(round_trips.into_iter().map(Block::Figure));
+    }
+    let mut graphs = Vec::new();
+    for node in 0..case.plan.nodes.len() {
+        graphs.push(Block::Heading(case.plan.node_name(node).to_owned()));
+        gallery(&mut graphs, figures::six(number, case, node));
+    }
+    blocks.push(Block::Folded {
+        title: "Six graphs of every node, on common scales".to_owned(),
+        blocks: graphs,
+    });
+    if case.results.len() > 1 {
+        let numbers = vec![Block::Table(tables::repeats(case))];
+        let title = "Every number over repeats: mean, deviation, confidence".to_owned();
+        blocks.push(Block::Folded { title, blocks: numbers });
+    }
+}

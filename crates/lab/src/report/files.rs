@@ -1,0 +1,75 @@
+//! The report's files: the page, the paper, figures with their data, and every number of every repeat.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::compose::document;
+use super::data::{ReportError, RunData};
+use super::document::Document;
+use super::verdict::verdicts;
+use super::{html, pdf};
+use crate::figure::Data;
+use crate::run::RunFolder;
+
+/// Makes the report of a run, its figures and its table of results. Returns the page's path.
+///
+/// # Errors
+///
+/// When nothing of the run is complete, or files cannot be read or written.
+pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
+    let run = RunData::read(folder)?;
+    let document = document(&run, &verdicts(&run));
+    let path = folder.report();
+    fs::write(&path, html::page(&document))?;
+    fs::write(path.with_extension("pdf"), pdf::render(&document))?;
+    let place = folder.path().join("figures");
+    // A report that is made again leaves nothing of the one before.
+    let _ = fs::remove_dir_all(&place);
+    write_figures(&document, &place)?;
+    let results = results(&run);
+    fs::write(folder.path().join("results.csv"), results.to_csv())?;
+    fs::write(folder.path().join("results.parquet"), results.to_parquet())?;
+    Ok(path)
+}
+
+/// Each figure as SVG, its numbers as CSV and Parquet.
+pub(super) fn write_figures(document: &Document, place: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(place)?;
+    for figure in document.figures() {
+        let file = |ending: &str| place.join(format!("{}.{ending}", figure.name));
+        fs::write(file("svg"), figure.drawing.to_svg())?;
+        if let Some(data) = &figure.data {
+            fs::write(file("csv"), data.to_csv())?;
+            fs::write(file("parquet"), data.to_parquet())?;
+        }
+    }
+    Ok(())
+}
+
+/// Every number of every repeat in one table, for people's own tools.
+fn results(run: &RunData) -> Data {
+    const NUMBERS: [&str; 11] =
+        ["count", "mean", "deviation", "min", "p5", "median", "p95", "p99", "max", "last", "sum"];
+    let (mut cases, mut measures) = (Vec::new(), Vec::new());
+    let (mut repeats, mut valid) = (Vec::new(), Vec::new());
+    let mut numbers: [Vec<f64>; NUMBERS.len()] = Default::default();
+    for case in &run.cases {
+        for (repeat, result) in (1u32..).zip(&case.results) {
+            for (key, summary) in &result.values {
+                cases.push(case.plan.case.clone());
+                measures.push(key.clone());
+                repeats.push(f64::from(repeat));
+                valid.push(result.is_valid().to_string());
+                for (name, list) in NUMBERS.iter().zip(&mut numbers) {
+                    list.push(summary.named(name).unwrap_or(f64::NAN));
+                }
+            }
+        }
+    }
+    let data = Data::default()
+        .words("case", cases)
+        .numbers("repeat", repeats)
+        .words("valid", valid)
+        .words("measure", measures);
+    NUMBERS.iter().zip(numbers).fold(data, |data, (name, list)| data.numbers(name, list))
+}

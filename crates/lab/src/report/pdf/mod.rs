@@ -1,0 +1,70 @@
+//! A document as a PDF: laid out on sheets, which are drawings, and those written down. Figures stay vectors, words can be
+//! searched and copied.
+
+mod sheets;
+mod table;
+mod write;
+
+use super::document::Document;
+use sheets::Sheets;
+
+/// The whole file.
+pub(super) fn render(document: &Document) -> Vec<u8> {
+    let mut sheets = Sheets::new(document);
+    sheets.blocks(&document.blocks);
+    let (pages, marks) = sheets.finish();
+    write::write(&document.title, &pages, &marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document::{Block, Figure, Table};
+    use super::*;
+    use crate::figure::{Axis, LineChart, Series};
+
+    #[test]
+    fn every_block_is_laid_out_and_nothing_leaves_the_sheet() {
+        let mut table = Table::new(&["node", "#mean"]);
+        for row in 0..200 {
+            table.rows.push(vec![format!("n{row}").into(), "1.5".into()]);
+        }
+        let chart = LineChart {
+            title: "t".into(),
+            x: Axis::new("time", "s"),
+            y: Axis::new("", "%"),
+            series: vec![Series { label: "a".into(), points: vec![(0.0, 1.0), (1.0, 2.0)] }],
+        };
+        let figure = Figure {
+            name: "f".into(),
+            drawing: chart.draw(crate::figure::Frame::new(1400.0, 2000.0), 0),
+            caption: "word ".repeat(300),
+            data: None,
+        };
+        let document = Document {
+            title: "A title".into(),
+            place: "here".into(),
+            blocks: vec![
+                Block::Chapter { title: "First".into(), anchor: "first".into() },
+                Block::Paragraph("some `code` and many words ".repeat(100)),
+                Block::Table(table),
+                Block::Figure(figure.clone()),
+                Block::Gallery(vec![figure; 5]),
+                Block::Code("x = 1\n".repeat(120)),
+            ],
+        };
+        let mut sheets = Sheets::new(&document);
+        sheets.blocks(&document.blocks);
+        let (pages, marks) = sheets.finish();
+        assert!(pages.len() > 6, "{} pages", pages.len());
+        assert_eq!(marks.len(), 1);
+        for page in &pages {
+            let (width, height) = page.size();
+            for place in sheets::places(page) {
+                let inside = (0.0..=width).contains(&place.0) && (0.0..=height).contains(&place.1);
+                assert!(inside, "{place:?} is not on the sheet");
+            }
+        }
+        let file = render(&document);
+        assert!(file.starts_with(b"%PDF-1.") && file.len() > 10_000);
+    }
+}

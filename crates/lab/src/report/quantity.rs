@@ -1,0 +1,81 @@
+//! What is drawn of a node: each measure with its title, its unit, and the factor from the measure to the unit.
+
+use super::data::CaseData;
+use crate::figure::Axis;
+
+/// A measure of a node as people read it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Quantity {
+    /// The measure.
+    pub(crate) key: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) factor: f64,
+}
+
+const fn of(key: &'static str, title: &'static str, unit: &'static str, factor: f64) -> Quantity {
+    Quantity { key, title, unit, factor }
+}
+
+/// The testbed report's six graphs of a node.
+pub(crate) const SIX: [Quantity; 6] = [
+    of("cpu", "Processor", "%", 1.0),
+    of("memory", "Memory", "B", 1.0),
+    of("pending", "Pending Interests", "", 1.0),
+    of("goodput", "Goodput towards the consumer", "bit/s", 8.0),
+    of("goodput_interests", "Goodput towards the producer", "bit/s", 8.0),
+    of("retransmissions", "Interest retransmissions", "1/s", 1.0),
+];
+
+const OTHERS: [Quantity; 7] = [
+    of("names", "Names known", "", 1.0),
+    of("propagated", "Interests propagated", "1/s", 1.0),
+    of("noted", "Interests noted", "1/s", 1.0),
+    of("cached", "Data packets cached", "", 1.0),
+    of("throughput", "Throughput towards the consumer", "bit/s", 8.0),
+    of("throughput_interests", "Throughput towards the producer", "bit/s", 8.0),
+    of("load", "Network load", "%", 1.0),
+];
+
+/// The measure of that name.
+pub(crate) fn quantity(key: &str) -> Option<Quantity> {
+    SIX.into_iter().chain(OTHERS).find(|quantity| quantity.key == key)
+}
+
+impl Quantity {
+    /// Its numbers over time at a node, in its unit, in the repeat that is shown.
+    pub(crate) fn points(&self, case: &CaseData, node: usize) -> Vec<(f64, f64)> {
+        let Some(data) = case.shown.nodes.get(node) else { return Vec::new() };
+        let mut points = data.log.points("time", self.key);
+        // A row of the link's table counts a whole second: it is drawn in its middle.
+        let traffic = data.traffic.points("time", self.key);
+        points.extend(traffic.into_iter().map(|(at, value)| (at + 0.5, value)));
+        points.retain(|(at, _)| *at >= 0.0);
+        points.into_iter().map(|(at, value)| (at, value * self.factor)).collect()
+    }
+
+    /// Its greatest number at any node.
+    pub(crate) fn most(&self, case: &CaseData) -> f64 {
+        let nodes = 0..case.plan.nodes.len();
+        let values = nodes.flat_map(|node| self.points(case, node)).map(|(_, value)| value);
+        values.filter(|value| value.is_finite()).fold(0.0, f64::max)
+    }
+
+    /// An axis from zero that reaches at least this far. Without a name: the chart's title says what it is.
+    pub(crate) fn axis(&self, most: f64) -> Axis {
+        Axis::new("", self.unit).showing(0.0, most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::measure::NODE_SERIES;
+
+    #[test]
+    fn everything_that_is_measured_at_a_node_can_be_drawn() {
+        for (key, _) in NODE_SERIES {
+            assert!(quantity(key).is_some(), "{key}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A run in virtual time leaves a report that holds what its experiment asks for, on the screen and on paper.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::driver::Programs;
+use lab::experiment::Experiment;
+use lab::report::{Comparison, RunData, verdicts, write_report};
+use lab::run::{Options, RunFolder, execute};
+
+const TEXT: &str = r#"
+title = "Two rates & a report"
+about = "A few files over `three` nodes."
+duration = "4 s"
+repeats = 2
+
+[node]
+a = {}
+b = {}
+c = {}
+
+[link]
+a-b = {}
+b-c = {}
+
+[[route]]
+prefix = "/lab"
+path = ["a", "b", "c"]
+
+[content.files]
+prefix = "/lab/file"
+at = "c"
+count = 4
+size = "200 kB"
+
+[download.files]
+at = "a"
+content = "files"
+rate = "2/s"
+
+[load.b]
+at = "b"
+cpu = "0 %"
+busy = "1 s"
+idle = "1 s"
+
+[[case]]
+name = "plain"
+
+[[case]]
+name = "loaded"
+set = { "load.b.cpu" = "50 %" }
+
+[[sweep]]
+key = "link.*.rate"
+values = ["5 Mbit/s", "10 Mbit/s"]
+
+[[figure]]
+title = "One node"
+paper = "figure 7"
+shows = "files from start to stop"
+form = "over-time"
+show = ["transfers", "pending", "load"]
+
+[[figure]]
+title = "Every node"
+form = "every-node"
+show = ["pending", "goodput"]
+cases = "plain"
+
+[[figure]]
+title = "Bars"
+form = "per-node"
+show = ["cpu", "memory"]
+
+[[figure]]
+title = "Scenarios"
+form = "per-case"
+show = ["goodput"]
+cases = "10 Mbit/s"
+
+[[expect]]
+say = "Every file arrives"
+value = "files.unfinished"
+at_most = 0
+
+[[expect]]
+say = "A file takes no time at all"
+paper = "it takes some"
+value = "files.duration"
+at_most = 0
+"#;
+
+/// A folder that is gone when the test is.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cairn-report-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Place(path)
+    }
+
+    fn run(&self) -> RunFolder {
+        let experiment = Experiment::parse("two", "two.toml", TEXT).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let options = Options {
+            backend: "sim".to_owned(),
+            hosts: None,
+            runs: self.0.clone(),
+            programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
+            repeats: None,
+            only: None,
+        };
+        execute(&experiment, &options, |_| {}).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
+    let place = Place::new("whole");
+    let folder = place.run();
+    let page = read(&write_report(&folder).unwrap());
+    for words in [
+        "Two rates &amp; a report",
+        "A few files over <code>three</code> nodes.",
+        "One node. After the paper's figure 7. The paper shows: files from start to stop.",
+        "Otherwise than expected: “A file takes no time at all”",
+        "it takes some",
+        "Six graphs of every node",
+        "± 90 %",
+        "Is it valid?",
+        "cairn lab run experiment.toml --on sim --repeats 2",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let competing = "A competing process took 50\u{a0}% of the processor";
+    assert_eq!(page.matches(competing).count(), 2, "a load of nothing is not told of");
+    let paper = fs::read(folder.path().join("report.pdf")).unwrap();
+    assert!(paper.starts_with(b"%PDF-") && paper.len() > 20_000);
+    let figures = folder.path().join("figures");
+    for number in 1..=4 {
+        let file = |ending: &str| figures.join(format!("figure-{number:02}.{ending}"));
+        let drawn = read(&file("svg"));
+        assert!(drawn.contains("<text") && !drawn.contains("NaN"), "figure {number}");
+        assert!(read(&file("csv")).lines().count() > 3, "figure {number}");
+        assert!(fs::read(file("parquet")).unwrap().ends_with(b"PAR1"), "figure {number}");
+    }
+    // Two variants below each other with two quantities beside each other: each chart names its variant.
+    let bars = read(&figures.join("figure-03.svg"));
+    assert!(bars.contains(">plain: processor (%)<") && bars.contains(">loaded: memory (MB)<"));
+    assert_eq!(bars.matches(">rate 5 Mbit/s<").count(), 4, "once in the key of each chart");
+    // Four bars in each of four charts of three nodes would be 48; here each chart has two.
+    let rows = read(&figures.join("figure-03.csv"));
+    assert_eq!(rows.lines().count(), 1 + 2 * 2 * 2 * 3);
+    let every = fs::read_dir(&figures).unwrap().flatten().map(|entry| entry.path());
+    let drawings = every.filter(|path| path.extension().is_some_and(|ending| ending == "svg")).count();
+    assert!(drawings > 4 * (3 * 6 + 6 + 1), "{drawings} drawings");
+    assert!(read(&folder.path().join("results.csv")).lines().count() > 4 * 2 * 20);
+}
+
+#[test]
+fn verdicts_are_written_in_the_unit_of_their_measure() {
+    let place = Place::new("verdicts");
+    let run = RunData::read(&place.run()).unwrap();
+    let verdicts = verdicts(&run);
+    assert_eq!(verdicts.len(), 2 * 4, "both expectations in each case");
+    let slow = verdicts.iter().find(|verdict| verdict.measure == "files.duration").unwrap();
+    assert_eq!((slow.met, slow.unit), (Some(false), "s"));
+    assert!(slow.found().0.ends_with("\u{a0}s") && slow.found().1.is_some(), "{:?}", slow.found());
+}
+
+#[test]
+fn two_runs_with_one_seed_do_not_differ() {
+    let place = Place::new("comparison");
+    let read = |folder: &RunFolder| RunData::read(folder).unwrap();
+    let comparison = Comparison::of(read(&place.run()), read(&place.run()));
+    assert!(comparison.pairs.len() > 4 * 20, "{} measures", comparison.pairs.len());
+    for pair in &comparison.pairs {
+        assert_eq!(pair.a, pair.b, "{} in {}", pair.measure, pair.case);
+        assert_eq!(pair.differs(), Some(false), "{}", pair.measure);
+    }
+    let page = self::read(&comparison.write(&place.0.join("side-by-side")).unwrap());
+    assert!(page.contains("two runs side by side") && page.contains("Every node over time"));
+}

@@ -1,0 +1,81 @@
+//! Out of descriptors: connections are turned away, and nobody waits in a circle.
+//!
+//! One descriptor is kept for this. Given up for a moment, it lets a connection be taken and closed, so that the peer knows and
+//! the listener falls silent. Where even that one is lost, because another thread took it or the limit was lowered, the listener
+//! is not watched until a descriptor can be had again.
+
+use std::fs::File;
+
+use packet::time::{Duration, Instant};
+use rustix::event::epoll;
+
+use super::{DataPlane, Token};
+use crate::drop_reason::DropReason;
+
+/// How often it is tried to have a descriptor again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What is known about the system's want of descriptors.
+pub(super) struct Shortage {
+    /// A descriptor to give up when there are no more.
+    reserve: Option<File>,
+    /// Listeners that are not watched.
+    resting: Vec<usize>,
+    retry_at: Instant,
+}
+
+impl Shortage {
+    pub(super) fn new() -> Self {
+        Shortage { reserve: any_descriptor(), resting: Vec::new(), retry_at: Instant::NEVER }
+    }
+
+    /// When a descriptor is tried for again.
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.retry_at
+    }
+}
+
+fn any_descriptor() -> Option<File> {
+    File::open("/dev/null").ok()
+}
+
+impl DataPlane {
+    /// A connection waits that no descriptor is there for.
+    #[cold]
+    pub(super) fn shed_connection(&mut self, number: usize) {
+        self.drops.count(DropReason::OutOfDescriptors);
+        self.shortage.reserve = None;
+        let Some(listener) = self.listeners.get(number) else { return };
+        let _ = listener.accept();
+        self.shortage.reserve = any_descriptor();
+        if self.shortage.reserve.is_none() && epoll::delete(&self.epoll, listener).is_ok() {
+            tracing::warn!(listener = %listener.uri(), "no descriptor is left: no connections are accepted for now");
+            self.shortage.resting.push(number);
+            self.shortage.retry_at = self.now + RETRY_INTERVAL;
+        }
+    }
+
+    /// Listens again where that was given up, if there is a descriptor by now.
+    pub(super) fn end_shortage(&mut self) {
+        if self.shortage.retry_at > self.now {
+            return;
+        }
+        self.shortage.retry_at = self.now + RETRY_INTERVAL;
+        self.shortage.reserve = any_descriptor();
+        if self.shortage.reserve.is_none() {
+            return;
+        }
+        self.shortage.retry_at = Instant::NEVER;
+        for number in std::mem::take(&mut self.shortage.resting) {
+            let Some(listener) = self.listeners.get(number) else { continue };
+            match self.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
+                Ok(()) => tracing::info!(listener = %listener.uri(), "connections are accepted again"),
+                Err(error) => {
+                    tracing::warn!(listener = %listener.uri(), %error, "cannot be listened at yet");
+                    self.shortage.resting.push(number);
+                    self.shortage.retry_at = self.now + RETRY_INTERVAL;
+                }
+            }
+        }
+    }
+}

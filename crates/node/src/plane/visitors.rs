@@ -1,0 +1,61 @@
+//! Whether who came by WebSocket counts as an application of this host.
+//!
+//! A connection from this host to this host is not enough to say so: any web page that a user looks at can have the browser make
+//! one, and a proxy on this host makes them for strangers. What local applications may do, such as commands, is therefore for
+//! those who name no page and no proxy, and for pages that the configuration names. The others get a face like any
+//! neighbour's.
+
+use engine::{FaceId, FaceScope};
+
+use super::DataPlane;
+use super::channels::scope_of;
+use crate::control::FaceEventKind;
+use crate::transport::websocket::Visitor;
+
+/// Whether `visitor` is what it seems to be from its address.
+fn is_believed(visitor: &Visitor, local_origins: &[String]) -> bool {
+    let is_named = |origin: &String| local_origins.iter().any(|named| named.eq_ignore_ascii_case(origin));
+    !visitor.is_forwarded && visitor.origin.as_ref().is_none_or(is_named)
+}
+
+impl DataPlane {
+    /// A WebSocket is open: says whether its face is local, and tells the world of it.
+    pub(super) fn admit_visitor(&mut self, id: FaceId, visitor: &Visitor) {
+        let now = self.now;
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        if is_believed(visitor, &self.settings.local_origins) {
+            face.scope = scope_of(&face.local, &face.remote);
+        }
+        let is_local = face.scope == FaceScope::Local;
+        tracing::debug!(face = id.0, origin = visitor.origin.as_deref(), is_local, "WebSocket open");
+        let max_pending = self.settings.max_pending_per_face;
+        let config = engine::FaceConfig { max_pending, ..face.engine_config() };
+        self.engine.configure_face(now, id, config);
+        self.announce(id, FaceEventKind::Created);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_and_proxies_are_not_believed_unless_the_page_is_named() {
+        let visitor =
+            |origin: Option<&str>, is_forwarded| Visitor { origin: origin.map(str::to_owned), is_forwarded };
+        let named = ["http://localhost:8080".to_owned()];
+        assert!(is_believed(&visitor(None, false), &[]));
+        assert!(is_believed(&visitor(Some("http://localhost:8080"), false), &named));
+        for (origin, is_forwarded, named) in [
+            (Some("https://example.net"), false, &named[..]),
+            (Some("http://localhost:8080"), false, &[]),
+            (Some("http://localhost:8080"), true, &named),
+            (Some("http://localhost:80801"), false, &named),
+            (Some("null"), false, &named),
+            (Some(""), false, &named),
+            (None, true, &named),
+        ] {
+            assert!(!is_believed(&visitor(origin, is_forwarded), named), "{origin:?} {is_forwarded}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Commands by keys that an operator's key has certified: obeyed once the certificates between are there, and not otherwise.
+
+use engine::FaceId;
+use management::{Command, ControlResponse, Reach};
+use node::control::{ControlApplication as _, Question};
+use node::management::{Authority, Delegation, ManagementConfig, Privileges, TrustedKeys};
+use packet::ndn::SignatureInfoBuilder;
+use packet::time::Duration;
+use packet::{Component, Data, Interest, NackReason};
+use trust::certificate::{Issue, names, self_signed};
+use trust::{Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, ValidityPeriod};
+
+use crate::fake_node::{APPLICATION, NEIGHBOUR};
+use crate::manager::{Manager, about, name};
+
+const NOW_S: u64 = 1_700_000_000;
+
+struct Person {
+    certificate: Certificate,
+    signer: Signer,
+}
+
+fn validity() -> ValidityPeriod {
+    ValidityPeriod {
+        not_before: UnixTime::from_secs(NOW_S - 10),
+        not_after: UnixTime::from_secs(NOW_S + 1000),
+    }
+}
+
+impl Person {
+    fn operator(identity: &str) -> Person {
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        let key_name = names::key_name(&name(identity), Component::generic(b"1")).unwrap();
+        let certificate =
+            self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(NOW_S), validity()).unwrap();
+        Person { signer: Signer::new(key, certificate.name().to_name()), certificate }
+    }
+
+    fn certifies(&self, identity: &str) -> Person {
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        let key_name = names::key_name(&name(identity), Component::generic(b"1")).unwrap();
+        let issue = Issue { issuer_id: Component::generic(b"boss"), version: 1, validity: validity() };
+        let certificate = issue.certify(&key_name, &key.public_key().unwrap(), &self.signer).unwrap();
+        Person { signer: Signer::new(key, certificate.name().to_name()), certificate }
+    }
+
+    /// A command to register a route, a little later each time.
+    fn asks(&self, manager: &mut Manager, reach: Reach) -> Interest {
+        self.commands(manager, Command::RibRegister, reach)
+    }
+
+    fn commands(&self, manager: &mut Manager, command: Command, reach: Reach) -> Interest {
+        manager.let_time_pass(Duration::from_millis(1));
+        let builder = command.interest(reach, &about("/a")).unwrap();
+        let freshness = Freshness { time_ms: Some(manager.now.unix_millis), ..Default::default() };
+        self.signer.sign_interest(&builder, freshness).unwrap()
+    }
+}
+
+fn manager_of(operators: &[(&Person, &[&str])]) -> Manager {
+    let keys: Vec<_> = operators
+        .iter()
+        .map(|(person, words)| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            (person.certificate.clone(), Privileges::of(&words).unwrap())
+        })
+        .collect();
+    let authority = || Authority::of_keys(Box::new(TrustedKeys::new(keys.clone())));
+    Manager::with(ManagementConfig {
+        localhost: authority(),
+        localhop: Some(authority()),
+        delegation: Delegation::new(&keys, 7),
+        ..Default::default()
+    })
+}
+
+fn code(answer: Option<&Data>) -> Option<u64> {
+    answer.map(|data| ControlResponse::decode(data.content()).unwrap().code.number())
+}
+
+fn question(manager: &mut Manager) -> Option<Question> {
+    manager.management.poll_question()
+}
+
+/// Answers questions with these certificates until there are none; gives what the command is answered with.
+fn serve(manager: &mut Manager, published: &[&Person]) -> Option<u64> {
+    while let Some(question) = question(manager) {
+        let asked = question.interest.name();
+        let found = published.iter().find(|person| asked.is_prefix_of(person.certificate.name()));
+        let now = manager.now;
+        match found {
+            Some(person) => {
+                let data = person.certificate.data().clone();
+                manager.management.handle_data(now, &mut manager.node, &data);
+            }
+            None => manager.let_time_pass(Duration::from_secs(1)),
+        }
+    }
+    code(manager.next_data().as_ref())
+}
+
+#[test]
+fn a_delegate_is_obeyed_when_its_certificate_has_come_and_at_once_the_next_time() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    let first = alice.asks(&mut manager, Reach::Localhost);
+    assert_eq!(code(manager.ask(&first).as_ref()), None, "it waits");
+    let asked = question(&mut manager).unwrap();
+    assert_eq!(asked.interest.name(), alice.certificate.name());
+    assert_eq!(asked.next_hop, Some(APPLICATION), "first where the command came from");
+    let data = alice.certificate.data().clone();
+    let now = manager.now;
+    manager.management.handle_data(now, &mut manager.node, &data);
+    let answer = manager.next_data().unwrap();
+    assert_eq!((code(Some(&answer)), answer.name()), (Some(200), first.name()));
+    let second = alice.asks(&mut manager, Reach::Localhost);
+    assert_eq!(code(manager.ask(&second).as_ref()), Some(200));
+    assert!(question(&mut manager).is_none());
+    assert_eq!(code(manager.ask(&second).as_ref()), Some(403), "given again");
+}
+
+#[test]
+fn a_chain_is_followed_as_long_as_each_certifies_under_its_own_name() {
+    let boss = Person::operator("/lab");
+    let group = boss.certifies("/lab/people");
+    let alice = group.certifies("/lab/people/alice");
+    let stray = group.certifies("/lab/machines/bob");
+    let people = [&group, &alice, &stray];
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    let interest = alice.asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&interest).is_none());
+    assert_eq!(serve(&mut manager, &people), Some(200));
+    let interest = stray.asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&interest).is_none());
+    assert_eq!(serve(&mut manager, &people), Some(403), "not under the name of who certified it");
+}
+
+#[test]
+fn what_is_forged_or_cannot_be_had_is_refused() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let impostor = Person::operator("/lab").certifies("/lab/alice");
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    // Somebody else's signature under the name of Alice's key.
+    let forged = impostor.asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&forged).is_none());
+    assert_eq!(serve(&mut manager, &[&alice]), Some(403));
+    // A certificate that another boss of the same name has signed.
+    assert_eq!(code(manager.ask(&forged).as_ref()), Some(403), "Alice's real key is known by now");
+    let mallory = Person::operator("/lab").certifies("/lab/mallory");
+    let interest = mallory.asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&interest).is_none());
+    assert_eq!(serve(&mut manager, &[&mallory]), Some(403));
+    // One that nobody has: asked for three times, first where the command came from, then by the routes.
+    let bob = boss.certifies("/lab/bob");
+    let interest = bob.asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&interest).is_none());
+    let hops: Vec<Option<FaceId>> = std::iter::from_fn(|| {
+        let asked = question(&mut manager)?;
+        manager.let_time_pass(Duration::from_secs(1));
+        Some(asked.next_hop)
+    })
+    .collect();
+    assert_eq!(hops, [Some(APPLICATION), None, None]);
+    assert_eq!(code(manager.next_data().as_ref()), Some(403));
+}
+
+#[test]
+fn a_certificate_that_the_application_sends_back_is_asked_for_elsewhere_and_a_network_without_it_decides() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    let interest = alice.asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&interest).is_none());
+    for next_hop in [Some(APPLICATION), None] {
+        let asked = question(&mut manager).unwrap();
+        assert_eq!(asked.next_hop, next_hop);
+        let now = manager.now;
+        manager.management.handle_nack(now, &mut manager.node, &asked.interest, NackReason::NoRoute);
+    }
+    assert!(question(&mut manager).is_none());
+    assert_eq!(code(manager.next_data().as_ref()), Some(403));
+}
+
+#[test]
+fn each_operator_passes_on_what_is_his_and_nothing_else() {
+    let (routes, all) = (Person::operator("/routes"), Person::operator("/all"));
+    let operators: [(&Person, &[&str]); 2] =
+        [(&routes, &["rib"]), (&all, &["cs", "strategy-choice", "localhop"])];
+    let mut manager = manager_of(&operators);
+    let (alice, bob) = (routes.certifies("/routes/alice"), all.certifies("/all/bob"));
+    let people = [&alice, &bob];
+    let mut outcome = |person: &Person, command, reach| {
+        let interest = person.commands(&mut manager, command, reach);
+        let from = if reach == Reach::Localhop { NEIGHBOUR } else { APPLICATION };
+        let at_once = code(manager.ask_from(from, &interest).as_ref());
+        at_once.or_else(|| serve(&mut manager, &people))
+    };
+    assert_eq!(outcome(&alice, Command::RibRegister, Reach::Localhost), Some(200));
+    assert_eq!(outcome(&alice, Command::StrategyUnset, Reach::Localhost), Some(403));
+    assert_eq!(outcome(&alice, Command::RibRegister, Reach::Localhop), Some(403));
+    assert_eq!(outcome(&bob, Command::StrategyUnset, Reach::Localhost), Some(200));
+    assert_eq!(outcome(&bob, Command::RibRegister, Reach::Localhost), Some(403));
+    assert_eq!(outcome(&bob, Command::RibRegister, Reach::Localhop), Some(200));
+}
+
+#[test]
+fn strangers_make_the_node_ask_for_nothing_and_delegates_for_so_much_at_a_time() {
+    let boss = Person::operator("/lab");
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    let stranger = Person::operator("/elsewhere");
+    let interest = stranger.asks(&mut manager, Reach::Localhost);
+    assert_eq!(code(manager.ask(&interest).as_ref()), Some(403));
+    assert!(question(&mut manager).is_none());
+    let now_ms = manager.now.unix_millis;
+    let mut codes = Vec::new();
+    for number in 0..12 {
+        let key = name(&format!("/lab/k{number}/KEY/1"));
+        let info =
+            SignatureInfoBuilder::new(packet::ndn::SignatureType::ED25519).key_name(&key).time_ms(now_ms);
+        let builder = Command::RibRegister.interest(Reach::Localhost, &about("/a")).unwrap();
+        let interest = builder.build_signed(&info, |_| vec![0; 64]).unwrap();
+        codes.push(code(manager.ask(&interest).as_ref()));
+    }
+    assert_eq!((&codes[..8], &codes[8..]), (&[None; 8][..], &[Some(403); 4][..]));
+    assert_eq!(std::iter::from_fn(|| question(&mut manager)).count(), 8);
+}

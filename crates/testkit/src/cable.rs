@@ -1,0 +1,66 @@
+//! Two network interfaces of this host with a cable between them, for tests of links without IP and of multicast.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Set to anything, tests leave out what this user may not do. Otherwise they fail there: a test that checked nothing must not look
+/// like one that passed.
+pub const WITHOUT_RIGHTS: &str = "CAIRN_TESTS_WITHOUT_RIGHTS";
+
+/// Both ends of a cable (a veth pair); gone when dropped.
+#[derive(Debug)]
+pub struct Cable {
+    name: String,
+}
+
+impl Cable {
+    /// Plugs one in; `None` only where [`WITHOUT_RIGHTS`] is set and this user may not.
+    ///
+    /// # Panics
+    /// Where this user may not make interfaces, or the program `ip` is missing, and nothing says that this is all right.
+    pub fn plug() -> Option<Cable> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Names of interfaces have at most 15 letters.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("ct{}x{number}", std::process::id() % 1_000_000);
+        match Cable::make(name) {
+            Ok(cable) => Some(cable),
+            Err(_) if std::env::var_os(WITHOUT_RIGHTS).is_some() => None,
+            Err(problem) => panic!(
+                "this test needs two network interfaces with a cable between them, and that cannot be made: {problem}. Run it as \
+                 root with the program `ip`, or set {WITHOUT_RIGHTS}=1 to leave out such tests"
+            ),
+        }
+    }
+
+    fn make(name: String) -> Result<Cable, String> {
+        let (a, b) = (format!("{name}a"), format!("{name}b"));
+        ip(&["link", "add", &a, "type", "veth", "peer", "name", &b])?;
+        // From here on it is removed if something fails.
+        let cable = Cable { name };
+        ip(&["link", "set", &a, "up"])?;
+        ip(&["link", "set", &b, "up"])?;
+        Ok(cable)
+    }
+
+    /// The names of both ends.
+    pub fn ends(&self) -> [String; 2] {
+        [format!("{}a", self.name), format!("{}b", self.name)]
+    }
+}
+
+impl Drop for Cable {
+    fn drop(&mut self) {
+        let [a, _] = self.ends();
+        // The other end goes with it.
+        let _ = ip(&["link", "del", &a]);
+    }
+}
+
+fn ip(arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new("ip").args(arguments).output().map_err(|error| format!("ip: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("ip {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim()))
+}

@@ -152,7 +152,7 @@ fn clippy(shop: &Workshop) -> Result<Outcome, String> {
     shop.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
-/// Whether namespaces and a server for SSH are here. With them, tests that need them fail when they are kept from checking.
+/// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a line of the summary.
 fn needs(shop: &Workshop) -> Result<Outcome, String> {
     let missing = missing(shop);
     if missing.is_empty() {
@@ -189,9 +189,9 @@ fn sshd(shop: &Workshop) -> Result<(), String> {
 fn tests(shop: &Workshop) -> Result<Outcome, String> {
     let arguments =
         ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples", "--no-fail-fast"];
-    // A system that has everything must check everything; what another lacks is a line of the summary.
-    let strict = if missing(shop).is_empty() { "1" } else { "0" };
-    process::run("cargo", &arguments, &shop.root, &[("CAIRN_TEST_STRICT", strict)]).map(passed)
+    let excuse: &[(&str, &str)] =
+        if missing(shop).is_empty() { &[] } else { &[("CAIRN_TESTS_WITHOUT_RIGHTS", "1")] };
+    process::run("cargo", &arguments, &shop.root, excuse).map(passed)
 }
 
 fn docs(shop: &Workshop) -> Result<Outcome, String> {

@@ -1,4 +1,5 @@
 //! A run in virtual time leaves a report that holds what its experiment asks for, on the screen and on paper.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,22 +1,24 @@
 //! What a test needs of the machine, and does not have everywhere.
 //!
-//! A test that quietly checks nothing is worse than none. Where [`STRICT`] is set, as continuous integration does, a machine that lacks
-//! something fails the test; elsewhere the test says on standard error what was not checked.
+//! A test that quietly checks nothing is worse than none: what is missing fails the test, unless [`WITHOUT_RIGHTS`] says that this
+//! is all right; then the test says on standard error what was not checked.
 
-/// The environment variable that turns what is missing into a failure.
-pub const STRICT: &str = "CAIRN_TEST_STRICT";
+use crate::cable::WITHOUT_RIGHTS;
 
-/// Passes on what a test needs; when it is missing the test fails, or says so and has nothing to check.
+/// Passes on what a test needs.
 ///
 /// # Panics
 ///
-/// When it is missing and [`STRICT`] is set.
+/// When it is missing and nothing says that this is all right.
 pub fn needed<T, E: std::fmt::Display>(what: &str, given: Result<T, E>) -> Option<T> {
     match given {
         Ok(given) => Some(given),
         Err(why) => {
-            let strict = std::env::var_os(STRICT).is_some_and(|value| !value.is_empty() && value != "0");
-            assert!(!strict, "{STRICT} is set and this machine has no {what}: {why}");
+            let excused = std::env::var_os(WITHOUT_RIGHTS).is_some();
+            assert!(
+                excused,
+                "this test needs {what}, which this machine does not have: {why}. Set {WITHOUT_RIGHTS}=1 to leave such tests out"
+            );
             eprintln!("NOT CHECKED: this machine has no {what}: {why}");
             None
         }

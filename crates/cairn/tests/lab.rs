@@ -1,12 +1,13 @@
 //! Whole experiments at small size: on real forwarders and in virtual time, to the report; and what is left of one that is killed.
-//!
-//! Real forwarders need root or user namespaces; where there is neither, the tests say so and check nothing.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use testkit::needs::{namespaces, needed};
 
 const SMALL: &str = r#"
 title = "Small"
@@ -70,16 +71,6 @@ fn lab(folder: &Path, backend: &str) -> Command {
     command
 }
 
-/// Does this machine allow what real forwarders need?
-fn has_namespaces() -> bool {
-    let allowed = Command::new("unshare").args(["--net", "--pid", "--fork", "true"]).status();
-    let yes = allowed.is_ok_and(|status| status.success());
-    if !yes {
-        eprintln!("not checked: this system allows no network namespaces here");
-    }
-    yes
-}
-
 fn runs_to_its_report(backend: &str) {
     let folder = folder(backend, SMALL);
     let output = lab(&folder, backend).output().unwrap();
@@ -103,7 +94,7 @@ fn a_small_experiment_in_virtual_time_ends_with_a_report() {
 
 #[test]
 fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
-    if has_namespaces() {
+    if namespaces().is_some() {
         runs_to_its_report("netns");
     }
 }
@@ -122,37 +113,149 @@ fn processes_of(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Control groups of a lab with this process.
-fn groups_of(pid: u32) -> Vec<PathBuf> {
-    let prefix = format!("cairn-lab-{pid}-");
-    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/memory"];
-    let entries = roots.iter().filter_map(|root| std::fs::read_dir(root).ok()).flatten().flatten();
-    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
-    ours.map(|entry| entry.path()).collect()
+/// Directories below `root` whose names begin with `prefix`, a few levels deep.
+fn directories(root: &Path, prefix: &str, levels: u32, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                found.push(entry.path());
+            }
+            if levels > 0 {
+                directories(&entry.path(), prefix, levels - 1, found);
+            }
+        }
+    }
 }
 
-#[test]
-fn a_lab_that_is_killed_leaves_no_process_and_no_control_group_behind() {
-    if !has_namespaces() {
-        return;
-    }
-    let text = SMALL.replace("until_done = true", "").replace("\"20 s\"", "\"120 s\"");
-    let folder = folder("killed", &text).canonicalize().unwrap();
-    let mut child = lab(&folder, "netns").stderr(Stdio::piped()).spawn().unwrap();
+/// Control groups of a lab with this process.
+fn groups_of(pid: u32) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    directories(Path::new("/sys/fs/cgroup"), &format!("cairn-lab-{pid}-"), 4, &mut found);
+    found
+}
+
+/// A lab whose workloads have begun; with `times`, those of so many repeats.
+fn begun(folder: &Path, times: usize) -> Child {
+    let mut child = lab(folder, "netns").stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let begun = lines.any(|line| line.is_ok_and(|line| line.contains("workloads")));
-    assert!(begun, "the workloads never began");
-    assert!(!processes_of(&folder).is_empty(), "forwarders and agents run");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    for _ in 0..times {
+        let begun = lines.any(|line| line.is_ok_and(|line| line.contains("workloads")));
+        assert!(begun, "the workloads never began");
+    }
+    std::thread::spawn(move || lines.for_each(drop));
+    assert!(!processes_of(folder).is_empty(), "forwarders and agents run");
+    child
+}
+
+fn end(child: &mut Child, signal: Signal) {
+    let pid = Pid::from_child(child);
+    rustix::process::kill_process(pid, signal).unwrap();
+    assert!(!child.wait().unwrap().success());
+}
+
+fn nothing_is_left(folder: &Path, lab: &Child) {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let (processes, groups) = (processes_of(&folder), groups_of(child.id()));
+        let (processes, groups) = (processes_of(folder), groups_of(lab.id()));
         if processes.is_empty() && groups.is_empty() {
-            break;
+            return;
         }
         assert!(Instant::now() < deadline, "left behind: {processes:?} {groups:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn a_lab_that_is_ended_by_any_signal_leaves_no_process_and_no_control_group_behind() {
+    if namespaces().is_none() {
+        return;
+    }
+    let text = SMALL.replace("until_done = true", "").replace("\"20 s\"", "\"120 s\"");
+    let text = text.replace("\nb = {}", "\nb = { cpu = \"50 %\", memory = \"200 MB\" }");
+    for (name, signal) in [("killed", Signal::KILL), ("interrupted", Signal::INT), ("ended", Signal::TERM)] {
+        let folder = folder(name, &text).canonicalize().unwrap();
+        let mut child = begun(&folder, 1);
+        end(&mut child, signal);
+        nothing_is_left(&folder, &child);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_was_interrupted_goes_on_where_it_stopped_and_measures_nothing_twice() {
+    if namespaces().is_none() {
+        return;
+    }
+    let text = SMALL.replace("until_done = true", "until_done = true\nrepeats = 3");
+    let folder = folder("resumed", &text).canonicalize().unwrap();
+    let mut child = begun(&folder, 2);
+    end(&mut child, Signal::KILL);
+    nothing_is_left(&folder, &child);
+    let run = std::fs::read_dir(folder.join("runs")).unwrap().next().unwrap().unwrap().path();
+    let result = |repeat: u32| run.join(format!("case-01/repeat-0{repeat}/result.json"));
+    let first = std::fs::metadata(result(1)).unwrap().modified().unwrap();
+    assert!(!result(2).exists() && !run.join("report.html").exists());
+    let mut resume = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = resume.args(["lab", "resume"]).arg(&run).current_dir(&folder).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    assert_eq!(err.matches("done before").count(), 1, "{err}");
+    assert_eq!(std::fs::metadata(result(1)).unwrap().modified().unwrap(), first);
+    assert!(result(2).is_file() && result(3).is_file() && run.join("report.html").is_file());
+    // One that is complete is not measured again, either.
+    let mut again = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    let output = again.args(["lab", "resume"]).arg(&run).current_dir(&folder).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr).matches("done before").count(), 3);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The number of nobody in particular, who may do nothing in particular.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn real_forwarders_run_without_root_in_namespaces_of_the_user() {
+    use std::os::unix::process::CommandExt;
+    let mut probe = Command::new("unshare");
+    probe.args(["--user", "--map-root-user", "--net", "--pid", "--fork", "true"]);
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        probe.uid(NOBODY).gid(NOBODY);
+    }
+    let allowed = match probe.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    if needed("user namespaces", allowed).is_none() {
+        return;
+    }
+    let text = SMALL.replace("\nb = {}", "\nb = { cpu = \"50 %\" }");
+    let folder = folder("user", &text).canonicalize().unwrap();
+    let mut command = lab(&folder, "netns");
+    if is_root {
+        std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = command.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert_eq!(out.matches("met   ").count(), 2, "{out}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_link_without_netem_has_its_delay_all_the_same() {
+    if namespaces().is_none() {
+        return;
+    }
+    let text = SMALL.replace("rate = \"20 Mbit/s\"", "rate = \"20 Mbit/s\"\ndelay = \"15 ms\"");
+    let text = format!(
+        "{text}\n[[expect]]\nsay = \"Two links, there and back\"\nvalue = \"probe.rtt.min\"\nat_least = 60\n"
+    );
+    let folder = folder("delayed", &text);
+    let output = lab(&folder, "netns").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert_eq!(out.matches("met   ").count(), 3, "{out}");
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -11,14 +11,14 @@ use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge};
 use client::{FetchFailure, Judge, Reader};
 use common::{Peer, connect};
 use flow::{
-    Answer, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig, Verification,
+    Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig,
+    SegmentSize, Verification,
 };
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
 use trust::certificate::{Issue, names, self_signed};
-use trust::manifest::ManifestWriter;
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
 };
@@ -191,18 +191,20 @@ fn somebody_elses_object_is_refused() {
     assert!(got.is_empty());
 }
 
-fn with_manifest(signer: &Signer, mut others: Vec<Data>) -> Publisher {
-    let mut publisher = Publisher::new(Signer::digest(), vec![]);
-    let mut writer = ManifestWriter::new(publisher.publication.name().clone()).packet_bytes(500);
-    for segment in 0..=publisher.publication.last_segment() {
-        writer.push_segment(&publisher.segment(segment));
-    }
-    others.extend(writer.finish(signer).unwrap());
-    let mut config =
-        PublicationConfig::new(name("/lab/alice/file"), 7, publisher.bytes.len() as u64, signer.clone());
+/// Published with a manifest of several packets in place of a signature in each segment.
+fn with_manifest(signer: &Signer, others: Vec<Data>) -> Publisher {
+    let mut publisher = Publisher::new(signer.clone(), others);
+    let size_bytes = publisher.bytes.len() as u64;
+    let mut config = PublicationConfig::new(name("/lab/alice/file"), 7, size_bytes, signer.clone());
+    config.segment_size = SegmentSize::Packet(1200);
     config.metadata_freshness = Duration::from_secs(1);
-    others.push(Publication::new(config).unwrap().metadata().unwrap());
-    publisher.others = others;
+    config.authenticity = Authenticity::Manifest;
+    let mut publication = Publication::new(config).unwrap();
+    while let Some(range) = publication.next_unlisted() {
+        let start = range.offset_bytes as usize;
+        publication.list_segment(&publisher.bytes[start..start + range.len_bytes as usize]).unwrap();
+    }
+    publisher.publication = publication;
     publisher
 }
 
@@ -210,7 +212,7 @@ fn with_manifest(signer: &Signer, mut others: Vec<Data>) -> Publisher {
 fn a_manifest_of_several_packets_vouches_for_all_segments() {
     let Parties { root, alice, signer } = parties();
     let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
-    assert!(publisher.others.len() > 2);
+    assert!(publisher.publication.manifest().len() > 2);
     publisher.lost = 7;
     publisher.forged = Some((5, false));
     let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));

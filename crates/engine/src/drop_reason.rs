@@ -29,6 +29,8 @@ packet::drop_reasons! {
         NoNextHop = "no-next-hop",
         /// The strategy's rate limit towards the next hop is exhausted.
         UpstreamRate = "upstream-rate",
+        /// As many Interests as may wait already wait for their turn to bring Data back to this face.
+        ShaperFull = "shaper-full",
         /// The Interest asked for a next hop that does not exist.
         NextHopGone = "next-hop-gone",
         /// No pending Interest matches the Data.

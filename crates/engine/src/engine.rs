@@ -10,7 +10,8 @@ use thiserror::Error;
 
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
-use crate::limit::TokenBucket;
+use crate::limit::{RateControl, TokenBucket};
+use crate::pipeline::shaping::Turns;
 use crate::strategy::{Action, Instance, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
@@ -154,6 +155,8 @@ pub struct Engine {
     pub(crate) route_hints: RouteHints,
     pub(crate) dead_nonces: DeadNonces,
     pub(crate) strategies: Slab<Instance>,
+    /// Of faces with Interests that wait.
+    pub(crate) turns: Turns,
     pub(crate) counters: EngineCounters,
     pub(crate) transmits: VecDeque<Waiting>,
     pub(crate) events: VecDeque<Event>,
@@ -198,6 +201,7 @@ impl Engine {
             route_hints: RouteHints::default(),
             dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
             strategies,
+            turns: Turns::default(),
             counters: EngineCounters::default(),
             transmits: VecDeque::new(),
             events: VecDeque::new(),
@@ -295,7 +299,8 @@ impl Engine {
     /// The number is in use.
     pub fn add_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> Result<(), FaceExists> {
         let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
-        let face = Face { config, counters: FaceCounters::default(), pending: 0, rate };
+        let rate_control = config.rate_control.map(|config| Box::new(RateControl::new(config, now)));
+        let face = Face { config, counters: FaceCounters::default(), pending: 0, rate, rate_control };
         if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
     }
 
@@ -306,6 +311,7 @@ impl Engine {
             face.rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         }
         face.config = config;
+        self.set_rate_control(now, id, config.rate_control);
         true
     }
 
@@ -404,8 +410,10 @@ impl Engine {
 
     // What the world tells the engine: receive_* are in the pipelines.
 
-    /// Lets time pass up to `now`: pending Interests expire, strategies are called at the times they asked for.
+    /// Lets time pass up to `now`: Interests that wait for their turn go on, pending ones expire, strategies are called at the times
+    /// they asked for.
     pub fn advance(&mut self, now: Instant) {
+        self.take_turns(now);
         while let Some(id) = self.pending.pop_due(now) {
             self.handle_due(now, id);
         }
@@ -478,7 +486,7 @@ impl Engine {
 
     /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is waiting.
     pub fn next_deadline(&self) -> Instant {
-        self.pending.next_deadline()
+        self.pending.next_deadline().min(self.turns.next_deadline())
     }
 
     /// The soonest deadline that was set since the last call; [`Instant::NEVER`] if none was. Cheaper than

@@ -6,7 +6,7 @@ use std::fmt;
 use packet::Dialect;
 
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::limit::TokenBucket;
+use crate::limit::{RateControl, RateControlConfig, TokenBucket};
 
 /// Number of a face. The owner gives numbers out and never gives one out twice, so that what is still pending for a face that
 /// is gone cannot reach another.
@@ -61,6 +61,9 @@ pub struct FaceConfig {
     pub max_pending: Option<u32>,
     /// Interests a second that may come in, and how many at once; `None` for any number.
     pub interest_rate: Option<RateLimit>,
+    /// How to compute the rate that consumers behind the face are told, and that their Interests are forwarded at; `None` for
+    /// neither: what routers further away told them is then passed on.
+    pub rate_control: Option<RateControlConfig>,
 }
 
 /// A rate with a burst.
@@ -82,6 +85,7 @@ impl FaceConfig {
             send_pit_tokens: false,
             max_pending: None,
             interest_rate: None,
+            rate_control: None,
         }
     }
 
@@ -118,6 +122,7 @@ pub(crate) struct Face {
     /// Interests pending that this face is waiting for.
     pub(crate) pending: u32,
     pub(crate) rate: Option<TokenBucket>,
+    pub(crate) rate_control: Option<Box<RateControl>>,
 }
 
 impl Face {

@@ -60,7 +60,7 @@ mod transmit;
 pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes, Upcoming};
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
-pub use limit::{LeakyBucket, TokenBucket};
+pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
 pub use shard::{ShardMap, shard_of_token};
 pub use strategy::{
     ParameterError, Situation, Strategy, StrategyError, StrategySpec, Trigger, strategy_names,

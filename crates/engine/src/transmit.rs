@@ -1,7 +1,7 @@
 //! What the engine wants sent, and what it wants known.
 
 use packet::time::Duration;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, Name, PitToken};
+use packet::{Buffer, Data, ExplicitRate, Interest, LinkHeader, NackReason, Name, PitToken};
 
 use crate::face::FaceId;
 
@@ -26,6 +26,7 @@ pub(crate) struct Waiting {
     /// For Data, where it came from; for an Interest to a local face, who asked.
     pub(crate) incoming_face: Option<FaceId>,
     pub(crate) prefix_announcement: Option<Box<Buffer>>,
+    pub(crate) explicit_rate: Option<ExplicitRate>,
     pub(crate) non_discovery: bool,
 }
 
@@ -40,6 +41,7 @@ impl Waiting {
             face,
             incoming_face: None,
             prefix_announcement: None,
+            explicit_rate: None,
             non_discovery: false,
         }
     }
@@ -54,6 +56,7 @@ impl Waiting {
             cache_policy: None,
             non_discovery: self.non_discovery,
             prefix_announcement: self.prefix_announcement.map(|announcement| *announcement),
+            explicit_rate: self.explicit_rate,
         };
         Transmit { face: self.face, packet: self.packet, header }
     }

@@ -466,6 +466,12 @@ fn provoke(reason: DropReason) -> Node {
             node.strategy("/", "stateful-forwarding/rate~0/depth~0");
             node.ask(CONSUMER, "/a/b");
         }
+        DropReason::ShaperFull => {
+            let (method, bits_per_second) = (RateMethod::Hobhis, 8000);
+            let control = RateControlConfig { method, bits_per_second, overhead_bytes: 0, max_held: 0 };
+            ask_behind(&mut node, FaceConfig { rate_control: Some(control), ..remote });
+            node.ask(CONSUMER, "/a/c");
+        }
         DropReason::NextHopGone => {
             let header = LinkHeader { next_hop_face: Some(999), ..LinkHeader::default() };
             node.interest_with(CONSUMER, &interest, &header);

@@ -50,6 +50,8 @@ pub use fetch::{
 };
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
-pub use publish::{Answer, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize};
+pub use publish::{
+    Answer, Authenticity, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize,
+};
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};

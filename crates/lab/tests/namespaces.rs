@@ -1,4 +1,4 @@
-//! Networks of namespaces carry packets between real sockets. Needs root or user namespaces; says so where it has neither.
+//! Networks of namespaces carry packets between real sockets.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -6,20 +6,15 @@ use std::time::{Duration, Instant};
 use lab::backend::netns::namespace::Namespace;
 use lab::backend::netns::wiring::wire;
 use lab::experiment::Experiment;
+use testkit::needs::needed;
 
 const TWO: &str =
     "title = 'two'\nduration = '1 s'\n[node]\na = {}\nb = {}\n[link]\na-b = { rate = '8 Mbit/s' }\n";
 
-/// The namespaces of a plan, or a word that there can be none here.
+/// The namespaces of a plan.
 fn namespaces(count: usize) -> Option<Vec<Namespace>> {
     let made: Result<Vec<_>, _> = (0..count).map(|index| Namespace::new(&index.to_string())).collect();
-    match made {
-        Ok(made) => Some(made),
-        Err(error) => {
-            eprintln!("not checked: {error}");
-            None
-        }
-    }
+    needed("network namespaces", made)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use common::{data, frames};
 use link::v2::{Config, Delivery, EndpointId, ReliabilityConfig};
 use link::{DropReason, v1};
 use packet::time::Instant;
-use packet::{Buffer, CachePolicy, LinkHeader, PitToken};
+use packet::{Buffer, CachePolicy, ExplicitRate, LinkHeader, PitToken};
 use proptest::prelude::*;
 
 prop_compose! {
@@ -18,6 +18,7 @@ prop_compose! {
         incoming_face in any::<Option<u64>>(),
         no_cache in any::<bool>(),
         announcement in proptest::option::of(20usize..500),
+        rate in any::<Option<u64>>(),
     ) -> LinkHeader {
         LinkHeader {
             pit_token: PitToken::new(&token).unwrap(),
@@ -27,6 +28,7 @@ prop_compose! {
             cache_policy: no_cache.then_some(CachePolicy::NoCache),
             non_discovery: false,
             prefix_announcement: announcement.map(|len| Buffer::from(data(9, len))),
+            explicit_rate: rate.and_then(ExplicitRate::from_per_1000_s),
         }
     }
 }

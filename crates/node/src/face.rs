@@ -40,6 +40,8 @@ pub(crate) struct Face {
     pub(crate) partial_bytes: usize,
     /// What watches or changes its frames.
     pub(crate) taps: Taps,
+    /// The one among them that makes the link bad on purpose.
+    pub(crate) impaired: Option<u64>,
 }
 
 /// Frames and bytes that went through.

@@ -22,7 +22,7 @@ use crate::control::{
     RouteStatus, StrategyChoice, UpdateFaceError,
 };
 use crate::metrics::MetricsServer;
-use crate::plane::{DataPlane, Ends, Message, Task};
+use crate::plane::{DataPlane, Ends, Impaired, Message, Task};
 use crate::start;
 
 /// Why a node did not start.
@@ -267,6 +267,12 @@ impl RemoteControl {
     /// [`link::Impairment`] this makes a bad link on purpose.
     pub fn add_tap(&self, face: FaceId, tap: Box<dyn link::FrameTap + Send>) -> bool {
         self.call(move |plane| plane.add_tap(face, tap).is_some()).unwrap_or(false)
+    }
+
+    /// Makes the link of a face bad on purpose, in place of how bad it was made before; `None` mends it.
+    pub(crate) fn impair(&self, face: FaceId, impairment: Option<Impaired>) {
+        // A node that has ended has no face to impair.
+        let _ = self.call(move |plane| plane.impair(face, impairment));
     }
 
     fn channel_list(&self) -> Vec<FaceUri> {

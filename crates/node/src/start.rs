@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use engine::{
-    ContentStoreConfig, EngineConfig, EvictionPolicy, LinkType, NextHop, StrategySpec, UnsolicitedPolicy,
+    ContentStoreConfig, EngineConfig, EvictionPolicy, LinkType, NextHop, RateLimit, StrategySpec,
+    UnsolicitedPolicy,
 };
 use packet::time::Duration;
 use packet::{Dialect, Name};
@@ -15,7 +16,7 @@ use crate::control::{
     FaceUri, NodeControl,
 };
 use crate::node::{RemoteControl, StartError};
-use crate::plane::{DataPlane, Ends, Listener, Settings};
+use crate::plane::{DataPlane, Ends, Impaired, Listener, Settings};
 use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
@@ -256,11 +257,16 @@ fn make_face(section: &FaceSection, node: &mut RemoteControl) -> Result<(), Conf
         changes: FaceChanges::default(),
         dialect: Dialect::Ndn,
     };
+    let impairment = match &section.impairment {
+        Some(given) => Some(Impaired::new(&given.config()?, given.direction, given.seed)),
+        None => None,
+    };
     let face = match node.create_face(request) {
         Ok(face) => face,
         Err(CreateFaceError::Exists(face)) => *face,
         Err(error) => return Err(ConfigError::new(format!("face to {}: {error}", section.remote))),
     };
+    node.impair(face.id, impairment);
     for route in &section.routes {
         let prefix = name(route)?;
         let hop = NextHop { face: face.id, cost: section.cost };
@@ -298,6 +304,9 @@ pub(crate) fn settings(config: &Config) -> Settings {
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
         max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
+        interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
+            .filter(|rate| *rate > 0)
+            .map(|per_second| RateLimit { per_second, burst: config.tables.interest_burst_per_face }),
     }
 }
 

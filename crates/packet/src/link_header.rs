@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::buffer::Buffer;
+use crate::explicit_rate::ExplicitRate;
 
 /// Fields that travel with one network packet over one hop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct LinkHeader {
     pub non_discovery: bool,
     /// Self-learning: a prefix announcement (a whole Data TLV) that comes with this Data.
     pub prefix_announcement: Option<Buffer>,
+    /// The smallest rate that the routers which this Data came by allow its consumer.
+    pub explicit_rate: Option<ExplicitRate>,
 }
 
 impl LinkHeader {
@@ -37,6 +40,7 @@ impl LinkHeader {
             cache_policy,
             non_discovery,
             prefix_announcement,
+            explicit_rate,
         } = self;
         let says_nothing = !non_discovery && *congestion_mark == 0 && pit_token.is_none();
         says_nothing
@@ -44,6 +48,7 @@ impl LinkHeader {
             && next_hop_face.is_none()
             && cache_policy.is_none()
             && prefix_announcement.is_none()
+            && explicit_rate.is_none()
     }
 }
 

@@ -78,6 +78,12 @@ impl Network {
                 self.core.parcels.release(parcel);
             }
         }
+        let (face, ends) = (slot.config.face_config(), slot.ends.clone());
+        for End { node, port } in ends {
+            if self.core.nodes[node as usize].configure(self.core.now, port, face) {
+                self.settle(node);
+            }
+        }
         Ok(())
     }
 

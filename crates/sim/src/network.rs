@@ -173,7 +173,7 @@ impl Network {
             }
             let channel = channels.last().copied().unwrap_or(0);
             let peer = Peer::Channel { channel, end };
-            let port = self.core.nodes[node.0 as usize].open(self.core.now, peer, config.face);
+            let port = self.core.nodes[node.0 as usize].open(self.core.now, peer, config.face_config());
             ends.push(End { node: node.0, port });
         }
         self.core.links.push(Link { ends, channels, config, is_up: true, framed });

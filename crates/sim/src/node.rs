@@ -114,6 +114,17 @@ impl Node {
         }
     }
 
+    /// Changes how the engine sees a face; false if it sees it so already.
+    pub(crate) fn configure(&mut self, now: Instant, port: u32, config: FaceConfig) -> bool {
+        let now = self.engine_clock.reading(now);
+        let Some(open) = self.ports.get_mut(port as usize) else { return false };
+        if open.config == config {
+            return false;
+        }
+        open.config = config;
+        self.engine.as_mut().is_some_and(|engine| engine.configure_face(now, face_of(port), config))
+    }
+
     /// Closes a face for good.
     pub(crate) fn close(&mut self, port: u32) {
         let Some(open) = self.ports.get_mut(port as usize) else { return };

@@ -81,7 +81,8 @@ fn link_header_bytes(header: &LinkHeader, nack: bool, bare: usize) -> usize {
         && !nack
         && !header.non_discovery
         && header.prefix_announcement.is_none()
-        && header.cache_policy.is_none();
+        && header.cache_policy.is_none()
+        && header.explicit_rate.is_none();
     if plain { 0 } else { link_header_bytes_of_fields(header, nack, bare) }
 }
 
@@ -106,6 +107,9 @@ fn link_header_bytes_of_fields(header: &LinkHeader, nack: bool, bare: usize) -> 
     }
     if let Some(announcement) = &header.prefix_announcement {
         fields += tlv::element_len(types::PREFIX_ANNOUNCEMENT, announcement.len());
+    }
+    if let Some(rate) = header.explicit_rate {
+        fields += tlv::nni_element_len(types::EXPLICIT_RATE, rate.per_1000_s());
     }
     let value = fields + tlv::element_len(types::FRAGMENT, bare);
     tlv::element_len(types::LP_PACKET, value) - bare
@@ -175,7 +179,7 @@ impl Parcels {
 mod tests {
     use super::*;
     use packet::ndn::lp::LpPacketView;
-    use packet::{CachePolicy, NackReason, PitToken};
+    use packet::{CachePolicy, ExplicitRate, NackReason, PitToken};
 
     #[test]
     fn a_link_header_takes_as_many_bytes_as_the_encoder_writes() {
@@ -189,6 +193,7 @@ mod tests {
                 congestion_mark: 3,
                 ..LinkHeader::default()
             },
+            LinkHeader { explicit_rate: ExplicitRate::from_per_1000_s(998_400), ..LinkHeader::default() },
         ];
         for header in headers {
             for nack in [None, Some(NackReason::Congestion), Some(NackReason::NoRoute)] {

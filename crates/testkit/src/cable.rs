@@ -3,9 +3,7 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Set to anything, tests leave out what this user may not do. Otherwise they fail there: a test that checked nothing must not look
-/// like one that passed.
-pub const WITHOUT_RIGHTS: &str = "CAIRN_TESTS_WITHOUT_RIGHTS";
+use crate::needs::needed;
 
 /// Both ends of a cable (a veth pair); gone when dropped.
 #[derive(Debug)]
@@ -14,23 +12,14 @@ pub struct Cable {
 }
 
 impl Cable {
-    /// Plugs one in; `None` only where [`WITHOUT_RIGHTS`] is set and this user may not.
-    ///
-    /// # Panics
-    /// Where this user may not make interfaces, or the program `ip` is missing, and nothing says that this is all right.
+    /// Plugs one in; `None` where this user may not make interfaces or the program `ip` is missing, and tests are not strict about
+    /// [what they need](crate::needs).
     pub fn plug() -> Option<Cable> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // Names of interfaces have at most 15 letters.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("ct{}x{number}", std::process::id() % 1_000_000);
-        match Cable::make(name) {
-            Ok(cable) => Some(cable),
-            Err(_) if std::env::var_os(WITHOUT_RIGHTS).is_some() => None,
-            Err(problem) => panic!(
-                "this test needs two network interfaces with a cable between them, and that cannot be made: {problem}. Run it as \
-                 root with the program `ip`, or set {WITHOUT_RIGHTS}=1 to leave out such tests"
-            ),
-        }
+        needed("right to make network interfaces", Cable::make(name))
     }
 
     fn make(name: String) -> Result<Cable, String> {

@@ -8,5 +8,6 @@
 
 pub mod cable;
 pub mod counting_allocator;
+pub mod needs;
 pub mod network;
 pub mod vectors;

@@ -9,14 +9,13 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use client::{Client, Happening};
 use flow::{
-    Answer, NamingConvention, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize,
+    Answer, Authenticity, NamingConvention, Publication, PublicationConfig, PublishError, SegmentRange,
+    SegmentSize,
 };
-use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
-use trust::manifest::{ManifestWriter, manifest_name};
-use trust::{Certificate, Signer};
+use trust::Certificate;
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -130,13 +129,9 @@ impl Source {
 /// All that answers Interests.
 struct Served {
     publication: Publication,
-    /// Signs metadata, and the segments unless there is a manifest.
-    signer: Signer,
     source: Source,
     /// Of the key that signs: published beside the object.
     certificate: Option<Certificate>,
-    manifest: BTreeMap<Name, Data>,
-    manifest_prefix: Option<Name>,
     cache: BTreeMap<u64, Data>,
     cached: VecDeque<u64>,
     cached_bytes: usize,
@@ -209,48 +204,38 @@ impl PutArguments {
     fn prepare(&self, source: Source, size_bytes: u64, version: u64) -> Result<Served, ToolError> {
         let key = self.signing.key()?;
         let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
-        let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer.clone());
+        let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer);
         config.segment_size = self.size;
         config.freshness = self.freshness;
         config.convention = self.naming.convention();
         if self.manifest {
-            config.signer = Signer::digest();
+            config.authenticity = Authenticity::Manifest;
         }
         let publication = Publication::new(config)?;
         let mut served = Served {
             publication,
-            signer: signer.clone(),
             source,
             certificate: key.and_then(|key| key.default_certificate),
-            manifest: BTreeMap::new(),
-            manifest_prefix: None,
             cache: BTreeMap::new(),
             cached: VecDeque::new(),
             cached_bytes: 0,
             buffer: Vec::new(),
         };
-        if self.manifest {
-            self.make_manifest(&mut served, &signer, size_bytes)?;
-        }
+        self.make_manifest(&mut served, size_bytes)?;
         Ok(served)
     }
 
-    /// Hashes all segments and signs the list.
-    fn make_manifest(&self, served: &mut Served, signer: &Signer, size_bytes: u64) -> Result<(), ToolError> {
-        let name = served.publication.name().clone();
-        let mut progress = Progress::new(self.quiet, "hashing");
-        let mut writer = ManifestWriter::new(name.clone()).freshness(self.freshness);
-        for segment in 0..=served.publication.last_segment() {
-            let data = served.make_segment(segment)?;
-            writer.push_segment(&data);
-            if segment % 256 == 0 {
-                progress.set(segment * served.publication.segment_bytes(), Some(size_bytes));
+    /// Hashes all segments and signs the list, if there is to be one.
+    fn make_manifest(&self, served: &mut Served, size_bytes: u64) -> Result<(), ToolError> {
+        let mut progress = Progress::new(self.quiet || !self.manifest, "hashing");
+        while let Some(range) = served.publication.next_unlisted() {
+            served.read(range)?;
+            served.publication.list_segment(&served.buffer)?;
+            if range.segment % 256 == 0 {
+                progress.set(range.offset_bytes, Some(size_bytes));
             }
         }
         progress.finish();
-        let packets = writer.finish(signer)?;
-        served.manifest_prefix = Some(manifest_name(&name)?);
-        served.manifest = packets.into_iter().map(|packet| (packet.name().to_name(), packet)).collect();
         Ok(())
     }
 
@@ -262,7 +247,7 @@ impl PutArguments {
                 "bytes": size_bytes,
                 "segments": served.publication.last_segment() + 1,
                 "segment_bytes": served.publication.segment_bytes(),
-                "manifest_packets": served.manifest.len(),
+                "manifest_packets": served.publication.manifest().len(),
             }))?;
         } else if !self.quiet {
             let segments = served.publication.last_segment() + 1;
@@ -290,37 +275,19 @@ impl Served {
         {
             return Ok(Some(certificate.data().clone()));
         }
-        if self.manifest_prefix.as_ref().is_some_and(|prefix| prefix.as_ref().is_prefix_of(interest.name())) {
-            let exact = self.manifest.get(&interest.name().to_name());
-            let found = exact.or_else(|| self.manifest.values().find(|packet| interest.matches(packet)));
-            return Ok(found.cloned());
-        }
         match self.publication.answer(interest)? {
             Answer::Segment(range) => {
                 let data = self.segment(range.segment)?;
                 // One that is asked for by its digest may be another.
                 Ok(interest.matches(&data).then_some(data))
             }
-            Answer::Data(metadata) if self.manifest_prefix.is_none() => Ok(Some(metadata)),
-            Answer::Data(metadata) => Ok(Some(self.sign_again(&metadata)?)),
+            Answer::Data(data) => Ok(Some(data)),
             Answer::Refuse => {
                 client.refuse(interest, NackReason::Unspecified, header)?;
                 Ok(None)
             }
             Answer::NotMine => Ok(None),
         }
-    }
-
-    /// The same metadata, signed by the publisher: where there is a manifest, segments carry digests only, but which version
-    /// is the latest is for the publisher to say.
-    fn sign_again(&self, metadata: &Data) -> Result<Data, ToolError> {
-        let mut data = DataBuilder::new(metadata.name().to_name())
-            .freshness(metadata.freshness())
-            .content(metadata.content().to_vec());
-        if let Some(last) = metadata.ndn().and_then(|view| view.final_block()) {
-            data = data.final_block(last);
-        }
-        Ok(self.signer.sign_data(&data)?)
     }
 
     fn segment(&mut self, segment: u64) -> Result<Data, ToolError> {
@@ -341,9 +308,13 @@ impl Served {
     fn make_segment(&mut self, segment: u64) -> Result<Data, ToolError> {
         let last = self.publication.last_segment();
         let range = self.publication.range(segment).ok_or(PublishError::NoSegment { segment, last })?;
-        self.source.read(range, &mut self.buffer).map_err(|error| {
-            ToolError::other(format!("the file can no longer be read as it was: {error}"))
-        })?;
+        self.read(range)?;
         Ok(self.publication.segment(segment, &self.buffer)?)
+    }
+
+    fn read(&mut self, range: SegmentRange) -> Result<(), ToolError> {
+        self.source
+            .read(range, &mut self.buffer)
+            .map_err(|error| ToolError::other(format!("the file can no longer be read as it was: {error}")))
     }
 }

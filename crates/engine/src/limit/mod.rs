@@ -1,7 +1,10 @@
 //! Limits on what one face, one route or one name may use.
 
 mod leaky_bucket;
+mod rate_control;
 mod token_bucket;
 
 pub use leaky_bucket::LeakyBucket;
+pub(crate) use rate_control::{Admission, Held, RateControl};
+pub use rate_control::{RateControlConfig, RateMethod};
 pub use token_bucket::TokenBucket;

@@ -5,7 +5,7 @@ use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, PitToken, PrefixHas
 use smallvec::SmallVec;
 
 use super::expiry::is_remembered;
-use super::sending::{DataFields, send_data};
+use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::{Occasion, Outcome};
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -124,6 +124,8 @@ impl Engine {
             return self.satisfy_with_strategy(now, from, data, hashes, header, id);
         }
         // Most strategies have no say here, and the entry can leave at once.
+        let sent_at = entry.out_record(from).map(|record| record.sent_at);
+        let moment = Moment { now, response: sent_at.map(|sent_at| now.saturating_since(sent_at)) };
         for record in &mut entry.in_records {
             let Some(target) = self.faces.get_mut(record.face) else { continue };
             target.pending = target.pending.saturating_sub(1);
@@ -133,8 +135,9 @@ impl Engine {
                     congestion_mark: header.congestion_mark,
                     incoming_face: from,
                     announcement: None,
+                    explicit_rate: header.explicit_rate,
                 };
-                send_data(&mut self.counters, &mut self.transmits, record.face, target, data, fields);
+                send_data(&mut self.counters, &mut self.transmits, moment, record.face, target, data, fields);
             }
         }
         self.counters.satisfied += 1;
@@ -181,7 +184,7 @@ impl Engine {
         id: PendingId,
         announcement: Option<&Buffer>,
     ) {
-        let mut place = 0;
+        let (mut place, moment) = (0, self.moment_of(now, from, id));
         while let Some(record) = self.pending.get(id).and_then(|entry| entry.in_records.get(place)) {
             place += 1;
             let (face, waits) = (record.face, record.expires > now);
@@ -191,8 +194,9 @@ impl Engine {
                     congestion_mark: header.congestion_mark,
                     incoming_face: from,
                     announcement: announcement.map(|announcement| Box::new(announcement.clone())),
+                    explicit_rate: header.explicit_rate,
                 };
-                self.send_data(face, data, fields);
+                self.send_data(moment, face, data, fields);
             }
         }
         self.release_in_records(id);
@@ -233,7 +237,9 @@ impl Engine {
         several: &[PendingId],
     ) {
         let mut waiting: SmallVec<[(FaceId, PitToken); 8]> = SmallVec::new();
+        let mut moment = Moment { now, response: None };
         for &id in several {
+            moment.response = moment.response.or(self.moment_of(now, from, id).response);
             self.mark_satisfied(now, from, data, id);
             if self.pending.get(id).is_some_and(|entry| entry.watches_data)
                 && self.show_data(now, from, data, hashes, header, id).finished
@@ -249,10 +255,21 @@ impl Engine {
             self.finish(now, id);
         }
         for (face, pit_token) in waiting {
-            let congestion_mark = header.congestion_mark;
-            let fields = DataFields { pit_token, congestion_mark, incoming_face: from, announcement: None };
-            self.send_data(face, data, fields);
+            let fields = DataFields {
+                pit_token,
+                congestion_mark: header.congestion_mark,
+                incoming_face: from,
+                announcement: None,
+                explicit_rate: header.explicit_rate,
+            };
+            self.send_data(moment, face, data, fields);
         }
+    }
+
+    /// How long ago `from` was asked for what it sends.
+    fn moment_of(&self, now: Instant, from: FaceId, id: PendingId) -> Moment {
+        let record = self.pending.get(id).and_then(|entry| entry.out_record(from));
+        Moment { now, response: record.map(|record| now.saturating_since(record.sent_at)) }
     }
 
     fn mark_satisfied(&mut self, now: Instant, from: FaceId, data: &Data, id: PendingId) {

@@ -3,7 +3,7 @@
 use packet::time::Instant;
 use packet::{Dialect, Interest, LinkHeader, NackReason, Nonce, PrefixHashes};
 
-use super::sending::{DataFields, send_data};
+use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::InterestFields;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -49,7 +49,7 @@ impl Engine {
         let (id, trigger) = match self.look_up(now, face, &interest, nonce, hashes) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => (id, Trigger::Again),
-            Verdict::Answered(id) => return self.answer(face, &interest, id, header),
+            Verdict::Answered(id) => return self.answer(now, face, &interest, id, header),
             Verdict::Loop => return self.refuse(face, interest, DropReason::DuplicateNonce, header),
             Verdict::Refused(reason) => return self.refuse(face, interest, reason, header),
         };
@@ -195,7 +195,7 @@ impl Engine {
     }
 
     /// Answers from the content store.
-    fn answer(&mut self, face: FaceId, interest: &Interest, id: CachedId, header: &LinkHeader) {
+    fn answer(&mut self, now: Instant, face: FaceId, interest: &Interest, id: CachedId, header: &LinkHeader) {
         let marks_stale = interest.ccnx().is_some_and(|view| view.answer_origin_kind().marks_stale());
         if marks_stale {
             self.store.mark_stale(id);
@@ -206,10 +206,12 @@ impl Engine {
             congestion_mark: 0,
             incoming_face: FaceId::CONTENT_STORE,
             announcement: None,
+            explicit_rate: None,
         };
+        let moment = Moment { now, response: None };
         let Some(target) = self.faces.get_mut(face) else { return };
         if let Some(entry) = self.store.get(id) {
-            send_data(&mut self.counters, &mut self.transmits, face, target, &entry.data, fields);
+            send_data(&mut self.counters, &mut self.transmits, moment, face, target, &entry.data, fields);
         }
     }
 
@@ -237,7 +239,7 @@ impl Engine {
         } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
             let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
             self.send_as_told(now, interest, id, next_hop, header);
-        } else {
+        } else if self.may_go_on(now, face, &interest, hashes, header, id, trigger) {
             self.ask_strategy(now, face, interest, hashes, header, id, trigger);
         }
         self.pending.schedule(id);

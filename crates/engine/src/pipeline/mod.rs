@@ -5,4 +5,5 @@ mod expiry;
 mod interest;
 mod nack;
 mod sending;
+pub(crate) mod shaping;
 mod strategy_calls;

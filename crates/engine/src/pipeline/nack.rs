@@ -74,7 +74,7 @@ impl Engine {
         Ok(id)
     }
 
-    fn find_pending(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
+    pub(super) fn find_pending(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
         self.index.candidates(hashes.whole()).find_map(|id| match EntryId::from_raw(id) {
             EntryId::Pending(id) => self.pending.is(id, interest, hashes.whole()).then_some(id),
             EntryId::Cached(_) => None,

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use packet::{Buffer, Data, PitToken};
+use packet::time::{Duration, Instant};
+use packet::{Buffer, Data, ExplicitRate, PitToken};
 
 use crate::drop_reason::DropReason;
 use crate::engine::{Engine, EngineCounters};
@@ -16,13 +17,22 @@ pub(super) struct DataFields {
     pub(super) congestion_mark: u64,
     pub(super) incoming_face: FaceId,
     pub(super) announcement: Option<Box<Buffer>>,
+    /// What routers further away allow.
+    pub(super) explicit_rate: Option<ExplicitRate>,
+}
+
+/// When Data leaves, and how long ago it was asked for; the latter is unknown for Data from the cache.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) now: Instant,
+    pub(super) response: Option<Duration>,
 }
 
 impl Engine {
     /// Sends Data to one face, if it is still there.
-    pub(super) fn send_data(&mut self, face: FaceId, data: &Data, fields: DataFields) {
+    pub(super) fn send_data(&mut self, moment: Moment, face: FaceId, data: &Data, fields: DataFields) {
         if let Some(target) = self.faces.get_mut(face) {
-            send_data(&mut self.counters, &mut self.transmits, face, target, data, fields);
+            send_data(&mut self.counters, &mut self.transmits, moment, face, target, data, fields);
         }
     }
 }
@@ -32,6 +42,7 @@ impl Engine {
 pub(super) fn send_data(
     counters: &mut EngineCounters,
     transmits: &mut VecDeque<Waiting>,
+    moment: Moment,
     face: FaceId,
     target: &mut Face,
     data: &Data,
@@ -44,6 +55,14 @@ pub(super) fn send_data(
     if !target.is_local() && scope::is_for_this_host_only(data.name()) {
         return counters.drops.add(DropReason::Scope, 1);
     }
+    // Whoever allows least decides.
+    let explicit_rate = match &mut target.rate_control {
+        None => fields.explicit_rate,
+        Some(control) => {
+            let own = control.handle_data(moment.now, data.wire().len(), moment.response);
+            Some(fields.explicit_rate.map_or(own, |told| told.min(own)))
+        }
+    };
     target.counters.out_data += 1;
     counters.data_sent += 1;
     transmits.push_back(Waiting {
@@ -53,6 +72,7 @@ pub(super) fn send_data(
         face,
         incoming_face: Some(fields.incoming_face),
         prefix_announcement: fields.announcement,
+        explicit_rate,
         non_discovery: false,
     });
 }

@@ -121,7 +121,6 @@ impl<T> Measurements<T> {
     }
 
     /// Entries held, some of which may have expired.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> u32 {
         self.entries.len()
     }

@@ -18,13 +18,15 @@
 //! | `hobhis` | rate | what the routers report, at once |
 //! | `mircc` | rate | what the routers report, for each route, sum of all routes |
 //!
-//! # How a rate would travel
-//! `hobhis` and `mircc` need what NDNLPv2 has no field for: the smallest rate that the routers on the way allow. The proposal is a
-//! network-layer header field ExplicitRate, TLV-TYPE 936, on LpPackets that carry Data: a NonNegativeInteger, in packets a second. A
-//! router that forwards Data writes the smaller of its own rate and the one that came with the Data. The number lies in
-//! 800–959 and is a multiple of four, so peers that do not know the field must ignore it and pass the Data on, and a consumer then
-//! sees no rate. It is no part of the Data, so signatures and caches are not touched. No router of ours writes it yet: a
-//! consumer is given the rate in [`Arrival::explicit_rate`](crate::Arrival::explicit_rate).
+//! # How a rate travels
+//! `hobhis` and `mircc` obey routers. Those reckon what the link that Data leaves by can carry (`engine::RateControlConfig`) and write it
+//! into a network-layer field of NDNLPv2, [`ExplicitRate`](packet::ExplicitRate), TLV-TYPE 936, of LpPackets that carry Data: the smaller
+//! of the router's own rate and the one that came with the Data. The number lies in 800–959 and is a multiple of four, so peers that do
+//! not know the field ignore it, and a consumer behind them sees no rate. It is no part of the Data, so signatures and caches are
+//! not touched. A transfer is given it in [`Arrival::explicit_rate`](crate::Arrival::explicit_rate).
+//!
+//! No field says by which route Data came: `mircc` and `raaqm` tell routes apart by [`Arrival::route`](crate::Arrival::route), which
+//! owners that know set, and which is the same for all Data otherwise.
 
 mod aimd;
 mod bbr;

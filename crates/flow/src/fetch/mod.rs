@@ -181,9 +181,7 @@ impl Fetcher {
 
     /// A Data came that answers one of our Interests, with what its last hop told beside it.
     pub fn receive_data(&mut self, now: Instant, data: Data, header: &LinkHeader) {
-        let arrival =
-            Arrival { congestion_marked: header.congestion_mark > 0, explicit_rate: None, route: 0 };
-        self.receive(now, data, arrival);
+        self.receive(now, data, Arrival::from(header));
     }
 
     /// The same with what is known of the way it came by.

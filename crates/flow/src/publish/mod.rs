@@ -3,16 +3,21 @@
 //! A [`Publication`] knows an object's name, version and size, and holds none of its bytes: its owner reads those of a segment
 //! when somebody asks for it. So an object of any size can be served from a file in constant memory.
 
+mod manifest;
 mod size;
 
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{ContentType, Data, DecodeError, EncodeError, Interest, Name, NameRef};
 use thiserror::Error;
+use trust::manifest::ManifestError;
 use trust::{SignError, Signer};
 
 use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
 
+use manifest::Listing;
+
+pub use manifest::Authenticity;
 pub use size::SegmentSize;
 
 /// What is published, and how.
@@ -34,8 +39,10 @@ pub struct PublicationConfig {
     pub convention: NamingConvention,
     /// ContentType of segments.
     pub content_type: ContentType,
-    /// Signs every packet.
+    /// Signs every packet, or the manifest.
     pub signer: Signer,
+    /// Whether it is the one or the other.
+    pub authenticity: Authenticity,
 }
 
 impl PublicationConfig {
@@ -51,6 +58,7 @@ impl PublicationConfig {
             convention: NamingConvention::Typed,
             content_type: ContentType::BLOB,
             signer,
+            authenticity: Authenticity::EachPacket,
         }
     }
 }
@@ -96,6 +104,12 @@ pub enum PublishError {
     /// A packet cannot be signed.
     #[error(transparent)]
     Sign(#[from] SignError),
+    /// The manifest cannot be made.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// Versions and segments are named in the older way.
+    #[error("a manifest needs typed names of versions and segments")]
+    ManifestNames,
 }
 
 /// Where the bytes of a segment are in the object.
@@ -153,6 +167,7 @@ pub struct Publication {
     final_block: Name,
     metadata_prefix: Name,
     metadata_name: Name,
+    listing: Option<Listing>,
 }
 
 impl Publication {
@@ -174,7 +189,9 @@ impl Publication {
         let version = name.as_ref().last().and_then(version_number).unwrap_or(config.version);
         let metadata_name = config.convention.with_version(&metadata_prefix, version)?;
         let metadata_name = config.convention.with_segment(&metadata_name, 0)?;
+        let listing = Listing::start(&config, &name)?;
         Ok(Publication {
+            listing,
             config,
             name,
             prefix,
@@ -218,13 +235,17 @@ impl Publication {
 
     /// What answers `interest`.
     ///
-    /// A segment by its exact name; segment 0 for a prefix, if the Interest says that it is one; metadata for discovery. Whatever
+    /// A segment by its exact name; segment 0 for a prefix, if the Interest says that it is one; metadata for discovery; packets of the
+    /// manifest, if there is one. Whatever
     /// else lies under this version, or asks for metadata without saying that the name is a prefix, is refused.
     ///
     /// # Errors
     /// Metadata cannot be signed.
     pub fn answer(&self, interest: &Interest) -> Result<Answer, PublishError> {
         let asked = interest.name();
+        if let Some(answer) = self.listing.as_ref().and_then(|listing| listing.answer(interest)) {
+            return Ok(answer);
+        }
         // A digest at the end names one packet; whether ours is that one only its bytes can tell.
         let name = match interest.implicit_digest() {
             Some(_) if asked.last().is_some_and(|last| last.kind.is_digest()) => {
@@ -264,7 +285,10 @@ impl Publication {
         }
         let name = self.config.convention.with_segment(&self.name, segment)?;
         let builder = builder(&self.config, name, self.final_block.as_ref()).content(content.to_vec());
-        Ok(self.config.signer.sign_data(&builder)?)
+        match self.config.authenticity {
+            Authenticity::EachPacket => Ok(self.config.signer.sign_data(&builder)?),
+            Authenticity::Manifest => Ok(Signer::digest().sign_data(&builder)?),
+        }
     }
 
     /// The packet that tells this version's name, and how large the object is.

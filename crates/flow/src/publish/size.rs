@@ -3,7 +3,8 @@
 use packet::Name;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 
-use super::{PublicationConfig, PublishError, builder};
+use super::{Authenticity, PublicationConfig, PublishError, builder};
+use trust::Signer;
 
 /// How much content a segment holds. Never more than fits into a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +36,15 @@ pub(super) fn content_bytes(config: &PublicationConfig, name: &Name) -> Result<u
     let most = config.size_bytes.saturating_sub(1);
     let widest = config.convention.with_segment(name, most)?;
     let last = config.convention.with_segment(&Name::root(), most)?;
-    let signature = vec![0; config.signer.max_signature_bytes()];
+    let digest = Signer::digest();
+    let signer = match config.authenticity {
+        Authenticity::EachPacket => &config.signer,
+        Authenticity::Manifest => &digest,
+    };
+    let signature = vec![0; signer.max_signature_bytes()];
     let empty = builder(config, widest, last.as_ref())
         .content(Vec::new())
-        .build_signed(&config.signer.signature_info(), |_| signature)?;
+        .build_signed(&signer.signature_info(), |_| signature)?;
     // The headers of packet and content are longer when there is content, by two bytes each at most.
     let overhead_bytes = empty.wire().len() + 4;
     let room = packet_bytes.saturating_sub(overhead_bytes);

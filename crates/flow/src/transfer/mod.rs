@@ -9,8 +9,8 @@ mod items;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use packet::NackReason;
 use packet::time::{Duration, Instant};
+use packet::{ExplicitRate, LinkHeader, NackReason};
 
 use crate::controller::{
     Allowance, Controller, DataReport, LossEvidence, LossReport, NackReport, SentReport,
@@ -49,6 +49,17 @@ pub struct Arrival {
     pub explicit_rate: Option<f64>,
     /// Tells routes apart; 0 where nothing does.
     pub route: u64,
+}
+
+impl From<&LinkHeader> for Arrival {
+    /// What the link header of Data says. None says by which route it came.
+    fn from(header: &LinkHeader) -> Self {
+        Arrival {
+            congestion_marked: header.congestion_mark > 0,
+            explicit_rate: header.explicit_rate.map(ExplicitRate::per_second),
+            route: 0,
+        }
+    }
 }
 
 /// What Data was to the transfer.

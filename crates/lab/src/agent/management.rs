@@ -62,6 +62,23 @@ impl Manager {
         Ok(Manager { connection, random: Random::from_seed(seed), patience })
     }
 
+    /// Connects, and waits until the forwarder answers, too: its management comes a little later than its socket.
+    ///
+    /// # Errors
+    ///
+    /// When it does not within `patience`.
+    pub fn answering(socket: &Path, patience: Duration, seed: u64) -> Result<Self, ManagementError> {
+        let deadline = Instant::now() + patience;
+        let mut manager = Manager::open(socket, deadline, patience, seed)?;
+        loop {
+            match manager.status() {
+                Ok(_) => return Ok(manager),
+                Err(error) if Instant::now() > deadline => return Err(error),
+                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
     /// Does something with the forwarder.
     ///
     /// # Errors

@@ -43,24 +43,51 @@ impl Gate {
     }
 }
 
+/// What was counted in a repeat, for its gates.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Counts {
+    /// Transfers.
+    pub transfers: usize,
+    /// Those of them that were not finished.
+    pub unfinished: usize,
+    /// Samples that each forwarder should have.
+    pub samples: u64,
+    /// The part of the time in which the forwarder that had to wait most could have run and had no processor.
+    pub waited: f64,
+}
+
 /// The gates of a repeat.
 #[must_use]
-pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: usize) -> Vec<Gate> {
+pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
     let ratio = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let dropped: u64 = outcome.taps.values().map(|counts| counts.dropped).sum();
     let frames: u64 = outcome.taps.values().map(|counts| counts.frames).sum();
-    let invalid: u64 = outcome.samples.values().map(|(_, invalid)| invalid).sum();
-    let samples: u64 = outcome.samples.values().map(|(samples, _)| samples).sum();
+    // A sample that was never taken, because the machine stood still, is missing like one without an answer.
+    let missing = |taken: u64| counts.samples.saturating_sub(taken);
+    let invalid: u64 = outcome.samples.values().map(|(taken, invalid)| invalid + missing(*taken)).sum();
+    let samples: u64 = outcome.samples.values().map(|(taken, _)| taken + missing(*taken)).sum();
     let clock_ms = outcome.clock_shift_ns as f64 / 1e6;
     let clock_limit = plan.clock_error_ns as f64 / 1e6;
-    vec![
+    let clocks = outcome.clocks.values().map(|clock| clock.error_ns).max();
+    let between = clocks.map(|error_ns| {
+        let error_ms = error_ns as f64 / 1e6;
+        Gate {
+            name: "clocks of the hosts after correction".to_owned(),
+            value: error_ms,
+            threshold: clock_limit,
+            unit: "ms".to_owned(),
+            passed: error_ms <= clock_limit,
+        }
+    });
+    let mut gates = vec![
         Gate::part("frames the captures missed", ratio(dropped, frames + dropped), plan.capture_drops),
-        Gate::part("samples a forwarder did not answer", ratio(invalid, samples), plan.invalid_samples),
+        Gate::part("samples that are missing", ratio(invalid, samples), plan.invalid_samples),
         Gate::part(
             "transfers that were not finished",
-            ratio(unfinished as u64, transfers as u64),
+            ratio(counts.unfinished as u64, counts.transfers as u64),
             plan.unfinished,
         ),
+        Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
         Gate {
             name: "clock set during the run".to_owned(),
@@ -69,12 +96,15 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, transfers: usize, unfinished: u
             unit: "ms".to_owned(),
             passed: clock_ms <= clock_limit,
         },
-    ]
+    ];
+    gates.extend(between);
+    gates
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::hosts::Clock;
     use crate::capture::tap::TapCounts;
 
     #[test]
@@ -84,22 +114,36 @@ mod tests {
             invalid_samples: 0.05,
             unfinished: 1.0,
             steal: 0.05,
+            waited: 0.25,
             clock_error_ns: 1_000_000,
             retries: 0,
         };
         let mut outcome = Outcome::default();
         assert!(
-            gates(&plan, &outcome, 0, 0).iter().all(|gate| gate.passed),
+            gates(&plan, &outcome, &Counts::default()).iter().all(|gate| gate.passed),
             "nothing measured is nothing missed"
         );
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let failed: Vec<String> = gates(&plan, &outcome, 10, 10)
+        let counts = Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26 };
+        let failed: Vec<String> = gates(&plan, &outcome, &counts)
             .into_iter()
             .filter(|gate| !gate.passed)
             .map(|gate| gate.name)
             .collect();
-        assert_eq!(failed.len(), 3, "{failed:?}");
+        assert_eq!(failed.len(), 4, "{failed:?}");
+        outcome.samples.insert("n1".to_owned(), (90, 0));
+        let is_whole = |samples| {
+            let counts = Counts { samples, ..counts };
+            gates(&plan, &outcome, &counts).iter().any(|gate| gate.name.starts_with("samples") && gate.passed)
+        };
+        assert!(is_whole(92) && !is_whole(200), "a machine that stood still took no samples");
+        let clock = |error_ns| Clock { offset_ns: 5_000_000_000, error_ns };
+        outcome.clocks.insert("n1".to_owned(), clock(999_999));
+        let passed = |outcome: &Outcome| gates(&plan, outcome, &counts).last().map(|gate| gate.passed);
+        assert_eq!(passed(&outcome), Some(true), "an offset is corrected");
+        outcome.clocks.insert("n2".to_owned(), clock(1_000_001));
+        assert_eq!(passed(&outcome), Some(false), "what is not known is not");
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
-use super::gates::{Gate, gates};
+use super::gates::{Counts, Gate, gates};
 use super::table::Table;
 use super::workloads::{FloodTable, PingTable, TransferTable};
 use crate::backend::netns::order::{OUTCOME_FILE, Outcome, read_json, write_json};
@@ -87,11 +87,11 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
     let (raw, derived) = (folder.join("raw"), folder.join("derived"));
     fs::create_dir_all(&derived)?;
     let outcome: Outcome = read_json(&raw.join(OUTCOME_FILE))?;
-    let start_s = outcome.start_ns as f64 / 1e9;
     let seconds = outcome.stop_ns.saturating_sub(outcome.start_ns) as f64 / 1e9;
     let mut data = RepeatData { seconds, ..RepeatData::default() };
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
+        let start_s = outcome.start_at(&node.name) as f64 / 1e9;
         let (log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
@@ -108,7 +108,7 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
         traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
         data.nodes.push(NodeData { log, traffic });
     }
-    clients(plan, &raw, start_s, &mut data)?;
+    clients(plan, &raw, &outcome, &mut data)?;
     for (name, table) in &data.transfers {
         table.table().write(&derived.join(format!("transfers-{name}.csv")))?;
     }
@@ -131,7 +131,7 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
             |kind: &str| Table::read(fs::File::open(derived.join(format!("{kind}-{}.csv", node.name)))?);
         data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")? });
     }
-    clients(plan, &folder.join("raw"), result.outcome.start_ns as f64 / 1e9, &mut data)?;
+    clients(plan, &folder.join("raw"), &result.outcome, &mut data)?;
     Ok((data, result))
 }
 
@@ -175,7 +175,7 @@ fn traffic(
     let view = View {
         interface: interface_place(plan, node, link).unwrap_or(0),
         data_direction: data_direction(plan, node, link),
-        start_ns: outcome.start_ns,
+        start_ns: outcome.start_at(name),
         seconds: seconds.ceil().max(1.0) as usize,
     };
     let list = derived.join(format!("packets-{name}.csv.gz"));
@@ -209,8 +209,9 @@ fn counted_elsewhere(plan: &Plan, link: usize, path: &Path, seconds: f64) -> io:
 }
 
 /// Reads what the clients wrote.
-fn clients(plan: &Plan, raw: &Path, start_s: f64, data: &mut RepeatData) -> io::Result<()> {
+fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) -> io::Result<()> {
     for workload in &plan.workloads {
+        let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
         let name = workload.name.clone();
         let open = |kind: &str| open_archived(&raw.join(format!("{kind}-{name}.csv")));
         match workload.does {
@@ -287,6 +288,14 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome, dropped_lines: u64) 
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
     }
-    let gates = gates(&plan.gates, &outcome, transfers, unfinished);
+    // A node with a share waits for what its share denies it, and shall.
+    let waited =
+        plan.nodes.iter().zip(&data.nodes).filter(|(node, _)| node.cpu.is_none()).filter_map(|(_, data)| {
+            Summary::of(&data.log.column("waited")).map(|summary| summary.mean / 100.0)
+        });
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let samples = (data.seconds * 1e9 / plan.sample_every_ns.max(1) as f64) as u64;
+    let counts = Counts { transfers, unfinished, samples, waited: waited.fold(0.0, f64::max) };
+    let gates = gates(&plan.gates, &outcome, &counts);
     RepeatResult { values, gates, dropped_lines, seconds: data.seconds, outcome }
 }

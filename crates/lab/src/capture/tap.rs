@@ -1,8 +1,8 @@
 //! Takes packets from the interfaces of a namespace, by a packet socket, and counts what it misses.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,10 +44,42 @@ pub struct Tap {
 pub struct TapConfig {
     /// The file.
     pub file: PathBuf,
-    /// The interfaces' names and indices.
-    pub interfaces: Vec<(String, u32)>,
+    /// What is captured of which interface; each has a place in the file.
+    pub interfaces: Vec<TapInterface>,
     /// Bytes kept of each frame.
     pub snap_bytes: u32,
+}
+
+/// An interface, or the frames between it and one neighbour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TapInterface {
+    /// Its name in the file.
+    pub name: String,
+    /// Its index.
+    pub index: u32,
+    /// The only neighbour whose frames count; all when there is none.
+    pub neighbour: Option<(Ipv4Addr, [u8; 6])>,
+}
+
+impl TapInterface {
+    /// All of an interface.
+    #[must_use]
+    pub fn whole(name: &str, index: u32) -> Self {
+        TapInterface { name: name.to_owned(), index, neighbour: None }
+    }
+
+    /// Does a frame that came or went by the interface `index` belong here?
+    fn covers(&self, index: u32, frame: &[u8]) -> bool {
+        let Some((address, ether)) = self.neighbour else { return self.index == index };
+        let at = |from: usize, bytes: &[u8]| frame.get(from..from + bytes.len()) == Some(bytes);
+        let is_ip = at(12, &[0x08, 0x00]);
+        let is_theirs = if is_ip {
+            at(26, &address.octets()) || at(30, &address.octets())
+        } else {
+            at(0, &ether) || at(6, &ether)
+        };
+        self.index == index && is_theirs
+    }
 }
 
 /// Opens a packet socket in the calling thread's network namespace.
@@ -107,9 +139,7 @@ struct Seen {
 }
 
 fn take(fd: &OwnedFd, file: BufWriter<File>, config: &TapConfig, stop: &AtomicBool) -> io::Result<TapCounts> {
-    let names: Vec<&str> = config.interfaces.iter().map(|(name, _)| name.as_str()).collect();
-    let places: BTreeMap<u32, u32> =
-        config.interfaces.iter().zip(0u32..).map(|((_, index), place)| (*index, place)).collect();
+    let names: Vec<&str> = config.interfaces.iter().map(|interface| interface.name.as_str()).collect();
     let mut writer = Writer::new(file, &names, config.snap_bytes)?;
     let mut counts = TapCounts::default();
     let snap = usize::try_from(config.snap_bytes).unwrap_or(usize::MAX).min(64 << 10);
@@ -127,14 +157,15 @@ fn take(fd: &OwnedFd, file: BufWriter<File>, config: &TapConfig, stop: &AtomicBo
             counts.dropped = counts.dropped.max(u64::from(missed));
         }
         last_ns = seen.time_ns;
-        if let Some(place) = places.get(&seen.index) {
-            let kept = buffer.get(..seen.length.min(snap)).unwrap_or_default();
+        let kept = buffer.get(..seen.length.min(snap)).unwrap_or_default();
+        let place = config.interfaces.iter().position(|interface| interface.covers(seen.index, kept));
+        if let Some(place) = place.and_then(|place| u32::try_from(place).ok()) {
             let length = u32::try_from(seen.length).unwrap_or(u32::MAX);
-            writer.frame(*place, seen.time_ns, seen.direction, length, kept)?;
+            writer.frame(place, seen.time_ns, seen.direction, length, kept)?;
             counts.frames += 1;
         }
     }
-    if !places.is_empty() {
+    if !config.interfaces.is_empty() {
         writer.statistics(0, last_ns, counts.frames, counts.dropped)?;
     }
     writer.flush()?;
@@ -168,4 +199,27 @@ fn receive(fd: &OwnedFd, buffer: &mut [u8], control: &mut [u8]) -> io::Result<Op
         }
     }
     Ok(Some(seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_links_over_one_interface_are_told_apart_by_the_neighbour() {
+        let link = |last: u8| TapInterface {
+            name: format!("to-{last}"),
+            index: 3,
+            neighbour: Some((Ipv4Addr::new(192, 0, 2, last), [2, 0, 0, 0, 0, last])),
+        };
+        let mut ip = vec![0; 34];
+        ip[12] = 8;
+        ip[30..34].copy_from_slice(&[192, 0, 2, 7]);
+        assert!(link(7).covers(3, &ip) && !link(8).covers(3, &ip) && !link(7).covers(4, &ip));
+        let mut ether = vec![0; 20];
+        ether[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 8]);
+        ether[12..14].copy_from_slice(&[0x86, 0x24]);
+        assert!(link(8).covers(3, &ether) && !link(7).covers(3, &ether));
+        assert!(TapInterface::whole("eth0", 3).covers(3, &[]));
+    }
 }

@@ -8,7 +8,7 @@ use ::management::{Command, ControlParameters};
 use super::{Driver, DriverError, Launch, Setup, version_of};
 use crate::agent::management::Manager;
 use crate::backend::netns::wiring::Interface;
-use crate::experiment::plan::LinkKind;
+use crate::experiment::plan::{LinkKind, LinkPlan};
 
 /// Starts `cairn node run`.
 #[derive(Debug)]
@@ -69,6 +69,11 @@ fn configuration(setup: &Setup<'_>) -> String {
         if let Some(limit) = forwarder.pending_limit_per_face {
             let _ = writeln!(text, "max_pending_per_face = {limit}");
         }
+        if let Some(rate) = forwarder.face_rate_limit {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let per_second = (rate.0.round() as u32).max(1);
+            let _ = writeln!(text, "max_interests_per_second_per_face = {per_second}");
+        }
         if let Some(strategy) = &forwarder.strategy {
             let _ = writeln!(text, "default_strategy = \"{strategy}\"");
         }
@@ -80,7 +85,9 @@ fn configuration(setup: &Setup<'_>) -> String {
         let Some(link) = plan.links.get(interface.link) else { continue };
         let hops = plan.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
         let routes: Vec<String> = hops.map(|hop| format!("\"{}\"", hop.prefix)).collect();
-        if routes.is_empty() && link.kind != LinkKind::Ether {
+        let is_needed =
+            link.kind == LinkKind::Ether || (link.kind == LinkKind::Udp && impairs(setup, interface, link));
+        if routes.is_empty() && !is_needed {
             continue;
         }
         let (remote, local) = remote(link.kind, interface);
@@ -88,28 +95,35 @@ fn configuration(setup: &Setup<'_>) -> String {
         if let Some(local) = local {
             let _ = writeln!(text, "local = \"{local}\"");
         }
+        if impairs(setup, interface, link) {
+            text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link as u64));
+        }
     }
     text
 }
 
-/// Refuses what the forwarder's configuration has no words for, rather than measure something else.
-fn able(setup: &Setup<'_>) -> Result<(), DriverError> {
-    let unable = |what: &str, instead: &str| DriverError::Unable {
-        software: "cairn",
-        what: what.to_owned(),
-        instead: instead.to_owned(),
-    };
-    if !setup.impaired.is_empty() {
-        return Err(unable(
-            "make the delay or loss of a link, and this kernel has no netem",
-            "take `delay` and `loss` away, or run it with --on sim",
-        ));
+/// Is the link between the two nodes made bad at this end, for both directions?
+///
+/// A connection is made bad by the node that calls, and each node with routes calls; what needs no connection, by the link's first node.
+fn impairs(setup: &Setup<'_>, interface: &Interface, link: &LinkPlan) -> bool {
+    setup.impaired.contains(&interface.link)
+        && (link.kind == LinkKind::Tcp || link.between.first() == Some(&setup.node))
+}
+
+/// What the kernel was asked for and could not do.
+fn impairment(link: &LinkPlan, with_rate: bool, seed: u64) -> String {
+    let mut text = format!(
+        "[face.impairment]\ndelay_micros = {}\nloss = {:?}\nseed = {}\n",
+        link.delay_ns / 1000,
+        link.loss,
+        // TOML has no larger numbers.
+        seed & 0x7fff_ffff_ffff_ffff
+    );
+    if let Some(rate) = link.rate_bps.filter(|_| with_rate) {
+        let queue = u64::from(link.queue) * u64::from(link.mtu);
+        let _ = writeln!(text, "rate_bits_per_second = {rate}\nqueue_bytes = {queue}");
     }
-    let forwarder = setup.plan.nodes.get(setup.node).map(|node| &node.forwarder);
-    if forwarder.is_some_and(|forwarder| forwarder.face_rate_limit.is_some()) {
-        return Err(unable("limit the rate of a face", "limit what is pending: `pending_limit_per_face`"));
-    }
-    Ok(())
+    text
 }
 
 impl Driver for Cairn {
@@ -122,7 +136,6 @@ impl Driver for Cairn {
     }
 
     fn prepare(&self, setup: &Setup<'_>) -> Result<Launch, DriverError> {
-        able(setup)?;
         let file = setup.folder.join("forwarder.toml");
         std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
             node: setup.plan.node_name(setup.node).to_owned(),

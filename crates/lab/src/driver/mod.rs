@@ -41,6 +41,8 @@ pub struct Setup<'a> {
     pub interfaces: &'a [Interface],
     /// Links whose delay and loss the forwarder must make itself.
     pub impaired: &'a [usize],
+    /// Must it keep the rates of these links, too?
+    pub shapes_rates: bool,
     /// The seed of this repeat.
     pub seed: u64,
 }

@@ -14,7 +14,7 @@ use super::problem::{Problem, Problems, nearest, suggest};
 use super::resolve::{Finding, resolve};
 
 /// The backends an experiment can run on.
-pub(super) const BACKENDS: &[&str] = &["netns", "sim"];
+pub(super) const BACKENDS: &[&str] = &["netns", "hosts", "sim"];
 
 /// An experiment file that has passed every check.
 #[derive(Debug, Clone)]

@@ -6,6 +6,10 @@ use std::str::FromStr;
 /// What is measured at a node, twice a second or once a second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder, in percent of a core"),
+    (
+        "waited",
+        "time the forwarder could have run and had no processor, in percent; what its share denies it not counted",
+    ),
     ("memory", "resident memory of the forwarder, in bytes"),
     ("names", "names the forwarder knows"),
     ("pending", "pending Interests"),

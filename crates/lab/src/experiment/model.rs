@@ -86,7 +86,7 @@ tables! {
         expect: Vec<Expect> = "none",
         /// Figures of a paper, to be drawn from what is measured here.
         figure: Vec<Figure> = "only the figures that every report has",
-        /// Changes that hold on one backend only, by its name: `netns` or `sim`. This is where an experiment is scaled to one machine.
+        /// Changes that hold on one backend only, by its name: `netns`, `hosts` or `sim`. This is where an experiment is scaled to one machine.
         on: BTreeMap<String, Override> = "the same on every backend",
     }
 
@@ -294,6 +294,8 @@ tables! {
         unfinished: Option<Share> = "100 %: they are reported, not judged",
         /// The part of the processor's time that the machine below may have taken away.
         steal: Option<Share> = "5 %",
+        /// The part of the time that a forwarder without a share of its own may have waited for a processor that others had.
+        waited: Option<Share> = "25 %",
         /// How far clocks may be apart, or the clock may have been set during a run.
         clock_error: Option<Span> = "1 ms",
         /// How often an invalid run is repeated before it is left as invalid.

@@ -300,6 +300,8 @@ pub struct GatePlan {
     pub unfinished: f64,
     /// Part of processor time that may be stolen.
     pub steal: f64,
+    /// Part of the time that a forwarder may wait for a processor.
+    pub waited: f64,
     /// How far clocks may be apart.
     pub clock_error_ns: u64,
     /// How often an invalid run is repeated.

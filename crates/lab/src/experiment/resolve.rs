@@ -108,6 +108,7 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
             invalid_samples: share(gates.and_then(|gates| gates.invalid_samples), 0.05),
             unfinished: share(gates.and_then(|gates| gates.unfinished), 1.0),
             steal: share(gates.and_then(|gates| gates.steal), 0.05),
+            waited: share(gates.and_then(|gates| gates.waited), 0.25),
             clock_error_ns: gates.and_then(|gates| gates.clock_error).map_or(1_000_000, |span| span.0),
             retries: gates.and_then(|gates| gates.retries).unwrap_or(0),
         },

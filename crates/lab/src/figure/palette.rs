@@ -21,6 +21,14 @@ pub enum Paint {
     Good,
     /// What is not.
     Bad,
+    /// A cell of a grid, from light to dark, the same on every page; see [`HEATS`].
+    Heat(usize),
+    /// A cell without an answer.
+    NoHeat,
+    /// Words in a light cell.
+    OnLight,
+    /// Words in a dark cell.
+    OnDark,
 }
 
 /// Red, green and blue.
@@ -29,11 +37,14 @@ pub(crate) type Rgb = (u8, u8, u8);
 /// How many colours series have before they begin again, with dashes.
 pub(crate) const SERIES: usize = 7;
 
+/// Steps from a light cell to a dark one.
+pub(crate) const HEATS: usize = 9;
+
 /// Opacity of an area below a line.
 pub(crate) const SHADE: f64 = 0.14;
 
 /// Name, light and dark colour.
-pub(crate) const COLOURS: [(&str, Rgb, Rgb); 8 + SERIES] = [
+pub(crate) const COLOURS: [(&str, Rgb, Rgb); 8 + SERIES + HEATS + 3] = [
     ("page", (255, 255, 255), (20, 23, 26)),
     ("card", (247, 248, 250), (29, 33, 38)),
     ("ink", (26, 29, 33), (232, 234, 237)),
@@ -50,6 +61,19 @@ pub(crate) const COLOURS: [(&str, Rgb, Rgb); 8 + SERIES] = [
     ("k4", (138, 109, 0), (227, 195, 65)),
     ("k5", (58, 155, 209), (154, 211, 245)),
     ("k6", (85, 85, 85), (184, 190, 197)),
+    // One hue whose lightness falls evenly.
+    ("h0", (238, 245, 252), (238, 245, 252)),
+    ("h1", (200, 222, 240), (200, 222, 240)),
+    ("h2", (162, 200, 228), (162, 200, 228)),
+    ("h3", (124, 178, 217), (124, 178, 217)),
+    ("h4", (86, 155, 205), (86, 155, 205)),
+    ("h5", (67, 128, 178), (67, 128, 178)),
+    ("h6", (48, 102, 150), (48, 102, 150)),
+    ("h7", (29, 75, 123), (29, 75, 123)),
+    ("h8", (10, 48, 96), (10, 48, 96)),
+    ("hn", (228, 228, 228), (228, 228, 228)),
+    ("hl", (17, 17, 17), (17, 17, 17)),
+    ("hd", (255, 255, 255), (255, 255, 255)),
 ];
 
 impl Paint {
@@ -65,7 +89,18 @@ impl Paint {
             Paint::Series(number) | Paint::Shade(number) => series(number),
             Paint::Good => "good",
             Paint::Bad => "bad",
+            Paint::Heat(step) => {
+                COLOURS.get(8 + SERIES + step.min(HEATS - 1)).map_or("hn", |colour| colour.0)
+            }
+            Paint::NoHeat => "hn",
+            Paint::OnLight => "hl",
+            Paint::OnDark => "hd",
         }
+    }
+
+    /// What words in a cell of a grid are drawn in.
+    pub(crate) fn on_heat(step: usize) -> Paint {
+        if step < HEATS / 2 + 1 { Paint::OnLight } else { Paint::OnDark }
     }
 
     /// The colour on a light page and on paper.
@@ -101,6 +136,17 @@ mod tests {
         for (name, light, dark) in COLOURS.iter().filter(|c| ["ink", "soft", "good", "bad"].contains(&c.0)) {
             assert!(contrast(*light, light_page) >= 4.5, "{name} on a light page");
             assert!(contrast(*dark, dark_page) >= 4.5, "{name} on a dark page");
+        }
+    }
+
+    #[test]
+    fn cells_grow_darker_step_by_step_and_their_words_can_be_read() {
+        let black = |step: usize| contrast(Paint::Heat(step).light(), (0, 0, 0));
+        let steps: Vec<f64> = (0..HEATS).map(black).collect();
+        assert!(steps.is_sorted_by(|a, b| a > b), "{steps:?}");
+        for step in 0..HEATS {
+            let words = Paint::on_heat(step).light();
+            assert!(contrast(Paint::Heat(step).light(), words) >= 4.5, "step {step}");
         }
     }
 

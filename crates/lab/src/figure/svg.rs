@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::drawing::{Anchor, Drawing, Place, Shape, Style};
-use super::palette::{COLOURS, Paint, Rgb, SERIES, SHADE};
+use super::palette::{COLOURS, HEATS, Paint, Rgb, SERIES, SHADE};
 use super::text::Weight;
 
 /// What HTML and SVG would take for marks is written out.
@@ -39,7 +39,8 @@ pub(crate) fn style() -> String {
     );
     let series = (0..SERIES).map(Paint::Series);
     let others = [Paint::Ink, Paint::Soft, Paint::Faint, Paint::Card, Paint::Page, Paint::Good, Paint::Bad];
-    for name in others.into_iter().chain(series).map(Paint::name) {
+    let cells = (0..HEATS).map(Paint::Heat).chain([Paint::NoHeat, Paint::OnLight, Paint::OnDark]);
+    for name in others.into_iter().chain(series).chain(cells).map(Paint::name) {
         let _ = write!(
             out,
             "svg.drawing .{name}{{fill:var(--{name})}}svg.drawing line.{name},svg.drawing polyline.{name},svg.drawing .o.{name}\

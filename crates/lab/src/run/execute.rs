@@ -10,6 +10,7 @@ use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
 use crate::analysis::{DeriveError, derive};
+use crate::backend::hosts::{self, Inventory, InventoryError};
 use crate::backend::netns::cgroup::Owner;
 use crate::backend::netns::conduct::{ConductError, conduct};
 use crate::backend::netns::order::{Event, Order};
@@ -20,8 +21,10 @@ use crate::experiment::{Experiment, Plan, Problems};
 /// What a run is started with, beside the experiment.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The backend: `netns` or `sim`.
+    /// The backend: `netns`, `hosts` or `sim`.
     pub backend: String,
+    /// The machines, for `hosts`.
+    pub hosts: Option<Inventory>,
     /// The folder that runs are put in.
     pub runs: PathBuf,
     /// Where programs are.
@@ -66,8 +69,14 @@ pub enum RunError {
     #[error(transparent)]
     Derive(#[from] DeriveError),
     /// The backend does not exist.
-    #[error("there is no backend called `{0}`; known are netns and sim")]
+    #[error("there is no backend called `{0}`; known are netns, hosts and sim")]
     Backend(String),
+    /// The machines.
+    #[error(transparent)]
+    Hosts(#[from] InventoryError),
+    /// The backend `hosts` without hosts.
+    #[error("the backend hosts needs a file that names the machines: --hosts FILE")]
+    NoHosts,
 }
 
 fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
@@ -113,10 +122,23 @@ pub fn execute(
             return Err(RunError::NoCase(only.clone(), names.join("; ")));
         }
     }
+    match options.backend.as_str() {
+        "hosts" => {
+            let hosts = options.hosts.as_ref().ok_or(RunError::NoHosts)?;
+            plans.iter().try_for_each(|plan| hosts.check(plan))?;
+        }
+        "netns" | "sim" => {}
+        other => return Err(RunError::Backend(other.to_owned())),
+    }
     let software = plans.first().map(|plan| driver(plan.software, &options.programs)).transpose()?;
     let folder = RunFolder::create(&options.runs, &experiment.name)
         .map_err(io_error(format!("no folder for the run in {}", options.runs.display())))?;
     fs::write(folder.experiment(), &experiment.text).map_err(io_error("the experiment cannot be copied"))?;
+    if let Some(hosts) = &options.hosts {
+        let text = toml::to_string(hosts).map_err(io::Error::other);
+        let written = text.and_then(|text| fs::write(folder.hosts(), text));
+        written.map_err(io_error("the file of hosts cannot be copied"))?;
+    }
     let record = RunRecord {
         experiment: experiment.name.clone(),
         title: experiment.file.title.clone(),
@@ -162,6 +184,7 @@ fn carry_on(
     programs: &Programs,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<(), RunError> {
+    let hosts = if record.backend == "hosts" { Some(Inventory::read(&folder.hosts())?) } else { None };
     for (case, plan) in plans.iter().enumerate() {
         for repeat in 0..plan.repeats {
             observe(&Progress::Repeat {
@@ -175,44 +198,51 @@ fn carry_on(
                 observe(&Progress::Skipped);
                 continue;
             }
-            one_repeat(folder, &record.backend, plan, repeat, &place, programs, observe)?;
+            let place = Place { folder, path: &place, backend: &record.backend, hosts: hosts.as_ref() };
+            one_repeat(&place, plan, repeat, programs, observe)?;
         }
     }
     record.complete = true;
     folder.write_record(&record).map_err(io_error("run.json cannot be written"))
 }
 
+/// Where and on what a repeat runs.
+struct Place<'a> {
+    folder: &'a RunFolder,
+    path: &'a Path,
+    backend: &'a str,
+    hosts: Option<&'a Inventory>,
+}
+
 /// One repeat, and again when it is not valid and may be repeated.
 fn one_repeat(
-    folder: &RunFolder,
-    backend: &str,
+    place: &Place<'_>,
     plan: &Plan,
     repeat: u32,
-    place: &Path,
     programs: &Programs,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<(), RunError> {
     for attempt in 0..=plan.gates.retries {
-        let _ = fs::remove_dir_all(place);
-        fs::create_dir_all(place).map_err(io_error("no folder for a repeat"))?;
-        let raw = place.join("raw");
+        let _ = fs::remove_dir_all(place.path);
+        fs::create_dir_all(place.path).map_err(io_error("no folder for a repeat"))?;
+        let raw = place.path.join("raw");
         let order = Order {
             plan: plan.clone(),
             seed: plan.seed + u64::from(repeat) + (u64::from(attempt) << 32),
             owner: Owner::this_process(),
             programs: programs.clone(),
         };
-        measure(backend, &order, &raw, observe).map_err(|source| RunError::Repeat {
+        measure(place, &order, &raw, observe).map_err(|source| RunError::Repeat {
             what: format!(
                 "repeat {} of `{}`",
                 repeat + 1,
                 if plan.case.is_empty() { &plan.title } else { &plan.case }
             ),
             source,
-            folder: folder.path().display().to_string(),
+            folder: place.folder.path().display().to_string(),
         })?;
         observe(&Progress::Step("summary".to_owned()));
-        let (_, result) = derive(plan, place)?;
+        let (_, result) = derive(plan, place.path)?;
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
         let invalid: Vec<String> = result
@@ -232,17 +262,20 @@ fn one_repeat(
 
 /// Carries the order out on its backend.
 fn measure(
-    backend: &str,
+    place: &Place<'_>,
     order: &Order,
     raw: &Path,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<(), ConductError> {
-    match backend {
-        "netns" => conduct(order, raw, |event| observe(&translate(event))).map(drop),
-        "sim" => simulate(order, raw, |event| observe(&translate(event)))
+    match (place.backend, place.hosts) {
+        ("hosts", Some(hosts)) => {
+            hosts::conduct(order, hosts, raw, |event| observe(&translate(event))).map(drop)
+        }
+        ("netns", _) => conduct(order, raw, |event| observe(&translate(event))).map(drop),
+        ("sim", _) => simulate(order, raw, |event| observe(&translate(event)))
             .map(drop)
             .map_err(|error| ConductError::Failed(error.to_string())),
-        other => Err(ConductError::Failed(format!("there is no backend called `{other}`"))),
+        (other, _) => Err(ConductError::Failed(format!("there is no backend called `{other}`"))),
     }
 }
 

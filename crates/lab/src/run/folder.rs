@@ -97,6 +97,12 @@ impl RunFolder {
         self.path.join("experiment.toml")
     }
 
+    /// The machines, as they were given, for the backend `hosts`.
+    #[must_use]
+    pub fn hosts(&self) -> PathBuf {
+        self.path.join("hosts.toml")
+    }
+
     /// The report.
     #[must_use]
     pub fn report(&self) -> PathBuf {

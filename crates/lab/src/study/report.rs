@@ -165,6 +165,17 @@ impl Figure {
         Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
     }
 
+    /// The figure of a grid, with its words as values.
+    pub fn grid(name: &str, chart: &crate::figure::GridChart) -> Self {
+        let columns: Vec<String> = chart.columns.iter().map(|column| quoted(column)).collect();
+        let mut csv = format!("{},{}\n", quoted(&chart.y), columns.join(","));
+        for row in &chart.rows {
+            let cells: Vec<String> = row.cells.iter().map(|cell| quoted(&cell.text)).collect();
+            let _ = writeln!(csv, "{},{}", quoted(&row.name), cells.join(","));
+        }
+        Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
+    }
+
     /// The figure of a bar chart.
     pub fn bars(name: &str, chart: &crate::figure::BarChart) -> Self {
         let labels: Vec<String> = chart.labels.iter().map(|label| quoted(label)).collect();

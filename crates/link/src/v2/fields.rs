@@ -46,6 +46,10 @@ pub(crate) fn admit(kind: PacketKind, header: &mut LinkHeader, config: &Config) 
     if !config.local_fields {
         header.incoming_face = None;
     }
+    // How fast to ask is told by Data alone; elsewhere it means nothing, and others may skip the field anyhow.
+    if kind != PacketKind::Data {
+        header.explicit_rate = None;
+    }
     let allowed = match kind {
         PacketKind::Interest => {
             if header.next_hop_face.is_some() && !config.local_fields {
@@ -89,7 +93,7 @@ pub(crate) fn strip(header: &mut LinkHeader, config: &Config) {
 
 #[cfg(test)]
 mod tests {
-    use packet::{Buffer, CachePolicy};
+    use packet::{Buffer, CachePolicy, ExplicitRate};
 
     use super::*;
 
@@ -136,6 +140,11 @@ mod tests {
         announce(&mut announced);
         assert_eq!(outcomes(&learning, announce), [not_allowed(), Ok(announced), not_allowed()]);
         assert_eq!(outcomes(&ignorant, announce), [not_allowed(), none(), not_allowed()]);
+
+        let rate = ExplicitRate::from_per_1000_s(9);
+        let rated: fn(&mut LinkHeader) = |header| header.explicit_rate = ExplicitRate::from_per_1000_s(9);
+        let told = LinkHeader { explicit_rate: rate, ..LinkHeader::default() };
+        assert_eq!(outcomes(&off, rated), [none(), Ok(told), none()]);
 
         let incoming: fn(&mut LinkHeader) = |header| header.incoming_face = Some(5);
         assert_eq!(outcomes(&off, incoming), [none(), none(), none()]);

@@ -3,6 +3,7 @@
 //! Everything works without a file. [`Config::sample`] writes one with all keys, made from the definitions below, so it cannot be
 //! out of date. A key that does not exist is an error that names the line and what may have been meant.
 
+mod impairment;
 mod read;
 mod section;
 
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use section::section;
 use serde::{Deserialize, Serialize};
 
+pub use impairment::{ImpairedDirection, ImpairmentSection};
 pub use read::ConfigError;
 
 section! {
@@ -60,6 +62,10 @@ section! {
         max_pending_bytes: u64 = 1 << 30,
         /// Interests that may be pending for one face; 0 for as many as the table holds.
         max_pending_per_face: u32 = 0,
+        /// Interests that one face may send in a second; 0 for any number. What is above is refused with a Nack for congestion.
+        max_interests_per_second_per_face: u32 = 0,
+        /// Interests that one face may send at once after a pause, when it may not send any number.
+        interest_burst_per_face: u32 = 1000,
         /// Prefixes that the routing table may hold.
         max_prefixes: u32 = 1 << 21,
         /// Names and nonces of past Interests that are remembered to recognise loops.
@@ -213,6 +219,8 @@ pub struct FaceSection {
     /// The cost of these routes.
     #[serde(default)]
     pub cost: u64,
+    /// How bad the link to there is made on purpose, for tests and measurements.
+    pub impairment: Option<ImpairmentSection>,
 }
 
 /// A key whose commands are carried out. If there is one, those of others are not.

@@ -85,6 +85,15 @@ const EXAMPLES: &str = r#"
 # cost = 10
 # persistent = false           # true: the face goes when its socket fails
 # local = "dev://eth0"         # for ether:// only
+# [face.impairment]            # a bad link on purpose; what is left out is perfect
+# direction = "both"           # or "in", or "out"
+# delay_micros = 10000
+# jitter_micros = 0
+# loss = 0.01                  # parts from 0 to 1: loss, reorder, duplicate, corrupt
+# reorder_delay_micros = 0
+# rate_bits_per_second = 10000000
+# queue_bytes = 150000
+# seed = 1
 
 # Keys whose signed commands are carried out; with one of these, nobody else's are.
 # [[authorize]]

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
 
-use engine::{FaceCounters, FaceId, FaceScope, LinkType};
+use engine::{FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 use packet::Dialect;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
@@ -50,6 +50,18 @@ pub(crate) struct Settings {
     /// Web pages whose WebSockets are local if their ends are.
     pub(crate) local_origins: Vec<String>,
     pub(crate) max_pending_per_face: Option<u32>,
+    pub(crate) interest_rate_per_face: Option<RateLimit>,
+}
+
+impl Settings {
+    /// What the engine is told of a face, with the limits that hold for every face.
+    fn limited(&self, face: engine::FaceConfig) -> engine::FaceConfig {
+        engine::FaceConfig {
+            max_pending: self.max_pending_per_face,
+            interest_rate: self.interest_rate_per_face,
+            ..face
+        }
+    }
 }
 
 /// How long a connection may take to come about.
@@ -275,12 +287,12 @@ impl DataPlane {
             drops: DropCounters::default(),
             partial_bytes: 0,
             taps: Vec::new(),
+            impaired: None,
         };
         for (number, maker) in &self.tap_makers {
             face.taps.extend(maker(&face).map(|tap| (*number, tap)));
         }
-        let config =
-            engine::FaceConfig { max_pending: self.settings.max_pending_per_face, ..face.engine_config() };
+        let config = self.settings.limited(face.engine_config());
         self.engine.add_face(self.now, id, config).ok()?;
         // The numbers last for four thousand million faces; then there are no new ones.
         self.next_face = self.next_face.checked_add(1)?;
@@ -385,8 +397,7 @@ impl DataPlane {
         if let Ok(local) = local {
             face.scope = scope_of(&local, &face.remote);
             face.local = local;
-            let max_pending = self.settings.max_pending_per_face;
-            let config = engine::FaceConfig { max_pending, ..face.engine_config() };
+            let config = self.settings.limited(face.engine_config());
             self.engine.configure_face(now, id, config);
         }
         if let Err(error) = watched {

@@ -7,6 +7,7 @@
 mod alarms;
 mod channels;
 mod faces;
+mod impaired;
 mod limits;
 mod operations;
 mod receive;
@@ -36,6 +37,7 @@ use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
+pub(crate) use impaired::Impaired;
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.

@@ -159,6 +159,7 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
         persistent: false,
         routes: vec!["/configured".to_owned()],
         cost: 3,
+        impairment: None,
     });
     config.metrics.listen = Some("127.0.0.1:0".parse().unwrap());
     config.tables.max_pending = 5;

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl};
 use packet::Dialect;
-use testkit::cable::{Cable, WITHOUT_RIGHTS};
+use testkit::cable::Cable;
+use testkit::needs::needed;
 
 use crate::support::*;
 
@@ -160,9 +161,7 @@ fn udp_multicast_reaches_the_neighbour_on_the_link() {
                 return Some(node);
             }
             if std::time::Instant::now() > deadline {
-                let excused = std::env::var_os(WITHOUT_RIGHTS).is_some();
-                assert!(excused, "{interface} got no IPv6 address within {PATIENCE:?}");
-                return None;
+                return needed("IPv6", Err(format!("{interface} has no link-local address")));
             }
         }
     };

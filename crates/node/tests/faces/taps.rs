@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use link::{Impairment, ImpairmentConfig};
+use node::config::{ImpairedDirection, ImpairmentSection};
 use packet::time::Duration;
 
 use crate::support::*;
@@ -105,4 +106,53 @@ fn a_bad_link_on_purpose_delays_and_loses_frames_as_it_is_told() {
             .control()
             .add_tap(engine::FaceId(9), Box::new(Impairment::new(ImpairmentConfig::default(), 1)))
     );
+}
+
+#[test]
+fn a_link_is_as_bad_as_the_configuration_says_and_mended_when_it_says_so_no_more() {
+    let (consumer, producer) = (udp_peer(), udp_peer());
+    let face = |delay_micros| node::config::FaceSection {
+        remote: format!("udp4://{}", producer.local_addr().unwrap()),
+        local: None,
+        persistent: false,
+        routes: vec!["/x".to_owned()],
+        cost: 0,
+        impairment: Some(ImpairmentSection { delay_micros, seed: 1, ..ImpairmentSection::default() }),
+    };
+    let mut node = TestNode::start_with(|config| config.faces = vec![face(80_000)]);
+    let round_trip = |node: &TestNode, uri: &str| {
+        let start = std::time::Instant::now();
+        consumer.send_to(&interest(uri), node.address("udp4")).unwrap();
+        receive(&producer);
+        producer.send_to(&data(uri, 100), node.address("udp4")).unwrap();
+        receive(&consumer);
+        start.elapsed()
+    };
+    assert!(round_trip(&node, "/x/1") >= std::time::Duration::from_millis(160), "once each way");
+    // Twice the same is not twice as slow.
+    let mut config = quiet_config();
+    config.unix.listen = Some(vec![node.directory.join("nfd.sock")]);
+    config.faces = vec![face(30_000)];
+    node.node.reload(&config).unwrap();
+    assert!(round_trip(&node, "/x/2") >= std::time::Duration::from_millis(60));
+    let taps =
+        |node: &TestNode| node.faces().iter().map(|face| face.traffic.transport_drops.len()).sum::<usize>();
+    assert_eq!(taps(&node), 0, "nothing is lost");
+    let mut broken = face(0);
+    broken.impairment = Some(ImpairmentSection {
+        loss: 1.0,
+        direction: ImpairedDirection::Out,
+        ..ImpairmentSection::default()
+    });
+    config.faces = vec![broken];
+    node.node.reload(&config).unwrap();
+    consumer.send_to(&interest("/x/3"), node.address("udp4")).unwrap();
+    node.until("the frame is counted as lost", |node| {
+        node.faces().iter().any(|face| face.traffic.transport_drops.contains(&("tapped", 1)))
+    });
+    let mut mended = face(0);
+    mended.impairment = None;
+    config.faces = vec![mended];
+    node.node.reload(&config).unwrap();
+    round_trip(&node, "/x/4");
 }

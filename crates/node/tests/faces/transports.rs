@@ -155,14 +155,7 @@ fn a_face_over_tcp_that_was_asked_for_connects_and_carries_packets() {
 
 #[test]
 fn ipv6_works_where_the_host_has_it() {
-    let consumer = match std::net::UdpSocket::bind("[::1]:0") {
-        Ok(consumer) => consumer,
-        Err(error) => {
-            let excused = std::env::var_os(testkit::cable::WITHOUT_RIGHTS).is_some();
-            assert!(excused, "no IPv6 on this host: {error}");
-            return;
-        }
-    };
+    let Some(consumer) = testkit::needs::needed("IPv6", std::net::UdpSocket::bind("[::1]:0")) else { return };
     consumer.set_read_timeout(Some(PATIENCE)).unwrap();
     let node = TestNode::start_with(|config| config.udp.listen = vec!["[::1]:0".parse().unwrap()]);
     let producer = std::net::UdpSocket::bind("[::1]:0").unwrap();

@@ -25,6 +25,7 @@ use std::fmt;
 
 use crate::buffer::Buffer;
 use crate::error::{DecodeError, Rule};
+use crate::explicit_rate::ExplicitRate;
 use crate::link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 use crate::ndn::tlv::{self, Element, Reader};
 
@@ -66,6 +67,8 @@ pub mod types {
     pub const NON_DISCOVERY: u32 = 844;
     /// A Data that announces a prefix.
     pub const PREFIX_ANNOUNCEMENT: u32 = 848;
+    /// Cairn's own: Interests in 1,000 seconds that routers allow a consumer. Peers that do not know it skip it.
+    pub const EXPLICIT_RATE: u32 = 936;
 }
 
 use types::*;
@@ -104,6 +107,8 @@ pub struct LpPacketView<'a> {
     pub non_discovery: bool,
     /// PrefixAnnouncement: one whole Data element.
     pub prefix_announcement: Option<&'a [u8]>,
+    /// ExplicitRate; zero on the wire counts as none.
+    pub explicit_rate: Option<ExplicitRate>,
     /// Fragment, never empty; without it the frame is an IDLE packet that only carries acks.
     pub fragment: Option<&'a [u8]>,
 }
@@ -150,6 +155,7 @@ impl<'a> LpPacketView<'a> {
             cache_policy: self.cache_policy,
             non_discovery: self.non_discovery,
             prefix_announcement: self.prefix_announcement.map(Buffer::copy_from),
+            explicit_rate: self.explicit_rate,
         }
     }
 
@@ -163,6 +169,7 @@ impl<'a> LpPacketView<'a> {
             cache_policy: header.cache_policy,
             non_discovery: header.non_discovery,
             prefix_announcement: header.prefix_announcement.as_deref(),
+            explicit_rate: header.explicit_rate,
             ..Self::default()
         }
     }
@@ -253,6 +260,9 @@ impl<'a> LpPacketView<'a> {
         if let Some(announcement) = self.prefix_announcement {
             tlv::write_element(frame, PREFIX_ANNOUNCEMENT, announcement);
         }
+        if let Some(rate) = self.explicit_rate {
+            tlv::write_nni_element(frame, EXPLICIT_RATE, rate.per_1000_s());
+        }
         if let Some(fragment) = self.fragment {
             tlv::write_header(frame, FRAGMENT, fragment.len());
         }
@@ -278,6 +288,9 @@ impl<'a> LpPacketView<'a> {
         }
         if let Some(announcement) = self.prefix_announcement {
             len += tlv::element_len(PREFIX_ANNOUNCEMENT, announcement.len());
+        }
+        if let Some(rate) = self.explicit_rate {
+            len += tlv::nni_element_len(EXPLICIT_RATE, rate.per_1000_s());
         }
         len
     }
@@ -374,6 +387,9 @@ fn decode_field<'a>(
             inner.finish()?;
             view.prefix_announcement = Some(field.value);
         }
+        EXPLICIT_RATE => {
+            view.explicit_rate = ExplicitRate::from_per_1000_s(tlv::read_nni(field, "ExplicitRate")?);
+        }
         kind if is_ignorable(kind) => {}
         kind => {
             let rule = Rule::UnrecognisedCritical(kind.into());
@@ -433,6 +449,7 @@ fn is_known(kind: u32) -> bool {
             | TX_SEQUENCE
             | NON_DISCOVERY
             | PREFIX_ANNOUNCEMENT
+            | EXPLICIT_RATE
     )
 }
 
@@ -452,6 +469,7 @@ fn field_name(kind: u32) -> &'static str {
         TX_SEQUENCE => "TxSequence",
         NON_DISCOVERY => "NonDiscovery",
         PREFIX_ANNOUNCEMENT => "PrefixAnnouncement",
+        EXPLICIT_RATE => "ExplicitRate",
         _ => "LpPacket",
     }
 }

@@ -149,9 +149,7 @@ impl Application for TransferConsumer {
     fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, header: &LinkHeader) {
         let now = context.now();
         let (Some(transfer), Some(item)) = (&mut self.transfer, number_of(data.name())) else { return };
-        let congestion_marked = header.congestion_mark > 0;
-        let arrival = Arrival { congestion_marked, ..Arrival::default() };
-        if transfer.handle_data(now, item, arrival) == Verdict::Wanted {
+        if transfer.handle_data(now, item, Arrival::from(header)) == Verdict::Wanted {
             transfer.confirm(item);
             self.packet_bytes += data.wire().len() as u64;
             let last = transfer.round_trip().latest().unwrap_or_default();

@@ -8,7 +8,7 @@ use packet::time::Duration;
 
 pub(crate) use channel::{Channel, Flight, Offer};
 pub(crate) use codel::{Departure, Managed};
-use engine::FaceConfig;
+use engine::{FaceConfig, RateControlConfig, RateMethod};
 
 /// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no time lost.
 ///
@@ -35,6 +35,9 @@ pub struct LinkConfig {
     pub metric: u32,
     /// How engines see their ends of the link. The link type is set by the number of ends.
     pub face: FaceConfig,
+    /// Have engines tell consumers behind the link how fast to ask, by this method, and let so many of their Interests wait. Needs a
+    /// rate; takes the place of what `face` says of it.
+    pub rate_control: Option<(RateMethod, u32)>,
     /// Cut packets into frames, put them together, repair losses: both ends run the link service of a real face, and what
     /// the link carries is encoded frames. Costs time; without it packets pass by reference.
     pub framing: Option<Box<link::v2::Config>>,
@@ -57,6 +60,7 @@ impl LinkConfig {
             impairment: Impairment::NONE,
             metric: 1,
             face: FaceConfig::remote(),
+            rate_control: None,
             framing: None,
         }
     }
@@ -85,6 +89,23 @@ impl LinkConfig {
     pub fn loss(mut self, probability: f64) -> Self {
         self.impairment.loss = probability;
         self
+    }
+
+    /// With engines at its ends that tell consumers behind it how fast to ask, and let so many of their Interests wait.
+    pub fn rate_control(self, method: RateMethod, max_held: u32) -> Self {
+        LinkConfig { rate_control: Some((method, max_held)), ..self }
+    }
+
+    /// How engines see their ends.
+    pub(crate) fn face_config(&self) -> FaceConfig {
+        let (overhead_bytes, face) = (self.overhead_bytes, self.face);
+        match (self.rate_control, self.rate_bits_per_second) {
+            (Some((method, max_held)), Some(bits_per_second)) => {
+                let control = RateControlConfig { method, bits_per_second, overhead_bytes, max_held };
+                FaceConfig { rate_control: Some(control), ..face }
+            }
+            _ => face,
+        }
     }
 
     /// With real frames and the link service of a face.

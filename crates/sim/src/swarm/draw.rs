@@ -1,6 +1,8 @@
 //! Drawing a network.
 
-use engine::{ContentStoreConfig, EngineConfig, EvictionPolicy, FaceConfig, RateLimit, UnsolicitedPolicy};
+use engine::{
+    ContentStoreConfig, EngineConfig, EvictionPolicy, FaceConfig, RateLimit, RateMethod, UnsolicitedPolicy,
+};
 use link::v2::{Config as ServiceConfig, ReliabilityConfig};
 use packet::Name;
 use packet::random::Random;
@@ -246,5 +248,8 @@ fn draw_link(random: &mut Random) -> LinkConfig {
         metric: 1 + random.below(3) as u32,
         face,
         framing,
+        rate_control: random
+            .chance(0.2)
+            .then(|| (pick(random, &[RateMethod::Hobhis, RateMethod::Mircc]), pick(random, &[0, 5, 100]))),
     }
 }

@@ -1,10 +1,12 @@
 //! Parts of a run that are processes of their own. People do not call them.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use lab::backend::hosts::remote;
 use lab::backend::netns::order::{ORDER_FILE, Order, read_json};
 use lab::backend::netns::{guard, load, world};
 
@@ -26,6 +28,17 @@ pub(crate) enum Internal {
         /// The file with the job.
         job: PathBuf,
     },
+    /// Works on a host for a lab at the other end of standard input and output.
+    Remote {
+        /// The folder to work in; it is taken away at the end.
+        folder: PathBuf,
+    },
+    /// Becomes a program that ends with the process that started it.
+    Leash {
+        /// The program and its arguments.
+        #[arg(last = true, required = true)]
+        words: Vec<OsString>,
+    },
     /// Takes processor time.
     Burn {
         /// With so many threads.
@@ -43,6 +56,11 @@ impl Internal {
             }
             Internal::World { folder } => world::run(&folder)?,
             Internal::Agent { job } => lab::agent::run(&job)?,
+            Internal::Remote { folder } => remote::run(&folder)?,
+            Internal::Leash { words } => {
+                let (program, arguments) = words.split_first().ok_or("there is no program to start")?;
+                match remote::leash(program, arguments)? {}
+            }
             Internal::Burn { threads } => load::burn(threads),
         }
         Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use lab::backend::hosts::Inventory;
 use lab::driver::Programs;
 use lab::experiment::Experiment;
 use lab::report::{RunData, write_report};
@@ -19,9 +20,12 @@ type Outcome = Result<ExitCode, Box<dyn Error>>;
 pub(crate) struct RunArguments {
     /// The experiment.
     file: PathBuf,
-    /// Where: `netns` for real forwarders in network namespaces, `sim` for virtual time.
+    /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH, `sim` for virtual time.
     #[arg(long, default_value = "netns")]
     on: String,
+    /// The file that names the machines, for `--on hosts`.
+    #[arg(long, value_name = "FILE")]
+    hosts: Option<PathBuf>,
     /// The folder that runs are put in.
     #[arg(long, default_value = "runs")]
     runs: PathBuf,
@@ -70,6 +74,7 @@ pub(super) fn run(arguments: &RunArguments) -> Outcome {
 fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
     let options = Options {
         backend: arguments.on.clone(),
+        hosts: arguments.hosts.as_deref().map(Inventory::read).transpose()?,
         runs: arguments.runs.clone(),
         programs: programs()?,
         repeats: arguments.repeats,

@@ -99,6 +99,10 @@ fn link_config(base: &LinkConfig, link: &Link) -> Result<LinkConfig, Failure> {
             action: if codel.mark { CoDelAction::Mark } else { CoDelAction::Drop },
         });
     }
+    if let Some(control) = &link.rate_control {
+        let method = control.method.parse().map_err(|error| format!("link.rate_control.method: {error}"))?;
+        config.rate_control = Some((method, control.max_held.unwrap_or(100)));
+    }
     config.overhead_bytes = link.overhead.map_or(config.overhead_bytes, |size| size.0 as u32);
     config.metric = link.metric.unwrap_or(config.metric);
     let impairment = &mut config.impairment;
@@ -114,6 +118,9 @@ fn link_config(base: &LinkConfig, link: &Link) -> Result<LinkConfig, Failure> {
     }
     impairment.reorder_delay = link.reorder_delay.map_or(impairment.reorder_delay, |span| span.0);
     impairment.jitter = link.jitter.map_or(impairment.jitter, |span| span.0);
+    if config.rate_control.is_some() && config.rate_bits_per_second.is_none() {
+        return Err("link.rate_control needs link.rate: it divides what the link carries".into());
+    }
     if let Some(mtu) = link.mtu {
         let reliable = link.reliable.unwrap_or(false);
         config.framing = Some(Box::new(link::v2::Config {

@@ -109,6 +109,7 @@ pub(super) struct Link {
     pub(super) queue_bytes: Option<Size>,
     pub(super) mark_above: Option<Size>,
     pub(super) codel: Option<CoDel>,
+    pub(super) rate_control: Option<RateControl>,
     pub(super) overhead: Option<Size>,
     pub(super) loss: Option<f64>,
     pub(super) duplicate: Option<f64>,
@@ -120,6 +121,15 @@ pub(super) struct Link {
     pub(super) mtu: Option<Size>,
     /// Acknowledgements and retransmissions on the link; needs `mtu`.
     pub(super) reliable: Option<bool>,
+}
+
+/// Engines at the ends of the link tell consumers behind it how fast to ask.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RateControl {
+    pub(super) method: String,
+    /// Interests that may wait for their turn.
+    pub(super) max_held: Option<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

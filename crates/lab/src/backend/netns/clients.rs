@@ -57,14 +57,14 @@ type Channel = (Sender<(usize, State)>, Receiver<(usize, State)>);
 
 /// All agents of a run.
 #[derive(Debug, Default)]
-pub(super) struct Clients {
+pub(crate) struct Clients {
     list: Vec<Client>,
     channel: Option<Channel>,
 }
 
 impl Clients {
     /// Takes an agent in and listens to what it says.
-    pub(super) fn add(&mut self, node: &str, mut child: Child, log: PathBuf) {
+    pub(crate) fn add(&mut self, node: &str, mut child: Child, log: PathBuf) {
         let (sender, _) = self.channel.get_or_insert_with(channel);
         let (sender, index) = (sender.clone(), self.list.len());
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -87,7 +87,7 @@ impl Clients {
     }
 
     /// Takes note of what was said. An agent that is gone without being done is an error.
-    pub(super) fn poll(&mut self) -> Result<(), ClientsError> {
+    pub(crate) fn poll(&mut self) -> Result<(), ClientsError> {
         let Some((_, receiver)) = &self.channel else { return Ok(()) };
         while let Ok((index, state)) = receiver.try_recv() {
             let Some(client) = self.list.get_mut(index) else { continue };
@@ -117,12 +117,12 @@ impl Clients {
     }
 
     /// Waits until all can start.
-    pub(super) fn wait_ready(&mut self) -> Result<(), ClientsError> {
+    pub(crate) fn wait_ready(&mut self) -> Result<(), ClientsError> {
         self.wait_for(State::Ready, READY, "was not ready in time")
     }
 
     /// Tells all when the run starts.
-    pub(super) fn start(&mut self, epoch_ns: u64) -> Result<(), ClientsError> {
+    pub(crate) fn start(&mut self, epoch_ns: u64) -> Result<(), ClientsError> {
         for client in &mut self.list {
             let told = client.input.as_mut().map_or(Ok(()), |input| writeln!(input, "{epoch_ns}"));
             told.map_err(|source| ClientsError::Talk { node: client.node.clone(), source })?;
@@ -131,12 +131,12 @@ impl Clients {
     }
 
     /// Has every agent done all that has an end?
-    pub(super) fn all_idle(&self) -> bool {
+    pub(crate) fn all_idle(&self) -> bool {
         self.list.iter().all(|client| client.state >= State::Idle)
     }
 
     /// Ends all, and waits until their tables are written.
-    pub(super) fn stop(&mut self) -> Result<(), ClientsError> {
+    pub(crate) fn stop(&mut self) -> Result<(), ClientsError> {
         for client in &mut self.list {
             // The end of its input ends an agent.
             drop(client.input.take());

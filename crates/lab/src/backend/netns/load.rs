@@ -1,12 +1,15 @@
 //! Processes that compete with a forwarder: a burner that is busy in phases, and the shares that go with them.
 
 use std::io::{self, BufRead, Write};
-use std::process::Child;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::cgroup::Group;
+use super::cgroup::{Controllers, Group, Owner};
+use crate::experiment::Plan;
+use crate::experiment::plan::{Activity, Workload};
 
 /// The burner's own work: `threads` threads that are busy after the line "busy" and rest after the line "rest", until the input ends.
 pub fn burn(threads: usize) {
@@ -35,23 +38,59 @@ pub fn burn(threads: usize) {
 
 /// A load on one node, moved from phase to phase.
 #[derive(Debug)]
-pub(super) struct Load {
-    pub(super) burner: Child,
+pub(crate) struct Load {
+    burner: Child,
     /// The forwarder's group, and the burner's.
-    pub(super) groups: Option<(Group, Group)>,
+    groups: Option<(Group, Group)>,
     /// The node's share of a core when nobody competes.
-    pub(super) cores: f64,
+    cores: f64,
     /// Is the forwarder limited when nobody competes?
-    pub(super) limited: bool,
-    pub(super) cpu: f64,
-    pub(super) start: Duration,
-    pub(super) busy: Duration,
-    pub(super) idle: Duration,
+    limited: bool,
+    cpu: f64,
+    start: Duration,
+    busy: Duration,
+    idle: Duration,
 }
 
 impl Load {
+    /// The load that a workload asks for, its burner started and resting. `forwarder` is the group that it competes with.
+    pub(crate) fn of(
+        plan: &Plan,
+        workload: &Workload,
+        forwarder: Option<Group>,
+        owner: Owner,
+        program: &Path,
+    ) -> io::Result<Self> {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else {
+            return Err(io::Error::other(format!("`{}` is no load", workload.name)));
+        };
+        let limit = plan.nodes.get(workload.at).and_then(|node| node.cpu);
+        let cores = limit.unwrap_or(1.0);
+        let group = Controllers::find().group(owner, &format!("{}-load", plan.node_name(workload.at)))?;
+        let threads = cores.ceil().max(1.0);
+        let mut command = Command::new(program);
+        command.args(["lab", "internal", "burn", &format!("{threads:.0}")]);
+        let burner = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+        group.add(burner.id())?;
+        Ok(Load {
+            burner,
+            groups: forwarder.map(|forwarder| (forwarder, group)),
+            cores,
+            limited: limit.is_some(),
+            cpu,
+            start: Duration::from_nanos(workload.start_ns),
+            busy: Duration::from_nanos(busy_ns),
+            idle: Duration::from_nanos(idle_ns),
+        })
+    }
+
+    /// The process that takes the time.
+    pub(crate) fn burner(&self) -> &Child {
+        &self.burner
+    }
+
     /// Goes through the phases until `stop`.
-    pub(super) fn run(mut self, start: Instant, stop: &AtomicBool) -> io::Result<()> {
+    pub(crate) fn run(mut self, start: Instant, stop: &AtomicBool) -> io::Result<()> {
         let mut next = start + self.start;
         let mut is_busy = false;
         while !stop.load(Ordering::Relaxed) {

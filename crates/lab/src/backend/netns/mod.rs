@@ -1,14 +1,15 @@
 //! Real forwarders: each node is a network namespace with a real daemon and real clients, joined by veth pairs.
 
 pub mod cgroup;
-mod clients;
+pub(crate) mod clients;
 pub mod conduct;
 pub mod guard;
 pub mod load;
+pub(crate) mod machine;
 pub mod namespace;
 pub mod netlink;
 pub mod order;
-mod sampler;
+pub(crate) mod sampler;
 pub mod wiring;
 pub mod world;
 

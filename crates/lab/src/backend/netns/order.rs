@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::cgroup::Owner;
+use crate::backend::hosts::Clock;
 use crate::capture::tap::TapCounts;
 use crate::driver::Programs;
 use crate::experiment::Plan;
@@ -88,12 +89,23 @@ pub struct Outcome {
     pub steal: f64,
     /// How far the clock was set during the run.
     pub clock_shift_ns: u64,
+    /// How far the clock of each node's host is from the lab's, when it is another.
+    #[serde(default)]
+    pub clocks: BTreeMap<String, Clock>,
     /// What shares were kept by.
     pub control: String,
     /// The software under test, as it says it itself.
     pub software: String,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// When workloads began, by the clock of the node's host.
+    #[must_use]
+    pub fn start_at(&self, node: &str) -> u64 {
+        self.clocks.get(node).map_or(self.start_ns, |clock| clock.at_host(self.start_ns))
+    }
 }
 
 /// Writes a value as JSON.

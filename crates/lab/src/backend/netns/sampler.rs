@@ -15,28 +15,28 @@ use crate::agent::management::{ManagementError, Manager};
 
 /// The columns of a forwarder's log: the testbed report's, and what they are made from.
 pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
-                               out_data,in_nacks,out_nacks,satisfied,unsatisfied";
+                               out_data,in_nacks,out_nacks,satisfied,unsatisfied,waited";
 
 /// What is sampled.
 #[derive(Debug)]
-pub(super) struct SamplerConfig {
-    pub(super) node: String,
-    pub(super) pid: u32,
-    pub(super) socket: PathBuf,
-    pub(super) file: PathBuf,
-    pub(super) every: Duration,
-    pub(super) start: SystemTime,
+pub(crate) struct SamplerConfig {
+    pub(crate) node: String,
+    pub(crate) pid: u32,
+    pub(crate) socket: PathBuf,
+    pub(crate) file: PathBuf,
+    pub(crate) every: Duration,
+    pub(crate) start: SystemTime,
 }
 
 /// A sampler that runs.
 #[derive(Debug)]
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<io::Result<(u64, u64)>>,
 }
 
 impl Sampler {
-    pub(super) fn start(config: SamplerConfig) -> io::Result<Self> {
+    pub(crate) fn start(config: SamplerConfig) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = stop.clone();
         let thread = std::thread::Builder::new()
@@ -46,18 +46,21 @@ impl Sampler {
     }
 
     /// Ends it and says how many samples there were, and how many without an answer.
-    pub(super) fn stop(self) -> io::Result<(u64, u64)> {
+    pub(crate) fn stop(self) -> io::Result<(u64, u64)> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the sampler's thread panicked")))
     }
 }
 
-/// Processor time of all threads of a process, in nanoseconds.
-fn processor_ns(pid: u32) -> Option<u64> {
-    let mut total = 0;
+/// Time in nanoseconds that all threads of a process had the processor, and that they could have run and had it not.
+fn processor_ns(pid: u32) -> Option<[u64; 2]> {
+    let mut total = [0; 2];
     for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
         let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-        total += text.split_whitespace().next()?.parse::<u64>().ok()?;
+        let mut fields = text.split_whitespace();
+        for sum in &mut total {
+            *sum += fields.next()?.parse::<u64>().ok()?;
+        }
     }
     Some(total)
 }
@@ -69,11 +72,12 @@ fn memory_bytes(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Processor time used between two looks at it.
-fn percent_of_a_core(last: Option<(Instant, u64)>, busy: Option<u64>, now: Instant) -> f64 {
-    let (Some((at, from)), Some(to)) = (last, busy) else { return 0.0 };
+/// What [`processor_ns`] rose by between two looks, in percent of the time that passed.
+fn percent_of_a_core(last: Option<(Instant, [u64; 2])>, seen: Option<[u64; 2]>, now: Instant) -> [f64; 2] {
+    let (Some((at, [ran, waited])), Some([ran_now, waited_now])) = (last, seen) else { return [0.0; 2] };
     let passed = now.saturating_duration_since(at).as_secs_f64().max(1e-9);
-    Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0
+    [(ran, ran_now), (waited, waited_now)]
+        .map(|(from, to)| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0)
 }
 
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
@@ -82,7 +86,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let patience = config.every.min(Duration::from_secs(2));
     let mut manager: Option<Manager> = None;
     let (mut samples, mut invalid) = (0, 0);
-    let mut last: Option<(Instant, u64)> = None;
+    let mut last: Option<(Instant, [u64; 2])> = None;
     let mut before: Option<(Instant, GeneralStatus)> = None;
     let mut due = Instant::now();
     // A forwarder that cannot erase is asked once, and its answers are what they are.
@@ -101,7 +105,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         let time = SystemTime::now();
         let busy = processor_ns(config.pid);
         let memory = memory_bytes(config.pid).unwrap_or(0);
-        let cpu = percent_of_a_core(last, busy, now);
+        let processor = percent_of_a_core(last, busy, now);
         last = busy.map(|busy| (now, busy));
         if manager.is_none() {
             manager = Manager::open(&config.socket, now, patience, samples).ok();
@@ -121,7 +125,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             time,
             status.as_ref(),
             before.as_ref().map(|(at, status)| (now - *at, status)),
-            cpu,
+            processor,
             memory,
         )?;
         // For whoever watches from another terminal.
@@ -130,7 +134,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             node: config.node.clone(),
             seconds: time.duration_since(config.start).map_or(0.0, |since| since.as_secs_f64()),
             pending: status.as_ref().map(|status| status.pit_entries),
-            cpu_percent: cpu,
+            cpu_percent: processor[0],
             memory_bytes: memory,
         }
         .say();
@@ -148,13 +152,13 @@ fn write_line(
     time: SystemTime,
     status: Option<&GeneralStatus>,
     before: Option<(Duration, &GeneralStatus)>,
-    cpu: f64,
+    [cpu, waited]: [f64; 2],
     memory: u64,
 ) -> io::Result<()> {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     write!(file, "{}.{:09},", since.as_secs(), since.subsec_nanos())?;
     let Some(status) = status else {
-        return writeln!(file, ",,,,{cpu:.2},{memory},,,,,,,,,");
+        return writeln!(file, ",,,,{cpu:.2},{memory},,,,,,,,,,{waited:.2}");
     };
     let per_second = |now: fn(&GeneralStatus) -> u64| {
         before.map_or(0.0, |(passed, before)| {
@@ -166,7 +170,7 @@ fn write_line(
     let noted = per_second(|status| status.in_interests.saturating_sub(status.out_interests));
     writeln!(
         file,
-        "{},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{},{},{},{},{},{},{},{}",
+        "{},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{},{},{},{},{},{},{},{},{waited:.2}",
         status.name_tree_entries,
         status.pit_entries,
         status.cs_entries,

@@ -9,7 +9,7 @@ use super::netlink::{End, Netlink, NetlinkError};
 use crate::experiment::plan::{LinkIndex, LinkPlan, NodeIndex, Plan};
 
 /// One end of a link, as a node sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Interface {
     /// The link.
     pub link: LinkIndex,

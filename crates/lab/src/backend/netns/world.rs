@@ -12,12 +12,13 @@ use super::cgroup::{Controllers, Group};
 use super::clients::{Clients, ClientsError};
 use super::guard::{GuardError, enter_world};
 use super::load::Load;
+use super::machine::Machine;
 use super::namespace::{Namespace, NamespaceError};
 use super::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
 use super::sampler::{Sampler, SamplerConfig};
 use super::wiring::{Wiring, WiringError, wire};
 use crate::agent::management::{ManagementError, Manager};
-use crate::capture::tap::{self, Tap, TapConfig};
+use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, Setup, driver};
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
@@ -212,6 +213,9 @@ impl World<'_> {
         self.wiring = wire(self.plan(), &self.namespaces)?;
         let controllers = Controllers::find();
         self.outcome.control = controllers.words();
+        // Who samples and captures must not wait for what else the machine does, either. No node can be called so.
+        let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());
+        own.map_err(io_error("no control group for the lab itself"))?;
         let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
             || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Load { .. }));
         if wants_shares && !controllers.can_limit_processor() {
@@ -244,6 +248,7 @@ impl World<'_> {
             socket,
             interfaces: self.wiring.interfaces.get(&node).map_or(&[], Vec::as_slice),
             impaired: &self.wiring.left_to_link_layer,
+            shapes_rates: false,
             seed: self.order.seed,
         }
     }
@@ -267,9 +272,7 @@ impl World<'_> {
             let (folder, socket) = (self.folder.join(&name), socket(&name));
             let failed = |source| WorldError::Start { node: name.clone(), source, log: self.log(&name) };
             let seed = self.order.seed ^ index as u64;
-            let mut manager =
-                Manager::open(&socket, Instant::now() + PATIENCE, PATIENCE, seed).map_err(failed)?;
-            answering(&mut manager).map_err(failed)?;
+            let mut manager = Manager::answering(&socket, PATIENCE, seed).map_err(failed)?;
             software.connect(&self.setup(index, &folder, &socket), &mut manager)?;
         }
         Ok(())
@@ -309,14 +312,14 @@ impl World<'_> {
         }
         let mut taps = Vec::new();
         for (index, node) in self.plan().nodes.iter().enumerate() {
-            let interfaces: Vec<(String, u32)> = self
+            let interfaces: Vec<TapInterface> = self
                 .wiring
                 .interfaces
                 .get(&index)
                 .into_iter()
                 .flatten()
                 .filter(|interface| is_captured(self.plan(), index, interface.link))
-                .map(|interface| (interface.name.clone(), interface.index))
+                .map(|interface| TapInterface::whole(&interface.name, interface.index))
                 .collect();
             let Some(namespace) = self.namespaces.get(index).filter(|_| !interfaces.is_empty()) else {
                 continue;
@@ -378,31 +381,11 @@ impl World<'_> {
         let start = Instant::now() + ahead;
         let mut loads = Vec::new();
         for workload in &self.plan().workloads {
-            let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
-            let node = self.plan().nodes.get(workload.at);
-            let limit = node.and_then(|node| node.cpu);
-            let cores = limit.unwrap_or(1.0);
-            let controllers = Controllers::find();
-            let name = format!("{}-load", self.plan().node_name(workload.at));
-            let group =
-                controllers.group(self.order.owner, &name).map_err(io_error("no group for a load"))?;
-            let threads = cores.ceil().max(1.0);
-            let mut command = Command::new(&self.order.programs.cairn);
-            command.args(["lab", "internal", "burn", &format!("{threads:.0}")]);
-            let burner = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-            let burner = burner.map_err(io_error("no load"))?;
-            group.add(burner.id()).map_err(io_error("a load cannot be put into its control group"))?;
-            let groups = self.groups.get(workload.at).cloned().flatten().map(|forwarder| (forwarder, group));
-            let load = Load {
-                burner,
-                groups,
-                cores,
-                limited: limit.is_some(),
-                cpu,
-                start: Duration::from_nanos(workload.start_ns),
-                busy: Duration::from_nanos(busy_ns),
-                idle: Duration::from_nanos(idle_ns),
-            };
+            let Activity::Load { .. } = workload.does else { continue };
+            let forwarder = self.groups.get(workload.at).cloned().flatten();
+            let (owner, program) = (self.order.owner, &self.order.programs.cairn);
+            let load =
+                Load::of(self.plan(), workload, forwarder, owner, program).map_err(io_error("no load"))?;
             let stop = stop.clone();
             loads.push(std::thread::spawn(move || load.run(start, &stop)));
         }
@@ -459,54 +442,9 @@ impl World<'_> {
     }
 }
 
-/// Waits until a forwarder that listens also answers: its management comes a little later than its socket.
-fn answering(manager: &mut Manager) -> Result<(), ManagementError> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match manager.status() {
-            Ok(_) => return Ok(()),
-            Err(error) if Instant::now() > deadline => return Err(error),
-            Err(_) => std::thread::sleep(Duration::from_millis(20)),
-        }
-    }
-}
-
 /// Is a link captured at a node? Each node captures the link it watches; a link that nobody watches is captured at its first end.
 pub fn is_captured(plan: &Plan, node: usize, link: usize) -> bool {
     let watches = |node: usize| plan.nodes.get(node).is_some_and(|node| node.watch == Some(link));
     let Some(ends) = plan.links.get(link).map(|link| link.between) else { return false };
     watches(node) || (ends[0] == node && !watches(ends[1]))
-}
-
-/// The machine's clock and processor time at one moment.
-struct Machine {
-    clock: Option<(SystemTime, Instant)>,
-    total: u64,
-    steal: u64,
-}
-
-impl Machine {
-    fn now() -> Self {
-        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-        let line = text.lines().next().unwrap_or_default();
-        let fields: Vec<u64> =
-            line.split_whitespace().skip(1).filter_map(|field| field.parse().ok()).collect();
-        let steal = fields.get(7).copied().unwrap_or(0);
-        // The last two, for guests, are counted in the first two already.
-        let total = fields.iter().take(8).sum();
-        Machine { clock: Some((SystemTime::now(), Instant::now())), total, steal }
-    }
-
-    fn steal_since(&self) -> f64 {
-        let now = Machine::now();
-        let total = now.total.saturating_sub(self.total).max(1);
-        now.steal.saturating_sub(self.steal) as f64 / total as f64
-    }
-
-    /// How far the clock of day ran away from the steady one.
-    fn clock_shift_ns(&self) -> u64 {
-        let Some((day, steady)) = self.clock else { return 0 };
-        let by_day = SystemTime::now().duration_since(day).unwrap_or_default();
-        u64::try_from(by_day.abs_diff(steady.elapsed()).as_nanos()).unwrap_or(u64::MAX)
-    }
 }

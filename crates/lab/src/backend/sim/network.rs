@@ -1,10 +1,11 @@
 //! A plan as a simulated network.
 
-use engine::FaceConfig;
+use engine::{FaceConfig, RateLimit};
 use packet::time::{Duration, Instant};
 use sim::{LinkConfig, LinkId, Network, NodeId, ProcessorConfig, Queue, SimError, TraceConfig};
 
 use super::run::SimulationError;
+use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{Activity, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan};
 
 /// Bytes below NDNLPv2 on a real link: Ethernet, IP and UDP; IP and TCP with timestamps; Ethernet alone.
@@ -15,6 +16,9 @@ fn overhead_bytes(kind: LinkKind) -> u32 {
         LinkKind::Ether => 14,
     }
 }
+
+/// Interests that a face with a rate limit may send at once; the daemon's own default.
+const INTEREST_BURST: u32 = 1000;
 
 /// The network of a plan.
 pub(super) struct Built {
@@ -37,8 +41,7 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     for link in &plan.links {
         let [a, b] = link.between;
         let (Some(a), Some(b)) = (nodes.get(a), nodes.get(b)) else { continue };
-        let config = self::link(plan, link);
-        links.push(network.connect(*a, *b, &config)?);
+        links.push(network.connect(*a, *b, &self::link(link))?);
     }
     for hop in &plan.hops {
         let towards = plan.links.get(hop.link).map(|link| link.other(hop.node));
@@ -47,7 +50,28 @@ pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
             network.add_route(*from, hop.prefix.as_str(), *to, u64::from(hop.cost))?;
         }
     }
+    for (plan, id) in plan.nodes.iter().zip(&nodes) {
+        limit_faces(&mut network, *id, &plan.forwarder);
+    }
     Ok(Built { network, nodes, links })
+}
+
+/// Gives every face that a node has by now the limits of its forwarder.
+pub(super) fn limit_faces(network: &mut Network, node: NodeId, forwarder: &Forwarder) {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let interest_rate = forwarder
+        .face_rate_limit
+        .map(|rate| RateLimit { per_second: (rate.0.round() as u32).max(1), burst: INTEREST_BURST });
+    let (max_pending, now) = (forwarder.pending_limit_per_face, network.now());
+    if interest_rate.is_none() && max_pending.is_none() {
+        return;
+    }
+    network.change_engine(node, |engine| {
+        let faces: Vec<_> = engine.faces().map(|(id, config)| (id, *config)).collect();
+        for (id, config) in faces {
+            engine.configure_face(now, id, FaceConfig { max_pending, interest_rate, ..config });
+        }
+    });
 }
 
 /// The settings of a node's forwarder, for the node that is added next.
@@ -95,14 +119,10 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> ProcessorConfig 
     }
 }
 
-fn link(plan: &Plan, link: &LinkPlan) -> LinkConfig {
-    let limit = |node: NodeIndex| plan.nodes.get(node).and_then(|node| node.forwarder.pending_limit_per_face);
-    let [a, b] = link.between;
-    let face = FaceConfig { max_pending: limit(a).or(limit(b)), ..FaceConfig::remote() };
+fn link(link: &LinkPlan) -> LinkConfig {
     LinkConfig {
         rate_bits_per_second: link.rate_bps,
         overhead_bytes: overhead_bytes(link.kind),
-        face,
         ..LinkConfig::ideal()
     }
     .delay(Duration::from_nanos(link.delay_ns))

@@ -19,7 +19,10 @@ use crate::experiment::plan::Plan;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
+    at_ns: u64,
     busy_ns: u64,
+    /// Work that a processor has been given and not yet done.
+    waiting_ns: u64,
     received: u64,
     sent: u64,
 }
@@ -56,7 +59,8 @@ impl Recorder {
 
     /// Asks every forwarder for its counters.
     pub(super) fn sample(&mut self, plan: &Plan, built: &Built, mut observe: impl FnMut(&Event)) {
-        let seconds = built.network.now().as_nanos() as f64 / 1e9;
+        let now_ns = built.network.now().as_nanos();
+        let seconds = now_ns as f64 / 1e9;
         for (index, id) in built.nodes.iter().enumerate() {
             let Some(engine) = built.network.engine(*id) else { continue };
             let (Some(log), Some(before)) = (self.logs.get_mut(index), self.before.get_mut(index)) else {
@@ -64,7 +68,11 @@ impl Recorder {
             };
             let (counters, sizes) = (engine.counters(), engine.table_sizes());
             let busy_ns = built.network.processor_use(*id).map_or(0, |(_, busy)| busy.as_nanos());
-            let cpu = busy_ns.saturating_sub(before.busy_ns) as f64 / 1e9 / self.every_s * 100.0;
+            // The simulator books the work of a packet when it comes; here it counts when it is done.
+            let given_ns = busy_ns.saturating_sub(before.busy_ns) + before.waiting_ns;
+            let passed_ns = now_ns.saturating_sub(before.at_ns);
+            let done_ns = given_ns.min(passed_ns);
+            let cpu = done_ns as f64 / passed_ns.max(1) as f64 * 100.0;
             let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
             let (mut in_interests, mut in_data, mut in_nacks) = (0, 0, 0);
             for face in faces {
@@ -81,7 +89,7 @@ impl Recorder {
             let _ = writeln!(
                 log,
                 "{seconds:.9},{names},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{in_interests},{sent},\
-                 {in_data},{},{in_nacks},{},{},{}",
+                 {in_data},{},{in_nacks},{},{},{},0",
                 sizes.pending,
                 sizes.cached,
                 counters.data_sent,
@@ -89,7 +97,8 @@ impl Recorder {
                 counters.satisfied,
                 counters.unsatisfied,
             );
-            *before = Before { busy_ns, received: not_sent, sent };
+            let waiting_ns = given_ns - done_ns;
+            *before = Before { at_ns: now_ns, busy_ns, waiting_ns, received: not_sent, sent };
             observe(&Event::Sample {
                 node: plan.node_name(index).to_owned(),
                 seconds,

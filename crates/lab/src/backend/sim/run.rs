@@ -8,7 +8,7 @@ use packet::time::{Duration, Instant};
 use sim::AppId;
 
 use super::application::Agent;
-use super::network::build;
+use super::network::{build, limit_faces};
 use super::record::Recorder;
 use crate::agent::Job;
 use crate::agent::workloads::{Activities, Served};
@@ -55,6 +55,9 @@ pub fn simulate(
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
         agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
+        if let Some(node) = plan.nodes.get(index) {
+            limit_faces(&mut built.network, *id, &node.forwarder);
+        }
     }
     observe(&step("workloads"));
     let mut recorder = Recorder::new(plan);

@@ -110,8 +110,7 @@ impl Application for PacedConsumer {
     fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, header: &LinkHeader) {
         let now = context.now();
         if let (Some(transfer), Some(item)) = (&mut self.transfer, number_of(data.name())) {
-            let congestion_marked = header.congestion_mark > 0;
-            transfer.handle_data(now, item, Arrival { congestion_marked, ..Arrival::default() });
+            transfer.handle_data(now, item, Arrival::from(header));
             transfer.confirm(item);
         }
         self.note_rate(now);

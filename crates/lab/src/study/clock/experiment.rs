@@ -4,7 +4,7 @@ use flow::{ControllerSpec, RateChange, Smoothing};
 use packet::time::{Duration, Instant};
 use serde::Deserialize;
 
-use super::scenario::{RouterLimit, Scenario, Shape};
+use super::scenario::{Routers, Scenario, Shape};
 use crate::study::ExperimentError;
 
 /// An experiment file of the clock study.
@@ -38,7 +38,6 @@ struct NetworkSection {
     link_mbps: f64,
     link_delay_ms: f64,
     queue_packets: u32,
-    mark_above_packets: Option<u32>,
     data_bytes: u32,
     #[serde(default)]
     interest_bytes: u32,
@@ -75,11 +74,11 @@ pub(super) struct Reading {
     /// What buckets leak in a second.
     pub(super) bucket_rate: f64,
     #[serde(default = "per_face")]
-    pub(super) router_limit: RouterLimit,
+    pub(super) router_limit: Routers,
 }
 
-fn per_face() -> RouterLimit {
-    RouterLimit::Face
+fn per_face() -> Routers {
+    Routers::Face
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -151,13 +150,13 @@ impl Experiment {
             link_mbps,
             link_delay: Duration::from_secs_f64(self.network.link_delay_ms / 1e3),
             queue_packets: self.network.queue_packets,
-            mark_above_packets: self.network.mark_above_packets,
             data_bytes,
             interest_bytes: self.network.interest_bytes,
             overhead_bytes: self.network.link_overhead_bytes,
             bucket_rate: reading.bucket_rate,
             bucket_depth: point.depth,
-            router_limit: reading.router_limit,
+            routers: reading.router_limit,
+            caches: true,
             controller,
             ticks: vec![tick],
             smoothing: if point.smoothened { Smoothing::Arrivals } else { Smoothing::Ticks },
@@ -167,6 +166,7 @@ impl Experiment {
             },
             starts_at: Instant::from_nanos(self.consumer.starts_at_ns) + later,
             start_spread: Duration::ZERO,
+            warm_up: Duration::ZERO,
             length: Duration::from_secs_f64(self.length_s),
             seed: self.seed,
             record: false,

@@ -1,10 +1,10 @@
 //! One run: a network, its consumers, and what came out.
 
-use engine::LeakyBucket;
+use engine::{LeakyBucket, RateMethod};
 use flow::{ControllerSpec, PacerConfig, RateChange, RoundTripConfig, Smoothing, TransferConfig};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use sim::{AppId, IntoName, LinkConfig, Network, Producer, Queue, SimError};
+use sim::{AppId, CoDel, CoDelAction, IntoName, LinkConfig, Network, Producer, Queue, SimError};
 
 use super::consumer::PacedConsumer;
 
@@ -17,8 +17,6 @@ pub(super) struct Scenario {
     /// Of every link, one way.
     pub(super) link_delay: Duration,
     pub(super) queue_packets: u32,
-    /// Congestion marks on Data that joins a queue of more than so many packets.
-    pub(super) mark_above_packets: Option<u32>,
     /// A Data with everything that belongs to it.
     pub(super) data_bytes: u32,
     /// An Interest for an item of two bytes' number; names are made as long as that needs, if possible.
@@ -27,9 +25,11 @@ pub(super) struct Scenario {
     pub(super) overhead_bytes: u32,
     /// What the buckets leak in a second.
     pub(super) bucket_rate: f64,
+    /// Also how many Interests may wait where routers shape them.
     pub(super) bucket_depth: u32,
-    /// Where routers of the dumbbell have buckets, and at which rate.
-    pub(super) router_limit: RouterLimit,
+    pub(super) routers: Routers,
+    /// Whether nodes keep Data.
+    pub(super) caches: bool,
     /// One for all consumers.
     pub(super) controller: ControllerSpec,
     pub(super) ticks: Vec<Duration>,
@@ -39,6 +39,8 @@ pub(super) struct Scenario {
     pub(super) starts_at: Instant,
     /// Consumers start at random times up to this later.
     pub(super) start_spread: Duration,
+    /// What happens before is not counted.
+    pub(super) warm_up: Duration,
     pub(super) length: Duration,
     pub(super) seed: u64,
     pub(super) record: bool,
@@ -52,16 +54,31 @@ pub(super) enum Shape {
     Dumbbell { pairs: usize },
 }
 
-/// What the buckets of routers are for.
+/// What nodes do against congestion.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum RouterLimit {
+pub(super) enum Routers {
     /// One bucket towards each neighbour, at the link's rate.
     Face,
-    /// One bucket for each route, at the link's rate divided by the number of routes.
+    /// In consumers the same; in the first router of the dumbbell one bucket for each route, at the link's rate divided by the number
+    /// of routes.
     Share,
-    /// No buckets in routers.
-    None,
+    /// Nothing: queues, with room for what is under way in a round trip, drop what finds them full.
+    Queue,
+    /// Such queues mark Data that has waited too long (CoDel).
+    #[serde(rename = "codel")]
+    CoDel,
+    /// Interests are shaped and consumers told a rate by HoBHIS.
+    Hobhis,
+    /// The same by MIRCC.
+    Mircc,
+}
+
+impl Routers {
+    /// Whether there are token buckets.
+    fn police(self) -> bool {
+        matches!(self, Routers::Face | Routers::Share)
+    }
 }
 
 /// What came out.
@@ -129,6 +146,9 @@ impl Outcome {
 impl Scenario {
     pub(super) fn run(&self) -> Result<Outcome, SimError> {
         let mut network = Network::new(self.seed);
+        if !self.caches {
+            network.engines(|config| config.content_store.admit = false);
+        }
         let link = self.link();
         let consumers = match self.shape {
             Shape::Linear => {
@@ -144,13 +164,13 @@ impl Scenario {
                 }
                 self.limit(&mut network, &dumbbell.left)?;
                 let routers = dumbbell.routers;
-                match self.router_limit {
-                    RouterLimit::Face => self.limit(&mut network, &routers)?,
-                    RouterLimit::Share => {
+                match self.routers {
+                    Routers::Face => self.limit(&mut network, &routers)?,
+                    Routers::Share => {
                         let strategy = self.strategy(self.bucket_rate / pairs as f64, "route");
                         network.set_strategy(routers[0], "/", &strategy)?;
                     }
-                    RouterLimit::None => {}
+                    Routers::Queue | Routers::CoDel | Routers::Hobhis | Routers::Mircc => {}
                 }
                 dumbbell.left
             }
@@ -170,20 +190,39 @@ impl Scenario {
             }
             applications.push(network.add_application(node, consumer)?);
         }
+        if self.warm_up > Duration::ZERO {
+            network.run_for(self.warm_up)?;
+        }
+        let before = flows(&network, &applications);
         network.run_for(self.length)?;
-        Ok(self.outcome(&network, &applications))
+        Ok(self.outcome(&network, &applications, &before))
     }
 
     fn link(&self) -> LinkConfig {
-        let mut queue = Queue::packets(self.queue_packets);
-        if let Some(packets) = self.mark_above_packets {
-            queue = queue.mark_above(u64::from(packets) * u64::from(self.data_bytes));
-        }
+        let queue = match self.routers {
+            Routers::Queue | Routers::CoDel => {
+                let codel = CoDel { action: CoDelAction::Mark, ..CoDel::RFC_8289 };
+                let room = Queue::packets(self.queue_packets.max(self.under_way()));
+                Queue { codel: (self.routers == Routers::CoDel).then_some(codel), ..room }
+            }
+            _ => Queue::packets(self.queue_packets),
+        };
         let overhead_bytes = self.overhead_bytes;
-        LinkConfig { overhead_bytes, ..LinkConfig::ideal() }
+        let link = LinkConfig { overhead_bytes, ..LinkConfig::ideal() }
             .mbps(self.link_mbps)
             .delay(self.link_delay)
-            .queue(queue)
+            .queue(queue);
+        match self.routers {
+            Routers::Hobhis => link.rate_control(RateMethod::Hobhis, self.bucket_depth),
+            Routers::Mircc => link.rate_control(RateMethod::Mircc, self.bucket_depth),
+            _ => link,
+        }
+    }
+
+    /// Data that one link carries in a round trip over three.
+    fn under_way(&self) -> u32 {
+        let bytes = f64::from(self.data_bytes + self.overhead_bytes);
+        (self.link_mbps * 1e6 / 8.0 / bytes * 6.0 * self.link_delay.as_secs_f64()) as u32
     }
 
     /// Name of a flow, long enough for Interests of the wanted size.
@@ -203,7 +242,7 @@ impl Scenario {
     }
 
     fn limit(&self, network: &mut Network, nodes: &[sim::NodeId]) -> Result<(), SimError> {
-        if self.router_limit == RouterLimit::None {
+        if !self.routers.police() {
             return Ok(());
         }
         for &node in nodes {
@@ -230,7 +269,7 @@ impl Scenario {
         }
     }
 
-    fn outcome(&self, network: &Network, applications: &[AppId]) -> Outcome {
+    fn outcome(&self, network: &Network, applications: &[AppId], before: &[Flow]) -> Outcome {
         let consumers =
             applications.iter().filter_map(|&application| network.application::<PacedConsumer>(application));
         let mut outcome = Outcome {
@@ -240,13 +279,16 @@ impl Scenario {
             hash: network.trace().hash(),
             ..Outcome::default()
         };
+        outcome.flows = flows(network, applications)
+            .iter()
+            .zip(before)
+            .map(|(after, before)| Flow {
+                interests: after.interests - before.interests,
+                data: after.data - before.data,
+                nacks: after.nacks - before.nacks,
+            })
+            .collect();
         for consumer in consumers {
-            let counters = consumer.transfer().map(|transfer| *transfer.counters()).unwrap_or_default();
-            outcome.flows.push(Flow {
-                interests: counters.sent,
-                data: counters.data,
-                nacks: counters.nacks_congestion + counters.nacks_no_route,
-            });
             if let Some(recording) = consumer.recording() {
                 outcome.recorded = Some(Recorded {
                     sequence: seconds(&recording.sequence, |item| item as f64),
@@ -265,6 +307,20 @@ impl Scenario {
     }
 }
 
+/// What each consumer has seen so far.
+fn flows(network: &Network, applications: &[AppId]) -> Vec<Flow> {
+    let flow = |&application: &AppId| {
+        let transfer = network.application::<PacedConsumer>(application).and_then(PacedConsumer::transfer);
+        let counters = transfer.map(|transfer| *transfer.counters()).unwrap_or_default();
+        Flow {
+            interests: counters.sent,
+            data: counters.data,
+            nacks: counters.nacks_congestion + counters.nacks_no_route,
+        }
+    };
+    applications.iter().map(flow).collect()
+}
+
 fn seconds<T: Copy>(series: &[(Instant, T)], value: impl Fn(T) -> f64) -> Vec<(f64, f64)> {
     series.iter().map(|&(at, number)| (at.as_secs_f64(), value(number))).collect()
 }
@@ -280,19 +336,20 @@ mod tests {
             link_mbps: 10.0,
             link_delay: Duration::from_millis(50),
             queue_packets: 100,
-            mark_above_packets: None,
             data_bytes: 1250,
             interest_bytes,
             overhead_bytes: 2,
             bucket_rate: 998.4,
             bucket_depth: 50,
-            router_limit: RouterLimit::Face,
+            routers: Routers::Face,
+            caches: true,
             controller: ControllerSpec::default(),
             ticks: vec![Duration::ZERO],
             smoothing: Smoothing::Ticks,
             rate_change: RateChange::AfterNext,
             starts_at: Instant::ZERO,
             start_spread: Duration::ZERO,
+            warm_up: Duration::ZERO,
             length: Duration::from_secs(1),
             seed: 1,
             record: false,

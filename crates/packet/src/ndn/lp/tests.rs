@@ -36,6 +36,8 @@ fn golden_packets_decode_to_the_fields_their_files_tell() {
         assert_eq!(view.congestion_mark, number(&vector, "congestion-mark").unwrap_or(0), "{file}");
         assert_eq!(view.nack.map(NackReason::as_str), vector.get("nack"), "{file}");
         assert_eq!(view.cache_policy.map(|_| "no-cache"), vector.get("cache-policy"), "{file}");
+        let rate = view.explicit_rate.map(ExplicitRate::per_1000_s);
+        assert_eq!(rate, number(&vector, "explicit-rate-per-1000-s"), "{file}");
         assert_eq!(view.non_discovery, vector.get("non-discovery").is_some(), "{file}");
         let token: String = view.pit_token.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(token, vector.get("pit-token").unwrap_or_default(), "{file}");
@@ -97,6 +99,7 @@ fn exactly_the_types_800_to_959_divisible_by_four_may_be_unknown() {
             }
             CACHE_POLICY => &[0xfd, 0x03, 0x35, 1, 1],
             PREFIX_ANNOUNCEMENT => &[0x06, 0],
+            EXPLICIT_RATE => &[1],
             FRAGMENT => continue,
             _ => &[],
         };
@@ -115,7 +118,7 @@ fn exactly_the_types_800_to_959_divisible_by_four_may_be_unknown() {
 /// Every ordered pair of known fields; only Ack may follow itself.
 #[test]
 fn any_two_fields_are_accepted_in_ascending_order_only() {
-    let elements: [(u32, &[u8]); 14] = [
+    let elements: [(u32, &[u8]); 15] = [
         (SEQUENCE, &[0; 8]),
         (FRAG_INDEX, &[0]),
         (FRAG_COUNT, &[1]),
@@ -129,6 +132,7 @@ fn any_two_fields_are_accepted_in_ascending_order_only() {
         (TX_SEQUENCE, &[0; 8]),
         (NON_DISCOVERY, &[]),
         (PREFIX_ANNOUNCEMENT, &[0x06, 0]),
+        (EXPLICIT_RATE, &[1]),
         (FRAGMENT, &[0x05]),
     ];
     for (first, &(first_kind, first_value)) in elements.iter().enumerate() {
@@ -146,7 +150,8 @@ fn any_two_fields_are_accepted_in_ascending_order_only() {
 
 #[test]
 fn numbers_of_every_width_are_read_and_other_widths_refused() {
-    for kind in [FRAG_INDEX, FRAG_COUNT, INCOMING_FACE_ID, NEXT_HOP_FACE_ID, CONGESTION_MARK] {
+    let kinds = [FRAG_INDEX, FRAG_COUNT, INCOMING_FACE_ID, NEXT_HOP_FACE_ID, CONGESTION_MARK, EXPLICIT_RATE];
+    for kind in kinds {
         for width in 0..=9usize {
             let mut body = Vec::new();
             tlv::write_element(&mut body, kind, &vec![0xff; width]);
@@ -190,6 +195,7 @@ fn a_link_header_survives_the_way_through_a_frame() {
         cache_policy: Some(CachePolicy::NoCache),
         non_discovery: true,
         prefix_announcement: Some(Buffer::copy_from(&[0x06, 0x01, 0x07])),
+        explicit_rate: ExplicitRate::from_per_1000_s(998_400),
     };
     let view = LpPacketView { fragment: Some(&[0x05, 0x00]), ..LpPacketView::with_header(&header) };
     let mut frame = Vec::new();
@@ -214,9 +220,10 @@ prop_compose! {
         acks in proptest::collection::vec(any::<u64>(), 0..5),
         tx_sequence in any::<Option<u64>>(),
         announcement in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..300)),
+        rate in any::<Option<u64>>(),
         fragment in proptest::option::of(proptest::collection::vec(any::<u8>(), 1..2000)),
     ) -> FieldValues {
-        FieldValues { sequence, fragmentation, faces, token, nack, flags, mark, acks, tx_sequence, announcement, fragment }
+        FieldValues { sequence, fragmentation, faces, token, nack, flags, mark, acks, tx_sequence, announcement, rate, fragment }
     }
 }
 
@@ -232,6 +239,7 @@ struct FieldValues {
     acks: Vec<u64>,
     tx_sequence: Option<u64>,
     announcement: Option<Vec<u8>>,
+    rate: Option<u64>,
     fragment: Option<Vec<u8>>,
 }
 
@@ -257,6 +265,7 @@ proptest! {
             tx_sequence: values.tx_sequence,
             non_discovery: values.flags.1,
             prefix_announcement: announcement.as_deref(),
+            explicit_rate: values.rate.and_then(ExplicitRate::from_per_1000_s),
             fragment: values.fragment.as_deref(),
         };
         prop_assume!(view.header_len() > 0);

@@ -17,10 +17,12 @@ impl Default for Lru {
 }
 
 impl Eviction for Lru {
+    #[inline]
     fn insert(&mut self, id: u32, _key: u64) {
         self.list.push_newest(&mut self.nodes, id, 0);
     }
 
+    #[inline]
     fn touch(&mut self, id: u32) {
         if self.list.newest != id && self.nodes.list_of(id).is_some() {
             self.list.unlink(&mut self.nodes, id);
@@ -34,6 +36,7 @@ impl Eviction for Lru {
         }
     }
 
+    #[inline]
     fn evict(&mut self) -> Option<u32> {
         let oldest = self.list.oldest()?;
         self.list.unlink(&mut self.nodes, oldest);
@@ -48,6 +51,7 @@ impl Eviction for Lru {
         self.list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
+    #[inline]
     fn prefetch_entry(&self, id: u32) {
         self.nodes.prefetch(id);
     }

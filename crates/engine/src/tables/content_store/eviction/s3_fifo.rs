@@ -94,10 +94,12 @@ impl Eviction for S3Fifo {
         list.walk_from_oldest(&self.nodes).take(count).for_each(see);
     }
 
+    #[inline]
     fn prefetch(&self, key: u64) {
         self.ghost.prefetch(fingerprint(key));
     }
 
+    #[inline]
     fn prefetch_entry(&self, id: u32) {
         self.nodes.prefetch(id);
     }

@@ -19,10 +19,12 @@ impl Default for Sieve {
 }
 
 impl Eviction for Sieve {
+    #[inline]
     fn insert(&mut self, id: u32, _key: u64) {
         self.list.push_newest(&mut self.nodes, id, 0);
     }
 
+    #[inline]
     fn touch(&mut self, id: u32) {
         self.nodes.set_mark(id, 1);
     }
@@ -37,6 +39,7 @@ impl Eviction for Sieve {
         self.list.unlink(&mut self.nodes, id);
     }
 
+    #[inline]
     fn evict(&mut self) -> Option<u32> {
         let mut candidate = match self.hand {
             NONE => self.list.oldest()?,
@@ -65,6 +68,7 @@ impl Eviction for Sieve {
         from_hand.chain(from_oldest).take(count.min(self.list.len)).for_each(see);
     }
 
+    #[inline]
     fn prefetch_entry(&self, id: u32) {
         self.nodes.prefetch(id);
     }

@@ -1,0 +1,150 @@
+//! Interests of faces whose consumers are told a rate: they go on one after the other, as fast as their Data will fit.
+
+use std::collections::BTreeSet;
+
+use packet::time::Instant;
+use packet::{Interest, LinkHeader, NackReason, PrefixHashes};
+
+use crate::drop_reason::DropReason;
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::limit::{Admission, Held, RateControl, RateControlConfig};
+use crate::strategy::Trigger;
+use crate::tables::pending::PendingId;
+
+/// Faces with Interests that wait, and when the first of each may go on.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    turns: BTreeSet<(Instant, FaceId)>,
+    /// The first of them; kept apart because it is asked for after every packet.
+    next: Instant,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns { turns: BTreeSet::new(), next: Instant::NEVER }
+    }
+}
+
+impl Turns {
+    /// When somebody's turn comes; [`Instant::NEVER`] if nobody waits.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.next
+    }
+
+    fn set(&mut self, face: FaceId, before: Option<Instant>, after: Option<Instant>) {
+        if before == after {
+            return;
+        }
+        if let Some(at) = before {
+            self.turns.remove(&(at, face));
+        }
+        if let Some(at) = after {
+            self.turns.insert((at, face));
+        }
+        self.next = self.turns.first().map_or(Instant::NEVER, |(at, _)| *at);
+    }
+
+    fn pop_due(&mut self, now: Instant) -> Option<FaceId> {
+        if self.next > now {
+            return None;
+        }
+        let (_, face) = self.turns.pop_first()?;
+        self.next = self.turns.first().map_or(Instant::NEVER, |(at, _)| *at);
+        Some(face)
+    }
+}
+
+impl Engine {
+    /// Lets a pending Interest go on, or wait, or turns it away, as the face that it came by allows. True if it goes on now.
+    pub(super) fn may_go_on(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        id: PendingId,
+        trigger: Trigger,
+    ) -> bool {
+        let Some(control) = self.faces.get_mut(face).and_then(|face| face.rate_control.as_mut()) else {
+            return true;
+        };
+        // Whoever asks again for what waits has nothing to win.
+        if trigger == Trigger::Again && control.held().any(|held| held.interest.name() == interest.name()) {
+            return false;
+        }
+        let count = interest.component_count();
+        let flow = hashes.prefix(count.saturating_sub(1)).unwrap_or_else(|| hashes.whole());
+        match control.handle_interest(now, flow) {
+            Admission::Forward => true,
+            Admission::Wait => {
+                let before = control.next_turn();
+                let non_discovery = header.non_discovery;
+                control.hold(Held { interest: interest.clone(), trigger, non_discovery });
+                self.turns.set(face, before, control.next_turn());
+                false
+            }
+            Admission::Full => {
+                self.drop_packet(face, DropReason::ShaperFull);
+                self.nack_one(id, face, NackReason::Congestion);
+                if self.pending.get(id).is_some_and(|entry| entry.in_records.is_empty()) {
+                    self.finish(now, id);
+                }
+                false
+            }
+        }
+    }
+
+    /// Forwards the Interests whose turn has come.
+    pub(crate) fn take_turns(&mut self, now: Instant) {
+        while let Some(face) = self.turns.pop_due(now) {
+            let Some(control) = self.control_of(face) else { continue };
+            if let Some(held) = control.pop_due(now) {
+                let gone = self.go_on(now, face, &held);
+                if let Some(control) = self.control_of(face)
+                    && gone
+                {
+                    control.spend_turn(now);
+                }
+            }
+            let next = self.control_of(face).and_then(|control| control.next_turn());
+            self.turns.set(face, None, next);
+        }
+    }
+
+    /// Changes how a face's rate is computed. What waits goes on at once, for nobody else would wake it.
+    pub(crate) fn set_rate_control(&mut self, now: Instant, face: FaceId, config: Option<RateControlConfig>) {
+        let Some(slot) = self.faces.get_mut(face) else { return };
+        if slot.rate_control.as_ref().map(|control| *control.config()) == config {
+            return;
+        }
+        let old = slot.rate_control.take();
+        slot.rate_control = config.map(|config| Box::new(RateControl::new(config, now)));
+        let Some(mut old) = old else { return };
+        self.turns.set(face, old.next_turn(), None);
+        for held in old.release_all() {
+            self.go_on(now, face, &held);
+        }
+    }
+
+    fn control_of(&mut self, face: FaceId) -> Option<&mut RateControl> {
+        self.faces.get_mut(face)?.rate_control.as_deref_mut()
+    }
+
+    /// Forwards an Interest that waited; false if nobody wants it any more, or it has been answered.
+    fn go_on(&mut self, now: Instant, face: FaceId, held: &Held) -> bool {
+        let interest = &held.interest;
+        let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
+        let waits = |engine: &Engine, id| {
+            engine.pending.get(id).is_some_and(|entry| entry.in_records.iter().any(|r| r.face == face))
+        };
+        let Some(id) = self.find_pending(interest, &hashes).filter(|&id| waits(self, id)) else {
+            return false;
+        };
+        let header = LinkHeader { non_discovery: held.non_discovery, ..LinkHeader::default() };
+        self.ask_strategy(now, face, interest.clone(), &hashes, &header, id, held.trigger);
+        self.pending.schedule(id);
+        true
+    }
+}

@@ -1,0 +1,370 @@
+//! The lab's side of a run on hosts: every step on all of them at once, and the files at the end.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::clock::{Clock, Exchange};
+use super::inventory::Inventory;
+use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
+use super::ssh::{Connection, Heard, Ssh};
+use crate::backend::netns::cgroup::Owner;
+use crate::backend::netns::conduct::ConductError;
+use crate::backend::netns::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
+use crate::backend::netns::wiring::Interface;
+use crate::driver::Programs;
+use crate::experiment::Plan;
+
+/// How long a host may take for one step.
+const PATIENCE: Duration = Duration::from_secs(100);
+/// How often hosts hear from a lab that waits.
+const ALIVE: Duration = Duration::from_secs(4);
+/// Exchanges with each host before a run, and as many after it.
+const EXCHANGES: usize = 40;
+/// How far ahead the start is announced.
+const AHEAD_NS: u64 = 1_000_000_000;
+
+/// Nanoseconds since the epoch.
+pub(super) fn epoch_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The hosts of a run, in the order of the plan's nodes.
+struct Hosts<'a> {
+    plan: &'a Plan,
+    connections: Vec<Connection>,
+    heard: Receiver<(usize, Heard)>,
+    /// When hosts were last told that the lab is there.
+    alive_at: Instant,
+    observe: &'a mut dyn FnMut(&Event),
+}
+
+/// Carries an order out on hosts, collects what they measured below `folder`, and passes on what happens.
+///
+/// # Errors
+///
+/// Why it could not be carried out.
+pub fn conduct(
+    order: &Order,
+    inventory: &Inventory,
+    folder: &Path,
+    mut observe: impl FnMut(&Event),
+) -> Result<Outcome, ConductError> {
+    let plan = &order.plan;
+    inventory.check(plan).map_err(|error| ConductError::Failed(error.to_string()))?;
+    fs::create_dir_all(folder)?;
+    write_json(&folder.join(ORDER_FILE), order)?;
+    // Paths of sockets must be short.
+    let sockets = Sockets::make()?;
+    observe(&step("hosts"));
+    let (sender, heard) = channel();
+    let mut connections = Vec::new();
+    for (index, node) in plan.nodes.iter().enumerate() {
+        let ssh = Ssh {
+            cairn: &order.programs.cairn,
+            sockets: &sockets.0,
+            log: folder.join(format!("ssh-{}.txt", node.name)),
+            node: &node.name,
+            host: inventory.host(&node.name).map_err(|error| ConductError::Failed(error.to_string()))?,
+            options: &inventory.options,
+        };
+        connections.push(ssh.start(index, sender.clone())?);
+    }
+    drop(sender);
+    let mut hosts = Hosts { plan, connections, heard, alive_at: Instant::now(), observe: &mut observe };
+    let outcome = hosts.run(order, inventory, folder)?;
+    for connection in hosts.connections {
+        connection.close();
+    }
+    write_json(&folder.join(OUTCOME_FILE), &outcome)?;
+    Ok(outcome)
+}
+
+fn step(name: &str) -> Event {
+    Event::Step { name: name.to_owned() }
+}
+
+impl Hosts<'_> {
+    fn step(&mut self, name: &str) {
+        (self.observe)(&step(name));
+    }
+
+    fn failed(&self, index: usize, why: &str) -> ConductError {
+        let log = self.connections.get(index).map(|connection| connection.log().display().to_string());
+        let (node, log) = (self.plan.node_name(index), log.unwrap_or_default());
+        ConductError::Failed(format!("host of `{node}`: {why} (ssh's own words are in {log})"))
+    }
+
+    /// The answers of all hosts to a request for each.
+    fn all(&mut self, requests: &[Request]) -> Result<Vec<Reply>, ConductError> {
+        for (connection, request) in self.connections.iter_mut().zip(requests) {
+            // One that is gone is noticed when it does not answer.
+            let _ = connection.ask(request);
+        }
+        let mut replies: Vec<Option<Reply>> = requests.iter().map(|_| None).collect();
+        let deadline = Instant::now() + PATIENCE;
+        while let Some(missing) = replies.iter().position(Option::is_none) {
+            let (index, reply, ..) = self.next(deadline, missing)?;
+            if let Some(place) = replies.get_mut(index) {
+                *place = Some(reply);
+            }
+        }
+        Ok(replies.into_iter().flatten().collect())
+    }
+
+    /// Tells all hosts now and then that the lab is there, also while it waits for one of them.
+    fn keep_alive(&mut self) {
+        if self.alive_at.elapsed() < ALIVE {
+            return;
+        }
+        self.alive_at = Instant::now();
+        for connection in &mut self.connections {
+            // One that is gone is noticed by its end.
+            let _ = connection.ask(&Request::Alive);
+        }
+    }
+
+    /// The same request for all, answered by all with "done".
+    fn each(&mut self, request: &Request) -> Result<(), ConductError> {
+        let requests: Vec<_> = self.plan.nodes.iter().map(|_| request.clone()).collect();
+        self.all(&requests).map(drop)
+    }
+
+    /// The next answer of any host; `missing` is one that has not answered.
+    fn next(
+        &mut self,
+        deadline: Instant,
+        missing: usize,
+    ) -> Result<(usize, Reply, Vec<u8>, u64), ConductError> {
+        loop {
+            self.keep_alive();
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.heard.recv_timeout(left.min(ALIVE)) {
+                Ok((index, Heard::Reply(Reply::Failed { why }, ..))) => return Err(self.failed(index, &why)),
+                Ok((index, Heard::Reply(reply, bytes, came))) => return Ok((index, reply, bytes, came)),
+                Ok((_, Heard::Event(event))) => (self.observe)(&event),
+                Ok((index, Heard::Gone)) => return Err(self.failed(index, "the connection ended")),
+                Err(RecvTimeoutError::Timeout) if left > ALIVE => {}
+                Err(RecvTimeoutError::Timeout) => return Err(self.failed(missing, "no answer in time")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.failed(missing, "the connection ended"));
+                }
+            }
+        }
+    }
+
+    /// Asks one host.
+    fn ask(&mut self, index: usize, request: &Request) -> Result<(Reply, Vec<u8>, u64), ConductError> {
+        let Some(connection) = self.connections.get_mut(index) else {
+            return Err(self.failed(index, "there is no such host"));
+        };
+        connection.ask(request)?;
+        let (_, reply, bytes, came) = self.next(Instant::now() + PATIENCE, index)?;
+        Ok((reply, bytes, came))
+    }
+
+    /// How far the clocks of all hosts are from ours.
+    fn clocks(&mut self) -> Result<Vec<Clock>, ConductError> {
+        let mut clocks = Vec::new();
+        for index in 0..self.plan.nodes.len() {
+            let mut exchanges = Vec::new();
+            for _ in 0..EXCHANGES {
+                let asked = epoch_ns();
+                if let (Reply::Time { received, answered }, _, came) = self.ask(index, &Request::Time)? {
+                    exchanges.push(Exchange { asked, received, answered, came });
+                }
+            }
+            let clock =
+                Clock::of(&exchanges).ok_or_else(|| self.failed(index, "it does not know the time"))?;
+            clocks.push(clock);
+        }
+        Ok(clocks)
+    }
+
+    fn run(&mut self, order: &Order, inventory: &Inventory, folder: &Path) -> Result<Outcome, ConductError> {
+        self.step("network");
+        let orders = self.orders(order, inventory)?;
+        self.step("clocks");
+        let before = self.clocks()?;
+        self.step("forwarders");
+        let requests: Vec<_> =
+            orders.into_iter().map(|order| Request::Forwarder { order: Box::new(order) }).collect();
+        self.all(&requests)?;
+        self.each(&Request::Connect)?;
+        self.step("captures");
+        self.each(&Request::Captures)?;
+        self.step("clients");
+        self.each(&Request::Clients)?;
+        self.step("forwarder log");
+        let start_ns = epoch_ns() + AHEAD_NS;
+        let start = |clock: &Clock| Request::Start { epoch_ns: clock.at_host(start_ns) };
+        self.all(&before.iter().map(start).collect::<Vec<_>>())?;
+        self.step("workloads");
+        self.wait(start_ns)?;
+        let mut outcome = Outcome { start_ns, stop_ns: epoch_ns(), ..Outcome::default() };
+        self.step("stop");
+        let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Stop).collect();
+        let reports = self.all(&requests)?;
+        let after = self.clocks()?;
+        for ((node, reply), (before, after)) in
+            self.plan.nodes.iter().zip(reports).zip(before.into_iter().zip(after))
+        {
+            outcome.clocks.insert(node.name.clone(), before.between(after));
+            if let Reply::Stopped { report } = reply {
+                take_in(&mut outcome, &node.name, *report);
+            }
+        }
+        self.step("collection");
+        self.collect(folder)?;
+        Ok(outcome)
+    }
+
+    /// What each host is ordered to do, with the interfaces that have the addresses of its ends of links.
+    fn orders(&mut self, order: &Order, inventory: &Inventory) -> Result<Vec<HostOrder>, ConductError> {
+        let plan = self.plan;
+        let address = |node: usize, link: &str| {
+            let found = inventory.address(plan.node_name(node), link);
+            found.map_err(|error| ConductError::Failed(error.to_string()))
+        };
+        let mut looks = Vec::new();
+        for node in 0..plan.nodes.len() {
+            let addresses =
+                plan.links_of(node).map(|(_, link)| address(node, &link.name)).collect::<Result<_, _>>()?;
+            looks.push(Request::Look { addresses });
+        }
+        let found: Vec<Vec<Found>> = self
+            .all(&looks)?
+            .into_iter()
+            .map(|reply| if let Reply::Found { interfaces } = reply { interfaces } else { Vec::new() })
+            .collect();
+        let at = |node: usize, link: usize| {
+            let place = plan.links_of(node).position(|(index, _)| index == link)?;
+            found.get(node)?.get(place)
+        };
+        let shaped = |link: &crate::experiment::plan::LinkPlan| {
+            inventory.shape && (link.rate_bps.is_some() || link.delay_ns > 0 || link.loss > 0.0)
+        };
+        let mut orders = Vec::new();
+        for (node, named) in plan.nodes.iter().enumerate() {
+            let mut interfaces = Vec::new();
+            for (index, link) in plan.links_of(node) {
+                let far = link.other(node);
+                let (Some(near), Some(there)) = (at(node, index), at(far, index)) else {
+                    return Err(self.failed(node, "an interface was not found"));
+                };
+                interfaces.push(Interface {
+                    link: index,
+                    name: near.name.clone(),
+                    index: near.index,
+                    local: address(node, &link.name)?,
+                    remote: address(far, &link.name)?,
+                    local_ether: near.ether,
+                    remote_ether: there.ether,
+                });
+            }
+            let host =
+                inventory.host(&named.name).map_err(|error| ConductError::Failed(error.to_string()))?;
+            let links = plan.links.iter().enumerate();
+            orders.push(HostOrder {
+                plan: plan.clone(),
+                node,
+                seed: order.seed,
+                interfaces,
+                shaped: links.filter(|(_, link)| shaped(link)).map(|(index, _)| index).collect(),
+                // The remote is the program itself.
+                programs: Programs { cairn: "/proc/self/exe".into(), ndnd: host.ndnd.clone() },
+            });
+        }
+        Ok(orders)
+    }
+
+    /// Waits for the end of the run; a host that fails before is an error.
+    fn wait(&mut self, start_ns: u64) -> Result<(), ConductError> {
+        let mut idle_since: Option<Instant> = None;
+        while epoch_ns() < start_ns.saturating_add(self.plan.duration_ns) {
+            std::thread::sleep(Duration::from_millis(200));
+            let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Poll).collect();
+            let idle = self.all(&requests)?.iter().all(|reply| matches!(reply, Reply::State { idle: true }));
+            if self.plan.until_done && idle {
+                let since = *idle_since.get_or_insert_with(Instant::now);
+                // A second more, so that the graphs show the end.
+                if since.elapsed() > Duration::from_secs(1) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches every file of every host.
+    fn collect(&mut self, folder: &Path) -> Result<(), ConductError> {
+        for index in 0..self.plan.nodes.len() {
+            let (Reply::Files { names }, ..) = self.ask(index, &Request::Files)? else {
+                return Err(self.failed(index, "it does not list its files"));
+            };
+            for name in names {
+                let is_below = name.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+                if !is_below {
+                    return Err(self.failed(index, "it names a file outside of its folder"));
+                }
+                let (reply, content, _) = self.ask(index, &Request::Get { name: name.clone() })?;
+                let Reply::File { bytes } = reply else {
+                    return Err(self.failed(index, "it does not send its files"));
+                };
+                if content.len() as u64 != bytes {
+                    return Err(self.failed(index, "a file came in part"));
+                }
+                let place = folder.join(name);
+                if let Some(above) = place.parent() {
+                    fs::create_dir_all(above)?;
+                }
+                fs::write(place, content)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds what one host reports.
+fn take_in(outcome: &mut Outcome, node: &str, report: HostReport) {
+    if let Some(tap) = report.tap {
+        outcome.taps.insert(node.to_owned(), tap);
+    }
+    outcome.samples.insert(node.to_owned(), report.samples);
+    outcome.steal = outcome.steal.max(report.steal);
+    outcome.clock_shift_ns = outcome.clock_shift_ns.max(report.clock_shift_ns);
+    outcome.software = report.software;
+    outcome.control = report.control;
+    outcome.notes.extend(report.notes);
+}
+
+/// A folder for sockets that goes with the run.
+struct Sockets(std::path::PathBuf);
+
+impl Sockets {
+    fn make() -> io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt;
+        let above = std::env::temp_dir();
+        for entry in fs::read_dir(&above).into_iter().flatten().flatten() {
+            let owner = Owner::of_directory(&entry.file_name().to_string_lossy());
+            if owner.is_some_and(|owner| !owner.is_alive()) {
+                // Of a lab that was killed; another user's stays.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = above.join(Owner::this_process().directory());
+        // One of this lab's own, of a repeat that failed.
+        let _ = fs::remove_dir_all(&path);
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Sockets(path))
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

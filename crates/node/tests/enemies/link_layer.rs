@@ -127,7 +127,7 @@ fn link_local(interface: &str) -> Option<(u32, Ipv6Addr)> {
     })
 }
 
-/// The same for both ends of a cable, after a moment; `None` on a host without IPv6 where tests are not strict.
+/// The same for both ends of a cable, after a moment; `None` on a host without IPv6 where that is excused.
 fn link_local_ends(cable: &Cable) -> Option<[(u32, Ipv6Addr); 2]> {
     let deadline = Instant::now() + SOON;
     let [near, far] = cable.ends();

@@ -69,7 +69,7 @@ mod tests {
     fn exchanges(ahead: i64, least: u64, random: &mut Random) -> Vec<Exchange> {
         let mut now = 1_700_000_000_000_000_000;
         let delay = |random: &mut Random| {
-            let waits = if random.chance(0.7) { random.below(20_000_000) } else { random.below(20_000) };
+            let waits = if random.chance(0.4) { random.below(20_000_000) } else { random.below(20_000) };
             least + waits
         };
         (0..40)

@@ -253,10 +253,7 @@ impl DataPlane {
             bytes = rest;
             match event {
                 Event::Nothing => {}
-                Event::Opened(answer, visitor) => {
-                    stream.queue().push_raw(&answer);
-                    self.admit_visitor(id, &visitor);
-                }
+                Event::Opened(answer, visitor) => self.admit_visitor(id, &answer, &visitor),
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
                     face.drops.count(DropReason::SendQueueFull);

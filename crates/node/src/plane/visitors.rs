@@ -10,6 +10,7 @@ use engine::{FaceId, FaceScope};
 use super::DataPlane;
 use super::channels::scope_of;
 use crate::control::FaceEventKind;
+use crate::face::{StreamPort, Transport};
 use crate::transport::websocket::Visitor;
 
 /// Whether `visitor` is what it seems to be from its address.
@@ -19,10 +20,13 @@ fn is_believed(visitor: &Visitor, local_origins: &[String]) -> bool {
 }
 
 impl DataPlane {
-    /// A WebSocket is open: says whether its face is local, and tells the world of it.
-    pub(super) fn admit_visitor(&mut self, id: FaceId, visitor: &Visitor) {
+    /// A WebSocket is open: answers the peer, says whether its face is local, and tells the world of it.
+    pub(super) fn admit_visitor(&mut self, id: FaceId, answer: &[u8], visitor: &Visitor) {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
+        if let Transport::Stream(StreamPort { stream: Some(stream), .. }) = &mut face.transport {
+            stream.queue().push_raw(answer);
+        }
         if is_believed(visitor, &self.settings.local_origins) {
             face.scope = scope_of(&face.local, &face.remote);
         }

@@ -109,7 +109,6 @@ impl Place {
             hosts: None,
             runs: self.0.clone(),
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
-            hosts: None,
             repeats: None,
             only: None,
         };

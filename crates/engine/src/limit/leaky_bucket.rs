@@ -36,6 +36,18 @@ impl LeakyBucket {
         fits
     }
 
+    /// Leaks at another rate from now on.
+    pub fn set_rate(&mut self, per_second: f64, now: Instant) {
+        self.held = self.held(now);
+        self.drops_in_1000_s = (per_second * 1000.0).round() as u64;
+        self.leaks = self.leaks_until(now);
+    }
+
+    /// Whether a drop would fit.
+    pub fn has_room(&self, now: Instant) -> bool {
+        self.held(now) < self.depth
+    }
+
     /// Drops in the bucket.
     pub fn held(&self, now: Instant) -> u32 {
         let leaked = self.leaks_until(now).saturating_sub(self.leaks);
@@ -76,6 +88,17 @@ mod tests {
             let now = Instant::from_millis(burst * 50);
             assert_eq!((0..50).filter(|_| exact.put(now)).count(), 50);
         }
+    }
+
+    #[test]
+    fn a_change_of_rate_keeps_what_is_held_and_counts_from_then_on() {
+        let mut bucket = LeakyBucket::empty(10.0, 3, Instant::ZERO);
+        let now = Instant::from_millis(50);
+        assert!((0..3).all(|_| bucket.put(now)) && !bucket.has_room(now));
+        bucket.set_rate(1000.0, now);
+        assert_eq!(bucket.held(now), 3);
+        assert_eq!(bucket.held(Instant::from_millis(52)), 1);
+        assert!(bucket.has_room(Instant::from_millis(51)));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! case for stateful forwarding plane", Computer Communications 2013).
 //!
 //! Towards each next hop there is a token bucket. An Interest that finds no token on any of its next hops goes back with
-//! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly.
+//! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly. Routers may
+//! heed that, too: then the bucket of each route adapts as a consumer's rate does.
 
 use packet::time::{Duration, Instant};
-use packet::{NackReason, NameHash};
+use packet::{Data, NackReason, NameHash};
 use smallvec::SmallVec;
 
 use super::best_route::tried_at;
@@ -26,6 +27,8 @@ struct StatefulForwarding {
     suppression: Suppression,
     limit: Limit,
     share: Share,
+    /// Buckets of routes that adapt, before those of faces.
+    adapting: Option<Adapting>,
     /// A bucket is forgotten when it has not been used for as long as it takes to fill: a new one is full too.
     buckets: Measurements<Bucket>,
 }
@@ -59,6 +62,39 @@ impl Bucket {
     }
 }
 
+/// Limits of routes that begin low, grow by one for each Data and are halved by each Nack.
+#[derive(Debug)]
+struct Adapting {
+    start_per_second: f64,
+    most_per_second: f64,
+    depth: u32,
+    routes: Measurements<RouteLimit>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RouteLimit {
+    per_second: f64,
+    bucket: LeakyBucket,
+}
+
+/// How long what a route's limit has become is remembered after its last use.
+const ROUTE_MEMORY: Duration = Duration::from_secs(60);
+
+impl Adapting {
+    fn route(&mut self, now: Instant, key: NameHash) -> &mut RouteLimit {
+        let (per_second, depth) = (self.start_per_second, self.depth);
+        let bucket = || LeakyBucket::empty(per_second, depth, now);
+        self.routes.renew(now, key, || RouteLimit { per_second, bucket: bucket() })
+    }
+
+    fn change(&mut self, now: Instant, key: NameHash, change: impl FnOnce(f64) -> f64) {
+        let most = self.most_per_second;
+        let Some(route) = self.routes.get(now, key) else { return };
+        route.per_second = change(route.per_second).clamp(1.0, most);
+        route.bucket.set_rate(route.per_second, now);
+    }
+}
+
 /// What a bucket is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Share {
@@ -70,7 +106,8 @@ enum Share {
 
 /// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per `face` (route),
 /// `tokens` that come `even`ly, or `whole` and one at a time (even), and those of retransmission suppression. The rate may
-/// have a fraction, to a thousandth, if tokens are whole.
+/// have a fraction, to a thousandth, if tokens are whole. With `start`, in Interests a second, there is another bucket before each,
+/// for each route: it begins with that rate, which grows by one for each Data, up to `rate`, and is halved by each Nack.
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
     let depth = parameters.count("depth", 50)?;
@@ -91,8 +128,19 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
             LeakyBucket::empty(per_second, depth, Instant::ZERO).interval() * (u64::from(depth) + 1)
         }
     };
+    let most_per_second = match limit {
+        Limit::Even(limit) => f64::from(limit.per_second),
+        Limit::Whole { per_second, .. } => per_second,
+    };
+    let start_per_second = parameters.number("start", 0.0)?;
+    let adapting = (start_per_second > 0.0).then(|| Adapting {
+        start_per_second,
+        most_per_second,
+        depth,
+        routes: Measurements::new(ROUTE_MEMORY, MAX_BUCKETS),
+    });
     let buckets = Measurements::new(lifetime, MAX_BUCKETS);
-    Ok(Box::new(StatefulForwarding { suppression, limit, share, buckets }))
+    Ok(Box::new(StatefulForwarding { suppression, limit, share, adapting, buckets }))
 }
 
 impl StatefulForwarding {
@@ -101,10 +149,16 @@ impl StatefulForwarding {
             Share::Face => NameHash(0),
             Share::Route => situation.route(),
         };
-        // An odd factor spreads face numbers over all the bits that the table looks at.
-        let key = NameHash(route.0 ^ u64::from(face.0).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let key = key(route, face);
         let (now, limit) = (situation.now(), self.limit);
+        let own = route_key(situation, face);
+        if self.adapting.as_mut().is_some_and(|adapting| !adapting.route(now, own).bucket.has_room(now)) {
+            return false;
+        }
         let taken = self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now);
+        if let Some(adapting) = self.adapting.as_mut().filter(|_| taken) {
+            adapting.route(now, own).bucket.put(now);
+        }
         if self.buckets.take_warning(now) {
             let name = situation.name().to_name();
             situation.tell(Event::MeasurementsFull { name, lifetime: self.buckets.lifetime() });
@@ -113,9 +167,31 @@ impl StatefulForwarding {
     }
 }
 
+/// A number for a route towards a face. An odd factor spreads face numbers over all the bits that tables look at.
+fn key(route: NameHash, face: FaceId) -> NameHash {
+    NameHash(route.0 ^ u64::from(face.0).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn route_key(situation: &Situation<'_>, face: FaceId) -> NameHash {
+    key(situation.route(), face)
+}
+
 impl Strategy for StatefulForwarding {
     fn watches_data(&self) -> bool {
-        false
+        self.adapting.is_some()
+    }
+
+    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
+        if let Some(adapting) = &mut self.adapting {
+            adapting.change(situation.now(), route_key(situation, from), |rate| rate + 1.0);
+        }
+    }
+
+    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, _: NackReason) {
+        if let Some(adapting) = &mut self.adapting {
+            adapting.change(situation.now(), route_key(situation, from), |rate| rate / 2.0);
+        }
+        nacks::pass_on_when_all_nacked(situation);
     }
 
     fn after_interest(&mut self, situation: &mut Situation<'_>) {

@@ -65,6 +65,37 @@ fn whole_tokens_come_one_at_a_time_at_a_rate_that_may_have_a_fraction() {
 }
 
 #[test]
+fn an_adapting_route_is_limited_before_its_face_and_grows_by_data_and_is_halved_by_nacks() {
+    let mut node = Node::new("stateful-forwarding/rate~100/depth~4/limit~face/start~2", 4);
+    node.route("/a", &[(2, 0)]);
+    node.route("/b", &[(2, 0)]);
+    assert_eq!(burst(&mut node, "/a", 8), ([0, 0, 4, 0, 0], 4));
+    // The face has room again, the route has leaked two.
+    node.wait_ms(1_000);
+    assert_eq!(burst(&mut node, "/a", 8), ([0, 0, 2, 0, 0], 6));
+    assert_eq!(burst(&mut node, "/b", 1), ([0, 0, 1, 0, 0], 0), "another route has a bucket of its own");
+    node.wait_ms(2_000);
+    for number in 0..2 {
+        let name = format!("/a/data/{number}");
+        assert_eq!(node.interest(1, &name), [Sent::Interest(2)]);
+        assert_eq!(node.data(2, &name), [Sent::Data(1)]);
+    }
+    // Two Data: four a second now, of which half a second lets two pass beside the two that had room.
+    assert_eq!(burst(&mut node, "/a", 8).0[2], 2);
+    node.wait_ms(500);
+    assert_eq!(burst(&mut node, "/a", 8).0[2], 2);
+    node.wait_ms(1_000);
+    for _ in 0..2 {
+        assert_eq!(node.interest(1, "/a/nack"), [Sent::Interest(2)]);
+        node.nack(2, NackReason::Congestion);
+    }
+    // Twice halved: one a second.
+    assert_eq!(burst(&mut node, "/a", 8).0[2], 2);
+    node.wait_ms(2_000);
+    assert_eq!(burst(&mut node, "/a", 8).0[2], 2);
+}
+
+#[test]
 fn a_rate_of_zero_lets_the_depth_pass_once() {
     let mut node = Node::new("stateful-forwarding/rate~0/depth~3", 4);
     node.route("/a", &[(2, 0)]);

@@ -63,6 +63,9 @@ pub(super) enum Routers {
     /// In consumers the same; in the first router of the dumbbell one bucket for each route, at the link's rate divided by the number
     /// of routes.
     Share,
+    /// One bucket towards each neighbour, and before it one for each route, whose rate every node adapts as consumers do theirs: from
+    /// an equal share on, by one for each Data, halved by each Nack.
+    Adapting,
     /// Nothing: queues, with room for what is under way in a round trip, drop what finds them full.
     Queue,
     /// Such queues mark Data that has waited too long (CoDel).
@@ -77,7 +80,7 @@ pub(super) enum Routers {
 impl Routers {
     /// Whether there are token buckets.
     fn police(self) -> bool {
-        matches!(self, Routers::Face | Routers::Share)
+        matches!(self, Routers::Face | Routers::Share | Routers::Adapting)
     }
 }
 
@@ -167,7 +170,7 @@ impl Scenario {
                 self.limit(&mut network, &dumbbell.left)?;
                 let routers = dumbbell.routers;
                 match self.routers {
-                    Routers::Face => self.limit(&mut network, &routers)?,
+                    Routers::Face | Routers::Adapting => self.limit(&mut network, &routers)?,
                     Routers::Share => {
                         let strategy = self.strategy(self.bucket_rate / pairs as f64, "route");
                         network.set_strategy(routers[0], "/", &strategy)?;
@@ -247,8 +250,16 @@ impl Scenario {
         if !self.routers.police() {
             return Ok(());
         }
+        let mut strategy = self.strategy(self.bucket_rate, "face");
+        if self.routers == Routers::Adapting {
+            let pairs = match self.shape {
+                Shape::Linear => 1,
+                Shape::Dumbbell { pairs } => pairs,
+            };
+            strategy.push_str(&format!("/start~{}", self.bucket_rate / pairs as f64));
+        }
         for &node in nodes {
-            network.set_strategy(node, "/", &self.strategy(self.bucket_rate, "face"))?;
+            network.set_strategy(node, "/", &strategy)?;
         }
         Ok(())
     }

@@ -66,7 +66,9 @@ fn folder(name: &str, text: &str) -> PathBuf {
 }
 
 fn lab(folder: &Path, backend: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    // A test run in the background of a shell ignores Ctrl-C, and so would what it starts.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_cairn")]);
     command.args(["lab", "run", "small.toml", "--on", backend]).current_dir(folder);
     command
 }

@@ -489,12 +489,13 @@ impl Engine {
         self.pending.next_deadline().min(self.turns.next_deadline())
     }
 
-    /// The soonest deadline that was set since the last call; [`Instant::NEVER`] if none was. Cheaper than
+    /// The soonest deadline that was set since the last call, or is set for Interests whose turn will come; [`Instant::NEVER`] if there
+    /// is none. Cheaper than
     /// [`Engine::next_deadline`]: who is going to call [`Engine::advance`] before this time anyway need not ask for that until
     /// then.
     #[inline]
     pub fn take_soonest_deadline(&mut self) -> Instant {
-        self.pending.take_soonest()
+        self.pending.take_soonest().min(self.turns.next_deadline())
     }
 
     // Helpers of the pipelines.

@@ -62,15 +62,18 @@ fn results_do_not_depend_on_the_number_of_workers() {
 #[test]
 fn every_variant_beyond_the_paper_runs() {
     let text = with(BEYOND, "links-mbps = [10, 100, 1000, 10000]", "links-mbps = [10]");
-    let text = with(&text, "lengths-s = [10, 10, 4, 1]", "lengths-s = [1]");
-    let text = with(&text, "link-mbps = 100\nlength-s = 10", "link-mbps = 10\nlength-s = 1");
+    let text = with(&text, "warm-ups-s = [10, 5, 3, 1]", "warm-ups-s = [1]");
+    let text = with(&text, "lengths-s = [20, 10, 7, 1]", "lengths-s = [1]");
+    let several = "link-mbps = 100\nwarm-up-s = 3\nlength-s = 5";
+    let text = with(&text, several, "link-mbps = 10\nwarm-up-s = 0\nlength-s = 1");
     let text = with(&text, "repeats = 2", "repeats = 1");
     let report = report(&text, 2);
     let cells: Vec<String> =
         report.tables.iter().flat_map(|table| table.rows.iter().flatten()).map(ToString::to_string).collect();
     assert!(cells.len() > 100);
     assert!(!cells.iter().any(|cell| cell.contains("NaN")), "{}", report.to_text());
-    assert_eq!(report.figures.len(), 1 + 3);
+    // The answer, its only speed, and three numbers of flows.
+    assert_eq!(report.figures.len(), 1 + 1 + 3);
     // Every table and figure has files of its own.
     let names =
         report.tables.iter().map(|table| &table.name).chain(report.figures.iter().map(|figure| &figure.name));

@@ -231,6 +231,8 @@ impl AnyFace {
             interest_rate: self
                 .interests_per_second
                 .map(|rate| RateLimit { per_second: rate.into(), burst: rate.into() }),
+            // The swarm draws it: what waits for its turn is none of the outcomes that are counted here.
+            rate_control: None,
         }
     }
 }

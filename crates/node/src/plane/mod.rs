@@ -150,6 +150,8 @@ pub(crate) struct Ends {
 const TASKS_PER_TURN: usize = 32;
 /// Face events kept for a busy control thread.
 const MAX_LATE_EVENTS: usize = 1 << 16;
+/// Room for face events that is kept when none waits.
+const FEW_LATE_EVENTS: usize = 1 << 10;
 /// Bytes read from a stream at once, with what was left of the read before.
 const SCRATCH_BYTES: usize = 256 << 10;
 
@@ -328,6 +330,10 @@ impl DataPlane {
                 debug_assert_eq!(self.late_events.len(), before + 1);
                 break;
             }
+        }
+        // After a flood the room for all that waited is given back.
+        if self.late_events.is_empty() && self.late_events.capacity() > FEW_LATE_EVENTS {
+            self.late_events = Default::default();
         }
         while let Some(event) = self.engine.poll_event() {
             self.tell(Message::Engine(event));

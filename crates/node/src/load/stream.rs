@@ -197,6 +197,20 @@ impl StreamExchange {
         Ok(())
     }
 
+    /// Asks for nothing more until all that was asked for has come: what is on its way would not outlive a long pause.
+    ///
+    /// # Errors
+    /// A connection that fails.
+    pub fn finish(&mut self, patience: Duration) -> io::Result<()> {
+        let window = std::mem::replace(&mut self.window, 0);
+        let deadline = Instant::now() + patience;
+        while self.totals.interests > self.totals.data && Instant::now() < deadline {
+            self.run(Duration::from_millis(1))?;
+        }
+        self.window = window;
+        Ok(())
+    }
+
     fn produce(&mut self) -> io::Result<bool> {
         let (interest, data, totals) = (&self.interest, &self.data, &mut self.totals);
         let mut worked = false;
@@ -224,7 +238,7 @@ impl StreamExchange {
         })?;
         let pending = self.totals.interests - self.totals.data;
         let room = self.window.saturating_sub(pending);
-        if room >= self.window.min(64) && self.consumer.has_room() {
+        if room > 0 && room >= self.window.min(64) && self.consumer.has_room() {
             for _ in 0..room {
                 let number = if self.catalogue > 0 { self.next % self.catalogue } else { self.next };
                 let start = self.consumer.output.len();

@@ -105,6 +105,7 @@ impl Bench<'_> {
         while trial.exchange.report().data < WARM_UP_EXCHANGES && Instant::now() < deadline {
             trial.exchange.run(Duration::from_millis(50))?;
         }
+        trial.exchange.finish()?;
         Ok(Some(trial))
     }
 
@@ -195,6 +196,14 @@ impl Exchange {
         }
     }
 
+    /// Ends what is on its way, before a pause. What is lost on UDP is noticed by the exchange itself.
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Exchange::Udp(_) => Ok(()),
+            Exchange::Stream(exchange, _) => exchange.finish(RUN_UP),
+        }
+    }
+
     fn report(&self) -> Report {
         match self {
             Exchange::Udp(exchange) => exchange.report(),
@@ -221,7 +230,7 @@ impl<'s> Trial<'s> {
         self.exchange.run(span)?;
         let (done, cpu) = (self.exchange.report() - before, self.forwarder.cpu_time() - cpu);
         self.rounds.push(Round { done, cpu });
-        Ok(())
+        self.exchange.finish()
     }
 
     /// How many times the cost of another's this one's is: the median over rounds.

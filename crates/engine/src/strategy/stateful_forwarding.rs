@@ -90,7 +90,8 @@ impl Adapting {
     fn change(&mut self, now: Instant, key: NameHash, change: impl FnOnce(f64) -> f64) {
         let most = self.most_per_second;
         let Some(route) = self.routes.get(now, key) else { return };
-        route.per_second = change(route.per_second).clamp(1.0, most);
+        // At least one a second, as consumers send, even where the face's own limit is lower.
+        route.per_second = change(route.per_second).min(most).max(1.0);
         route.bucket.set_rate(route.per_second, now);
     }
 }
@@ -151,17 +152,23 @@ impl StatefulForwarding {
         };
         let key = key(route, face);
         let (now, limit) = (situation.now(), self.limit);
-        let own = route_key(situation, face);
-        if self.adapting.as_mut().is_some_and(|adapting| !adapting.route(now, own).bucket.has_room(now)) {
-            return false;
+        let taken = match &mut self.adapting {
+            None => self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now),
+            Some(adapting) => {
+                // Nothing is taken of either unless both have it.
+                let own = adapting.route(now, route_key(situation, face));
+                own.bucket.has_room(now)
+                    && self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now)
+                    && own.bucket.put(now)
+            }
+        };
+        let mut full = self.buckets.take_warning(now).then(|| self.buckets.lifetime());
+        if let Some(adapting) = &mut self.adapting {
+            full = full.or(adapting.routes.take_warning(now).then_some(ROUTE_MEMORY));
         }
-        let taken = self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now);
-        if let Some(adapting) = self.adapting.as_mut().filter(|_| taken) {
-            adapting.route(now, own).bucket.put(now);
-        }
-        if self.buckets.take_warning(now) {
+        if let Some(lifetime) = full {
             let name = situation.name().to_name();
-            situation.tell(Event::MeasurementsFull { name, lifetime: self.buckets.lifetime() });
+            situation.tell(Event::MeasurementsFull { name, lifetime });
         }
         taken
     }

@@ -96,6 +96,19 @@ fn an_adapting_route_is_limited_before_its_face_and_grows_by_data_and_is_halved_
 }
 
 #[test]
+fn an_adapting_route_lives_with_a_face_that_may_send_less_than_one_a_second() {
+    for rate in ["0", "0.5"] {
+        let mut node = Node::new(&format!("stateful-forwarding/rate~{rate}/depth~3/tokens~whole/start~1"), 4);
+        node.route("/a", &[(2, 0)]);
+        assert_eq!(node.interest(1, "/a/1"), [Sent::Interest(2)]);
+        assert_eq!(node.data(2, "/a/1"), [Sent::Data(1)]);
+        assert_eq!(node.interest(1, "/a/2"), [Sent::Interest(2)]);
+        node.nack(2, NackReason::Congestion);
+        assert_eq!(burst(&mut node, "/a", 8).0[2], 1, "the depth of the face's bucket, less two");
+    }
+}
+
+#[test]
 fn a_rate_of_zero_lets_the_depth_pass_once() {
     let mut node = Node::new("stateful-forwarding/rate~0/depth~3", 4);
     node.route("/a", &[(2, 0)]);

@@ -52,7 +52,7 @@ impl Bench<'_> {
             self.progress.set_message(format!("{}: {} warms up", part.title(), subject.name()));
             match self.start_trial(subject, way, load) {
                 Ok(trial) => trials.extend(trial),
-                Err(BenchError::Silent { seconds, .. }) => self.note_silent(part, subject, seconds),
+                Err(BenchError::Silent { seconds, .. }) => self.note_silent(part, subject, seconds as f64),
                 Err(error) => return Err(error),
             }
         }
@@ -64,6 +64,9 @@ impl Bench<'_> {
                 self.progress.set_message(format!("{}: {name}, round {round} of {rounds}", part.title()));
                 trial.round(span)?;
             }
+        }
+        for stalled in trials.extract_if(.., |trial| trial.stalled()) {
+            self.note_silent(part, stalled.subject, span.as_secs_f64());
         }
         let against = |name: &str| trials.iter().find(|trial| trial.subject.name() == name);
         let (relay, ndnd) = (against("bare relay"), against("ndnd"));
@@ -231,6 +234,11 @@ impl<'s> Trial<'s> {
         let (done, cpu) = (self.exchange.report() - before, self.forwarder.cpu_time() - cpu);
         self.rounds.push(Round { done, cpu });
         self.exchange.finish()
+    }
+
+    /// Whether nothing came through in one of the rounds, which would make its cost mean nothing.
+    fn stalled(&self) -> bool {
+        self.rounds.iter().any(|round| round.done.data == 0)
     }
 
     /// How many times the cost of another's this one's is: the median over rounds.

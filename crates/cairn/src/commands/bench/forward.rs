@@ -134,7 +134,7 @@ impl Bench<'_> {
         for subject in subjects {
             self.progress.set_message(format!("{}: {}", part.title(), subject.name()));
             match measure(self, subject) {
-                Err(BenchError::Silent { seconds, .. }) => self.note_silent(part, subject, seconds),
+                Err(BenchError::Silent { seconds, .. }) => self.note_silent(part, subject, seconds as f64),
                 outcome => outcome?,
             }
         }
@@ -142,11 +142,11 @@ impl Bench<'_> {
     }
 
     /// One that does not forward in one way may well do so in another.
-    pub(super) fn note_silent(&mut self, part: Part, subject: &Subject, seconds: u64) {
+    pub(super) fn note_silent(&mut self, part: Part, subject: &Subject, seconds: f64) {
         self.rows.push(Row {
             part: part.title(),
             subject: subject.name(),
-            values: vec![("forwarded nothing within", seconds as f64, " s")],
+            values: vec![("forwarded nothing within", seconds, " s")],
         });
     }
 }

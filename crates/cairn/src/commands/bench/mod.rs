@@ -4,6 +4,7 @@ mod cable;
 mod connections;
 mod contest;
 mod forward;
+mod ndnd;
 mod pings;
 mod process;
 mod report;

@@ -16,14 +16,9 @@ use super::subjects::{Subject, Wiring, free_udp_port};
 impl Bench<'_> {
     /// Pings through a forwarder with nothing else to do, beside pings without one.
     pub(super) fn latency(&mut self, subject: &Subject) -> Result<(), BenchError> {
-        let shape = shape(self.arguments, 1000);
-        let listen = loopback(free_udp_port()?);
-        let producer = Producer::start(shape)?;
-        let wiring = Wiring::Udp { listen, producer: producer.address };
-        if !subject.speaks(&wiring) {
+        let Some(Stand { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
             return Ok(());
-        }
-        let mut forwarder = subject.start(&wiring, &self.stage)?;
+        };
         let mut ping = UdpPing::new(loopback(0), listen, shape, 0)?;
         await_ping(subject, &mut ping, &mut forwarder)?;
         let mut direct = UdpPing::new(loopback(0), producer.address, shape, 1 << 32)?;
@@ -49,14 +44,9 @@ impl Bench<'_> {
 
     /// Interests for content that does not exist on one face, and pings on another.
     pub(super) fn pending(&mut self, subject: &Subject) -> Result<(), BenchError> {
-        let shape = shape(self.arguments, 1000);
-        let listen = loopback(free_udp_port()?);
-        let producer = Producer::start(shape)?;
-        let wiring = Wiring::Udp { listen, producer: producer.address };
-        if !subject.speaks(&wiring) {
+        let Some(Stand { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
             return Ok(());
-        }
-        let mut forwarder = subject.start(&wiring, &self.stage)?;
+        };
         let mut ping = UdpPing::new(loopback(0), listen, shape, 1 << 32)?;
         await_ping(subject, &mut ping, &mut forwarder)?;
         let pause = Duration::from_millis(2);
@@ -94,24 +84,35 @@ impl Bench<'_> {
 
     /// From the start of the process to the first packet that comes through.
     pub(super) fn start(&mut self, subject: &Subject) -> Result<(), BenchError> {
+        let started = Instant::now();
+        let Some(mut stand) = self.set_up(subject)? else { return Ok(()) };
+        let mut ping = UdpPing::new(loopback(0), stand.listen, stand.shape, 0)?;
+        await_ping(subject, &mut ping, &mut stand.forwarder)?;
+        let values = vec![("first packet after", started.elapsed().as_secs_f64() * 1000.0, " ms")];
+        self.rows.push(Row { part: Part::Start.title(), subject: subject.name(), values });
+        Ok(())
+    }
+
+    /// Starts a producer and a forwarder before it; `None` if the forwarder does not speak UDP.
+    fn set_up(&self, subject: &Subject) -> Result<Option<Stand>, BenchError> {
         let shape = shape(self.arguments, 1000);
         let listen = loopback(free_udp_port()?);
         let producer = Producer::start(shape)?;
         let wiring = Wiring::Udp { listen, producer: producer.address };
         if !subject.speaks(&wiring) {
-            return Ok(());
+            return Ok(None);
         }
-        let started = Instant::now();
-        let mut forwarder = subject.start(&wiring, &self.stage)?;
-        let socket = UdpSocket::bind(loopback(0))?;
-        socket.connect(listen)?;
-        drop(socket);
-        let mut ping = UdpPing::new(loopback(0), listen, shape, 0)?;
-        await_ping(subject, &mut ping, &mut forwarder)?;
-        let values = vec![("first packet after", started.elapsed().as_secs_f64() * 1000.0, " ms")];
-        self.rows.push(Row { part: Part::Start.title(), subject: subject.name(), values });
-        Ok(())
+        let forwarder = subject.start(&wiring, &self.stage)?;
+        Ok(Some(Stand { shape, listen, producer, forwarder }))
     }
+}
+
+/// A forwarder and the producer behind it.
+struct Stand {
+    shape: Shape,
+    listen: SocketAddr,
+    producer: Producer,
+    forwarder: Forwarder,
 }
 
 fn await_ping(subject: &Subject, ping: &mut UdpPing, forwarder: &mut Forwarder) -> Result<(), BenchError> {

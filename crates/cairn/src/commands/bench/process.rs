@@ -1,6 +1,8 @@
 //! A forwarder as a process of its own on a processor of its own.
 
 use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -40,6 +42,18 @@ impl Forwarder {
     /// Bytes of memory that are resident.
     pub(super) fn resident_bytes(&self) -> u64 {
         family(self.child.id()).into_iter().map(resident_bytes_of).sum()
+    }
+
+    /// Waits until it accepts connections at its socket.
+    pub(super) fn await_socket(&mut self, socket: &Path, name: &str) -> io::Result<()> {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while UnixStream::connect(socket).is_err() {
+            if Instant::now() > deadline || self.has_ended() {
+                return Err(io::Error::other(format!("{name} did not open its socket {}", socket.display())));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// Whether it has ended by itself.

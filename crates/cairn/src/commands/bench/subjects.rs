@@ -5,10 +5,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use node::load::{StreamSocket, relay_streams};
 
+use super::ndnd::Ndnd;
 use super::process::Forwarder;
 
 /// A forwarder to be measured.
@@ -139,34 +139,12 @@ fn ndnd(program: &Path, wiring: &Wiring, stage: &Stage) -> io::Result<Forwarder>
         Wiring::Tcp { listen, producer } => (free_udp_port()?, listen.port(), format!("tcp4://{producer}")),
         Wiring::Unix { .. } => return Err(io::ErrorKind::Unsupported.into()),
     };
-    let socket = stage.directory.join("ndnd.sock");
+    let ndnd = Ndnd { program, socket: &stage.directory.join("ndnd.sock") };
     // One forwarding thread, because it gets one processor.
-    let text = format!(
-        "core:\n  log_level: ERROR\nfaces:\n  udp:\n    port_unicast: {udp}\n    port_multicast: {}\n  tcp:\n    enabled: true\n    port_unicast: {tcp}\n  \
-         unix:\n    enabled: true\n    socket_path: {}\n  websocket:\n    enabled: false\nfw:\n  threads: 1\n",
-        free_udp_port()?,
-        socket.display()
-    );
-    let file = stage.directory.join("ndnd.yml");
-    std::fs::write(&file, text)?;
-    let mut command = Command::new(program);
-    command.args(["fw", "run"]).arg(file);
-    let forwarder = Forwarder::start(&mut stage.within(command), stage.forwarder_cpu, stage.load_cpu)?;
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while UnixStream::connect(&socket).is_err() {
-        if Instant::now() > deadline {
-            return Err(io::Error::other("ndnd did not open its socket within ten seconds"));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let added = Command::new(program)
-        .args(["fw", "route-add", &format!("prefix={}", stage.prefix), &format!("face={remote}")])
-        .env("NDN_CLIENT_TRANSPORT", format!("unix://{}", socket.display()))
-        .output()?;
-    if !added.status.success() {
-        let said = String::from_utf8_lossy(&added.stderr).into_owned();
-        return Err(io::Error::other(format!("ndnd did not take the route: {said}")));
-    }
+    let command = ndnd.forwarder(&stage.directory.join("ndnd.yml"), udp, tcp, Some(1))?;
+    let mut forwarder = Forwarder::start(&mut stage.within(command), stage.forwarder_cpu, stage.load_cpu)?;
+    forwarder.await_socket(ndnd.socket, "ndnd")?;
+    ndnd.add_route(&stage.prefix, &remote)?;
     Ok(forwarder)
 }
 

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,6 +13,7 @@ use packet::random::Random;
 use thiserror::Error;
 
 use super::forward::Row;
+use super::ndnd::Ndnd;
 use super::process::{Forwarder, cpu_time_of_ended_children};
 use super::report;
 use super::subjects::{find_ndnd, free_tcp_port, free_udp_port};
@@ -206,8 +206,7 @@ impl Software {
                 command
             }
             Software::Ndnd(program) => {
-                let mut command = Command::new(program);
-                command.args(["put", NAME]).env("NDN_CLIENT_TRANSPORT", transport);
+                let mut command = Ndnd { program, socket }.tool(&["put", NAME]);
                 command.stdin(File::open(object)?);
                 command
             }
@@ -222,11 +221,7 @@ impl Software {
                 command.args(["get", "--quiet", "--connect", &transport, NAME]);
                 command
             }
-            Software::Ndnd(program) => {
-                let mut command = Command::new(program);
-                command.args(["cat", NAME]).env("NDN_CLIENT_TRANSPORT", transport);
-                command
-            }
+            Software::Ndnd(program) => Ndnd { program, socket }.tool(&["cat", NAME]),
         }
     }
 
@@ -240,25 +235,21 @@ impl Software {
     ) -> io::Result<Forwarder> {
         let command = match self {
             Software::Cairn => cairn(&place.join(format!("{name}.toml")), socket, listen, neighbour)?,
-            Software::Ndnd(program) => ndnd(program, &place.join(format!("{name}.yml")), socket, listen)?,
+            Software::Ndnd(program) => {
+                let (mut udp, mut tcp) = (free_udp_port()?, free_tcp_port()?);
+                match listen {
+                    Some((Link::Udp, address)) => udp = address.port(),
+                    Some((Link::Tcp, address)) => tcp = address.port(),
+                    None => {}
+                }
+                let file = place.join(format!("{name}.yml"));
+                Ndnd { program, socket }.forwarder(&file, udp, tcp, None)?
+            }
         };
         let mut forwarder = Forwarder::start_anywhere(command)?;
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while UnixStream::connect(socket).is_err() {
-            if Instant::now() > deadline || forwarder.has_ended() {
-                return Err(io::Error::other(format!("{} did not open its socket", self.name())));
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        forwarder.await_socket(socket, self.name())?;
         if let (Software::Ndnd(program), Some(remote)) = (self, neighbour) {
-            let added = Command::new(program)
-                .args(["fw", "route-add", &format!("prefix={PREFIX}"), &format!("face={remote}")])
-                .env("NDN_CLIENT_TRANSPORT", format!("unix://{}", socket.display()))
-                .output()?;
-            if !added.status.success() {
-                let said = String::from_utf8_lossy(&added.stderr).into_owned();
-                return Err(io::Error::other(format!("ndnd did not take the route: {said}")));
-            }
+            Ndnd { program, socket }.add_route(PREFIX, remote)?;
         }
         Ok(forwarder)
     }
@@ -327,29 +318,5 @@ fn cairn(
     std::fs::write(file, text)?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["node", "run", "--config"]).arg(file).env("CAIRN_LOG", "warn");
-    Ok(command)
-}
-
-fn ndnd(
-    program: &Path,
-    file: &Path,
-    socket: &Path,
-    listen: Option<(Link, SocketAddr)>,
-) -> io::Result<Command> {
-    let (mut udp, mut tcp) = (free_udp_port()?, free_tcp_port()?);
-    match listen {
-        Some((Link::Udp, address)) => udp = address.port(),
-        Some((Link::Tcp, address)) => tcp = address.port(),
-        None => {}
-    }
-    let text = format!(
-        "core:\n  log_level: ERROR\nfaces:\n  udp:\n    port_unicast: {udp}\n    port_multicast: {}\n  tcp:\n    enabled: true\n    port_unicast: {tcp}\n  \
-         unix:\n    enabled: true\n    socket_path: {}\n  websocket:\n    enabled: false\n",
-        free_udp_port()?,
-        socket.display()
-    );
-    std::fs::write(file, text)?;
-    let mut command = Command::new(program);
-    command.args(["fw", "run"]).arg(file);
     Ok(command)
 }

@@ -105,5 +105,5 @@ pub(crate) fn accepted(command: Command, response: &ControlResponse) -> Result<C
     }
     let (module, verb) = command.words();
     let reason = format!("{} {}", response.code.number(), response.text);
-    Err(ClientError::Refused(format!("{module} {verb}"), reason).into())
+    Err(ClientError::Refused(format!("carry out {module}/{verb}"), reason).into())
 }

@@ -309,6 +309,10 @@ impl DataPlane {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let header =
             packet::LinkHeader { cache_policy: Some(packet::CachePolicy::NoCache), ..Default::default() };
+        // What the node tells unasked, in case somebody waits for it, is no mistake of anybody's.
+        if !self.engine.awaits(data, &hashes) {
+            return;
+        }
         self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data, &hashes, &header);
     }
 }

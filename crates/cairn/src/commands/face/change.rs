@@ -11,6 +11,9 @@ use crate::tool::forwarder::{Forwarder, accepted};
 use crate::tool::output;
 use crate::tool::units::{duration, size};
 
+/// How the addresses of faces begin that forwarders have for themselves.
+const OWN_FACES: [&str; 3] = ["internal:", "contentstore:", "null:"];
+
 /// Make a face to a peer. One that exists already is as good.
 #[derive(Debug, Args)]
 pub(super) struct CreateArguments {
@@ -134,9 +137,11 @@ impl UpdateArguments {
             && let Some(conflicts) = response.parameters()?
         {
             let conflicts = parameters_json(&conflicts);
+            let settings = conflicts.as_object().into_iter().flatten();
+            let settings: Vec<String> = settings.map(|(key, value)| format!("{key} {value}")).collect();
+            let (number, settings) = (face.face_id, settings.join(", "));
             return Err(ToolError::other(format!(
-                "face {} cannot be {conflicts}; nothing was changed",
-                face.face_id
+                "face {number} cannot have {settings}; nothing was changed"
             )));
         }
         let updated = accepted(Command::FacesUpdate, &response)?;
@@ -147,6 +152,13 @@ impl UpdateArguments {
 impl DestroyArguments {
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
         let face = self.face.must_find(forwarder)?;
+        // A forwarder says of any face that it is gone, of its own ones too, which stay.
+        if OWN_FACES.iter().any(|scheme| face.uri.starts_with(scheme)) {
+            let (number, uri) = (face.face_id, face.uri);
+            return Err(ToolError::other(format!(
+                "face {number} to {uri} is the forwarder's own, and stays"
+            )));
+        }
         let parameters = ControlParameters { face_id: Some(face.face_id), ..Default::default() };
         forwarder.command(Command::FacesDestroy, &parameters)?;
         let gone = ControlParameters { uri: Some(face.uri), ..parameters };

@@ -116,6 +116,10 @@ fn with_an_anchor_signed_objects_are_trusted_and_others_refused() {
         let refused = get(arguments);
         assert_eq!((refused.status.code(), refused.stdout.len()), (Some(5), 0), "{arguments:?}");
     }
+    // Where there is no manifest, asking for one again and again would bring none.
+    let none = get(&["/lab/alice/signed", "--manifest"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(5), 0));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("it has no manifest"));
     let peek = |name: &str| world.run(&["peek", "-p", "-P", name, "--anchor", "root.cert"]).status.code();
     assert_eq!(
         (peek("/lab/alice/signed/32=metadata"), peek("/lab/alice/plain/32=metadata")),

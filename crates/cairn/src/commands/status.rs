@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{content_store, face, route, strategy};
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
 use crate::tool::units::{duration, show_duration, show_size};
-use crate::tool::{ToolError, finish, output};
+use crate::tool::{ToolError, output};
 
 /// Show how a forwarder is: what it holds, what went through it.
 #[derive(Debug, Args)]
@@ -64,10 +64,7 @@ struct Rest {
 
 impl StatusArguments {
     pub(crate) fn run(&self) -> ExitCode {
-        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
-            self.run_on(&mut forwarder)?;
-            Ok(ExitCode::SUCCESS)
-        }))
+        self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {

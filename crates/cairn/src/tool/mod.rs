@@ -14,6 +14,7 @@ pub(crate) mod output;
 pub(crate) mod passphrase;
 pub(crate) mod progress;
 pub(crate) mod signing;
+pub(crate) mod switch;
 pub(crate) mod trusting;
 pub(crate) mod units;
 

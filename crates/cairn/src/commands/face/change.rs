@@ -1,6 +1,6 @@
 //! `cairn face create`, `update` and `destroy`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use management::{Command, ControlParameters, FaceFlags, FacePersistency, StatusCode};
 use packet::time::Duration;
 
@@ -9,6 +9,7 @@ use crate::tool::ToolError;
 use crate::tool::face_address::{FaceName, canonical};
 use crate::tool::forwarder::{Forwarder, accepted};
 use crate::tool::output;
+use crate::tool::switch::{Switch, flags_and_mask};
 use crate::tool::units::{duration, size};
 
 /// How the addresses of faces begin that forwarders have for themselves.
@@ -68,35 +69,20 @@ struct Settings {
     local_fields: Option<Switch>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
 impl Settings {
     fn parameters(&self) -> ControlParameters {
-        let switches = [
-            (self.local_fields, FaceFlags::LOCAL_FIELDS),
-            (self.reliability, FaceFlags::LP_RELIABILITY),
-            (self.congestion_marking, FaceFlags::CONGESTION_MARKING),
-        ];
-        let (mut flags, mut mask) = (FaceFlags::NONE, FaceFlags::NONE);
-        for (switch, flag) in switches {
-            let Some(switch) = switch else { continue };
-            mask = mask.with(flag);
-            if switch == Switch::On {
-                flags = flags.with(flag);
-            }
-        }
-        let is_given = mask != FaceFlags::NONE;
+        let (flags, mask) = flags_and_mask(&[
+            (self.local_fields, FaceFlags::LOCAL_FIELDS.0),
+            (self.reliability, FaceFlags::LP_RELIABILITY.0),
+            (self.congestion_marking, FaceFlags::CONGESTION_MARKING.0),
+        ]);
         ControlParameters {
             face_persistency: self.persistency,
             mtu_bytes: self.mtu,
             base_congestion_marking_interval_ns: self.marking_interval.map(Duration::as_nanos),
             default_congestion_threshold_bytes: self.marking_threshold,
-            flags: is_given.then_some(flags.0),
-            mask: is_given.then_some(mask.0),
+            flags,
+            mask,
             ..Default::default()
         }
     }
@@ -175,26 +161,4 @@ fn report(forwarder: &Forwarder, what: &str, face: &ControlParameters) -> Result
     let number = face.face_id.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let to = face.uri.as_ref().map_or_else(String::new, |uri| format!(" to {uri}"));
     Ok(output::line(format_args!("face {number}{to} {what}"))?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_switches_that_are_given_are_in_the_mask() {
-        let settings = Settings {
-            persistency: None,
-            mtu: Some(1400),
-            reliability: Some(Switch::On),
-            congestion_marking: Some(Switch::Off),
-            marking_interval: None,
-            marking_threshold: None,
-            local_fields: None,
-        };
-        let parameters = settings.parameters();
-        assert_eq!((parameters.flags, parameters.mask), (Some(2), Some(6)));
-        let nothing = Settings { reliability: None, congestion_marking: None, ..settings };
-        assert_eq!((nothing.parameters().flags, nothing.parameters().mask), (None, None));
-    }
 }

@@ -38,6 +38,7 @@ pub(crate) struct Settings {
     pub(crate) crowded_idle_timeout: Duration,
     pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
+    pub(crate) answer_poll: Duration,
     pub(crate) send_queue_bytes: usize,
     pub(crate) all_send_queues_bytes: usize,
     pub(crate) reassembly_bytes: usize,

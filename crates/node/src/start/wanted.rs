@@ -138,6 +138,7 @@ fn settings(config: &Config) -> Settings {
         crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
         stall_timeout: Duration::from_secs(node.stall_timeout_secs),
         busy_poll: Duration::from_micros(node.busy_poll_micros),
+        answer_poll: Duration::from_micros(node.answer_poll_micros),
         send_queue_bytes: node.send_queue_bytes,
         all_send_queues_bytes: node.all_send_queues_bytes,
         reassembly_bytes: node.reassembly_bytes,

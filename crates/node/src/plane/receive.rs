@@ -138,7 +138,15 @@ impl DataPlane {
         for frame in frames {
             // Looked up anew after a batch has been handed over, which may do anything to faces.
             let Some(face) = self.faces.get_mut(&id) else { return };
-            receive_frame(face, from, frame, self.now, &mut self.engine, &mut self.arrivals, &mut self.delayed);
+            receive_frame(
+                face,
+                from,
+                frame,
+                self.now,
+                &mut self.engine,
+                &mut self.arrivals,
+                &mut self.delayed,
+            );
             if self.arrivals.len() >= Arrivals::FULL {
                 self.hand_over();
             }

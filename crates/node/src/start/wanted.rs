@@ -231,7 +231,7 @@ mod tests {
     fn what_means_nothing_is_refused_before_anything_is_opened_and_is_named() {
         for (text, expected) in [
             ("[udp]\nmtu_bytes = 10", "udp.mtu_bytes"),
-            ("[content_store]\neviction = \"fifo\"", "there is no policy fifo; there are sieve, "),
+            ("[content_store]\neviction = \"fifo\"", "there is no policy fifo; there are "),
             ("[content_store]\nunsolicited = \"all\"", "content_store.unsolicited: there is no policy all"),
             ("[tables]\ndefault_strategy = \"best\"", "tables.default_strategy: there is no strategy best"),
             ("[tables]\nproducer_regions = [\"a\"]", "tables.producer_regions: \"a\": a name starts with /"),

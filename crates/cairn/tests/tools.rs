@@ -241,13 +241,14 @@ fn a_room_hears_what_is_said_in_it() {
     let mut listener =
         listener.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
     world.start(&["chat", "/room/lab", "--nick", "cyn", "--stay"], "you are /cyn/room/lab");
-    let said = world.run_with(&["chat", "/room/lab", "--nick", "bob"], b"hello\nescape \x1b[31m\n");
+    let said = world.run_with(&["chat", "/room/lab", "--nick", "bob"], b"hello\nescape \x1b[31m\n\xfcber\n");
     assert!(said.status.success());
     let _ = listener.kill();
     let heard = String::from_utf8(world::all(listener.stdout.take().unwrap())).unwrap();
     let _ = listener.wait();
     assert!(heard.contains("/bob: hello\n"), "{heard}");
     assert!(heard.contains("/bob: escape \u{fffd}[31m\n"), "{heard}");
+    assert!(heard.contains("/bob: \u{fffd}ber\n"), "{heard}");
 }
 
 #[test]

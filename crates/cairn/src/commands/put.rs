@@ -250,8 +250,11 @@ impl PutArguments {
                 "manifest_packets": served.publication.manifest().len(),
             }))?;
         } else if !self.quiet {
-            let segments = served.publication.last_segment() + 1;
-            tell!("published {} in {segments} segments as {name}", show_size(size_bytes as f64));
+            let segments = match served.publication.last_segment() {
+                0 => "1 segment".to_owned(),
+                last => format!("{} segments", last + 1),
+            };
+            tell!("published {} in {segments} as {name}", show_size(size_bytes as f64));
         }
         if self.print_version
             && let Some(version) = name.as_ref().last().and_then(flow::naming::version_number)

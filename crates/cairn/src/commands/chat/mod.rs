@@ -117,8 +117,9 @@ impl ChatArguments {
         let (send, lines) = mpsc::sync_channel(16);
         // Standard input cannot be waited for together with the socket everywhere, so a thread of its own reads it.
         std::thread::spawn(move || {
-            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-                if send.send(line).is_err() {
+            for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+                // Somebody who writes in another encoding is still heard.
+                if send.send(String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned()).is_err() {
                     return;
                 }
             }

@@ -3,8 +3,10 @@
 //! Everything works without a file. [`Config::sample`] writes one with all keys, made from the definitions below, so it cannot be
 //! out of date. A key that does not exist is an error that names the line and what may have been meant.
 
+mod check;
 mod impairment;
 mod read;
+mod restart;
 mod section;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

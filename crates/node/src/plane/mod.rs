@@ -56,6 +56,8 @@ pub(crate) enum Message {
     Face(Box<FaceEvent>),
     /// Something that the engine wants known.
     Engine(engine::Event),
+    /// Routes of the configuration.
+    Configured(Vec<(packet::Name, engine::NextHop)>),
 }
 
 /// What epoll says is ready.
@@ -320,6 +322,17 @@ impl DataPlane {
                 }
             }
             Err(_) => self.drops.count(DropReason::ManagementBusy),
+        }
+    }
+
+    /// Tells the control thread of routes of the configuration; gives them back if it has no time.
+    pub(crate) fn tell_of_routes(
+        &mut self,
+        routes: Vec<(packet::Name, engine::NextHop)>,
+    ) -> Option<Vec<(packet::Name, engine::NextHop)>> {
+        match self.messages.try_send(Message::Configured(routes)) {
+            Err(TrySendError::Full(Message::Configured(routes))) => Some(routes),
+            _ => None,
         }
     }
 

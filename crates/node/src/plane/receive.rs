@@ -138,7 +138,15 @@ impl DataPlane {
         for frame in frames {
             // Looked up anew after a batch has been handed over, which may do anything to faces.
             let Some(face) = self.faces.get_mut(&id) else { return };
-            receive_frame(face, from, frame, self.now, &mut self.engine, &mut self.arrivals, &mut self.delayed);
+            receive_frame(
+                face,
+                from,
+                frame,
+                self.now,
+                &mut self.engine,
+                &mut self.arrivals,
+                &mut self.delayed,
+            );
             if self.arrivals.len() >= Arrivals::FULL {
                 self.hand_over();
             }
@@ -309,6 +317,10 @@ impl DataPlane {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let header =
             packet::LinkHeader { cache_policy: Some(packet::CachePolicy::NoCache), ..Default::default() };
+        // What the node tells unasked, in case somebody waits for it, is no mistake of anybody's.
+        if !self.engine.awaits(data, &hashes) {
+            return;
+        }
         self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data, &hashes, &header);
     }
 }

@@ -34,8 +34,7 @@ pub(super) fn asks(shop: &Shop, link: &'static str) -> Result<(), String> {
     let ours = CairnNode::start(shop)?;
     let content = shop.scratch.file("content", b"from cairn")?;
     eventually(|| {
-        let mut poke =
-            super::cairn_command(shop, &ours.address(), &["poke", "/cairn/app", "--freshness", "1s"]);
+        let mut poke = cairn_command(shop, &ours.address(), &["poke", "/cairn/app", "--freshness", "1s"]);
         let _poke = Background::start(&mut poke, &shop.scratch, Some(&content))?;
         let said = output(&mut node(shop, "consumer.mjs", &ours.address_over(link), "/cairn/app"), None)?;
         expect(&String::from_utf8_lossy(&said), &["from cairn"])

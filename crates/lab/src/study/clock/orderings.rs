@@ -1,6 +1,6 @@
 //! What the paper says about the dumbbell in words, checked.
 
-use super::dumbbell::Sweep;
+use super::dumbbell::{Quantity, Sweep};
 use super::experiment::tick_text;
 use super::scenario::Outcome;
 use super::summary::Results;
@@ -44,12 +44,14 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    fn outcome(&self, pairs: usize, depth: u32, tick: f64, smoothened: bool) -> Option<&Outcome> {
-        self.results.get(&self.sweep.point(pairs, depth, tick, smoothened))
+    /// The mean over all starts.
+    fn mean(&self, pairs: usize, depth: u32, tick: f64, smoothened: bool, value: Quantity) -> Option<f64> {
+        let point = self.sweep.point(pairs, depth, tick, smoothened);
+        self.sweep.estimate(self.results, &point, value).map(|estimate| estimate.mean)
     }
 
     fn mbps(&self, pairs: usize, depth: u32, tick: f64, smoothened: bool) -> f64 {
-        self.outcome(pairs, depth, tick, smoothened).map_or(f64::NAN, Outcome::received_mbps)
+        self.mean(pairs, depth, tick, smoothened, Outcome::received_mbps).unwrap_or(f64::NAN)
     }
 
     /// The mean over all numbers of pairs above one.
@@ -134,7 +136,7 @@ fn several_flows(numbers: &Numbers<'_>) -> Vec<Finding> {
         .sweep
         .pairs
         .iter()
-        .filter_map(|&pairs| numbers.outcome(pairs, 50, 1.0, false).map(Outcome::fairness))
+        .filter_map(|&pairs| numbers.mean(pairs, 50, 1.0, false, Outcome::fairness))
         .collect();
     let smooth: Vec<(f64, f64)> = depths
         .into_iter()

@@ -55,17 +55,17 @@ fn the_cells_of_one_flow_that_the_paper_names_are_within_ten_percent() {
 
 #[test]
 fn means_over_start_times_say_how_sure_they_are() {
-    let text = with(STARTS, "pairs = [1, 2, 5, 10]", "pairs = [2]");
+    let text = with(STARTS, "pairs = [2, 5, 10]", "pairs = [2]");
     let text = with(&text, "ticks-ms = [0, 1, 5, 10]", "ticks-ms = [5]");
-    let text = with(&text, "bucket-depths = [50, 100, 500]", "bucket-depths = [50]");
     let text = with(&text, "length-s = 10", "length-s = 1");
-    let report = report(&with(&text, "other-starts = 4", "other-starts = 2"), 2);
+    let report = report(&with(&text, "other-starts = 7", "other-starts = 2"), 2);
     let table = |name: &str| report.tables.iter().find(|table| table.name == name).unwrap();
     let cell = table("throughput-per-fib").rows[0][1].to_string();
     let (mean, half) = cell.split_once(" ± ").unwrap();
     let (mean, half): (f64, f64) = (mean.parse().unwrap(), half.parse().unwrap());
     assert!(mean > 10.0 && half > 0.0 && half < mean, "{cell}");
     assert!(report.to_text().contains("means over 3 start times"));
+    assert!(!report.to_text().contains("NaN"), "{}", report.to_text());
 }
 
 #[test]

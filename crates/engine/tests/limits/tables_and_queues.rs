@@ -1,9 +1,9 @@
 //! What happens at every limit: nothing grows, nobody suffers for another, and each drop has its reason.
 
 use engine::*;
-use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name};
+use packet::{Dialect, Interest, LinkHeader, NackReason};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arbitrary::Arbitrary;
 use engine::{
     ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope, LinkType,
-    NextHop, Outgoing, RateLimit, StrategySpec, Transmit, UnsolicitedPolicy, strategy_names,
+    NextHop, Outgoing, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy, strategy_names,
 };
 use packet::time::{Duration, Instant};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, PitToken};
@@ -51,6 +51,15 @@ struct AnyFace {
     send_pit_tokens: bool,
     max_pending: Option<u8>,
     interests_per_second: Option<u8>,
+    rate_control: Option<AnyRateControl>,
+}
+
+#[derive(Debug, Arbitrary)]
+struct AnyRateControl {
+    mircc: bool,
+    kilobits_per_second: u16,
+    overhead_bytes: u8,
+    max_held: u8,
 }
 
 #[derive(Debug, Arbitrary)]
@@ -231,8 +240,18 @@ impl AnyFace {
             interest_rate: self
                 .interests_per_second
                 .map(|rate| RateLimit { per_second: rate.into(), burst: rate.into() }),
-            // The swarm draws it: what waits for its turn is none of the outcomes that are counted here.
-            rate_control: None,
+            rate_control: self.rate_control.as_ref().map(AnyRateControl::config),
+        }
+    }
+}
+
+impl AnyRateControl {
+    fn config(&self) -> RateControlConfig {
+        RateControlConfig {
+            method: if self.mircc { RateMethod::Mircc } else { RateMethod::Hobhis },
+            bits_per_second: u64::from(self.kilobits_per_second) * 1000,
+            overhead_bytes: self.overhead_bytes.into(),
+            max_held: self.max_held.into(),
         }
     }
 }
@@ -481,6 +500,8 @@ impl Node {
                 may_leave(data.name());
                 let asked = target.asked.iter().any(|(interest, _)| interest.matches(&data));
                 assert!(asked, "{} was not asked for {}", face, data.name());
+                let told = header.explicit_rate.is_some();
+                assert_eq!(told, config.rate_control.is_some(), "consumers are told a rate where there is one");
             }
             Outgoing::Nack(interest, _) => {
                 self.totals.nacks_sent += 1;
@@ -526,6 +547,14 @@ impl Node {
         self.now += self.limits.max_lifetime;
         self.settle();
         assert_eq!(self.engine.table_sizes().pending, 0, "nothing stays pending for ever");
+        // Of what waited for its turn each face's first is still to come; nobody wants it any more, nor those behind it.
+        for _ in 0..self.faces.len() {
+            self.now = match self.engine.next_deadline() {
+                Instant::NEVER => break,
+                turn => self.now.max(turn),
+            };
+            self.settle();
+        }
         assert_eq!(self.engine.next_deadline(), Instant::NEVER);
         for &face in self.faces.keys() {
             assert_eq!(self.engine.face_pending(face), Some(0), "face {face} waits for nothing any more");

@@ -21,6 +21,7 @@ use packet::time::Duration;
 use sim::topology::Topology;
 use sim::{AppId, Consumer, LinkConfig, Network, Producer, Queue, Zipf};
 use testkit::counting_allocator::CountingAllocator;
+use testkit::stopwatch::Stopwatch;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator<MiMalloc> = CountingAllocator::new(MiMalloc);
@@ -47,8 +48,6 @@ fn main() {
     let out = arguments.iter().position(|word| word == "--out").and_then(|place| arguments.get(place + 1));
     let mut points: Vec<Point> =
         [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536].into_iter().map(chain).collect();
-    points
-        .extend([10, 30, 100, 300, 1_000, 3_000, 10_000].map(|nodes| graph(NODES, nodes, 2, nodes / 10, 20)));
     // Small graphs run for longer, for the system accounts for processors in steps of milliseconds.
     let seconds = |nodes: usize| 20 * (1_000 / nodes as u64).clamp(1, 100);
     let sizes = [10, 30, 100, 300, 1_000, 3_000, 10_000];
@@ -142,9 +141,9 @@ fn measure(
     run: impl FnOnce(&mut Network),
 ) -> Point {
     let (mut network, built) = ALLOCATOR.count(make);
-    let before = on_processor();
+    let stopwatch = Stopwatch::start();
     let ((), grown) = ALLOCATOR.count(|| run(&mut network));
-    let nanos = on_processor() - before;
+    let nanos = stopwatch.nanos();
     let nodes = network.node_count();
     Point {
         what,
@@ -155,14 +154,6 @@ fn measure(
         nanos_per_hop: nanos / network.hops() as f64,
         bytes_per_node: (built.held_bytes + grown.held_bytes) as f64 / nodes as f64,
     }
-}
-
-/// Nanoseconds that this process was on a processor; the time of day, where the system does not tell.
-fn on_processor() -> f64 {
-    let told = std::fs::read_to_string("/proc/self/schedstat").ok();
-    let nanos = told.as_deref().and_then(|text| text.split(' ').next()).and_then(|word| word.parse().ok());
-    let wall = || std::time::UNIX_EPOCH.elapsed().map_or(0.0, |span| span.as_nanos() as f64);
-    nanos.unwrap_or_else(wall)
 }
 
 fn write(points: &[Point], folder: &Path) {

@@ -7,6 +7,7 @@ use lab::study::{Runner, run};
 
 const LINEAR: &str = include_str!("../../../experiments/clock-linear.toml");
 const DUMBBELL: &str = include_str!("../../../experiments/clock-dumbbell.toml");
+const STARTS: &str = include_str!("../../../experiments/clock-starts.toml");
 const BEYOND: &str = include_str!("../../../experiments/clock-beyond.toml");
 
 fn report(text: &str, workers: usize) -> Report {
@@ -43,13 +44,28 @@ fn the_cells_of_one_flow_that_the_paper_names_are_within_ten_percent() {
     let text = with(&text, "ticks-ms = [0, 1, 5, 10]", "ticks-ms = [5, 10]");
     let text = with(&text, "bucket-depths = [50, 100, 500]", "bucket-depths = [50, 100]");
     let report = report(&text, 2);
-    let cells = &report.tables.iter().find(|table| table.name == "named-cells-per-face").unwrap().rows;
+    let cells = &report.tables.iter().find(|table| table.name == "named-cells-per-fib").unwrap().rows;
     assert_eq!(cells.len(), 6);
     for row in cells {
         let difference = row[3].to_string();
         let percent: f64 = difference.trim_end_matches(" %").parse().unwrap();
         assert!(percent.abs() <= 10.0, "{row:?}");
     }
+}
+
+#[test]
+fn means_over_start_times_say_how_sure_they_are() {
+    let text = with(STARTS, "pairs = [2, 5, 10]", "pairs = [2]");
+    let text = with(&text, "ticks-ms = [0, 1, 5, 10]", "ticks-ms = [5]");
+    let text = with(&text, "length-s = 10", "length-s = 1");
+    let report = report(&with(&text, "other-starts = 7", "other-starts = 2"), 2);
+    let table = |name: &str| report.tables.iter().find(|table| table.name == name).unwrap();
+    let cell = table("throughput-per-fib").rows[0][1].to_string();
+    let (mean, half) = cell.split_once(" ± ").unwrap();
+    let (mean, half): (f64, f64) = (mean.parse().unwrap(), half.parse().unwrap());
+    assert!(mean > 10.0 && half > 0.0 && half < mean, "{cell}");
+    assert!(report.to_text().contains("means over 3 start times"));
+    assert!(!report.to_text().contains("NaN"), "{}", report.to_text());
 }
 
 #[test]

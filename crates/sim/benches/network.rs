@@ -16,6 +16,7 @@ use packet::random::Random;
 use packet::time::Duration;
 use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, Zipf, study_cache};
 use testkit::counting_allocator::CountingAllocator;
+use testkit::stopwatch::Stopwatch;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator<MiMalloc> = CountingAllocator::new(MiMalloc);
@@ -34,30 +35,6 @@ fn main() {
     }
     if chosen("caches") {
         caches();
-    }
-}
-
-/// Measures the time this process was on a processor, so that others on the machine matter little; the time of day, where the
-/// system does not tell.
-struct Stopwatch {
-    time: std::time::Instant,
-    on_processor: Option<u64>,
-}
-
-impl Stopwatch {
-    fn start() -> Self {
-        Stopwatch { time: std::time::Instant::now(), on_processor: Self::on_processor() }
-    }
-
-    fn on_processor() -> Option<u64> {
-        std::fs::read_to_string("/proc/self/schedstat").ok()?.split(' ').next()?.parse().ok()
-    }
-
-    fn nanos(&self) -> f64 {
-        match (self.on_processor, Self::on_processor()) {
-            (Some(before), Some(now)) => (now - before) as f64,
-            _ => self.time.elapsed().as_nanos() as f64,
-        }
     }
 }
 

@@ -10,4 +10,5 @@ pub mod cable;
 pub mod counting_allocator;
 pub mod needs;
 pub mod network;
+pub mod stopwatch;
 pub mod vectors;

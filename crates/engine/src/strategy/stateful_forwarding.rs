@@ -2,8 +2,8 @@
 //! case for stateful forwarding plane", Computer Communications 2013).
 //!
 //! Towards each next hop there is a token bucket. An Interest that finds no token on any of its next hops goes back with
-//! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly. Routers may
-//! heed that, too: then the bucket of each route adapts as a consumer's rate does.
+//! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly. Before the bucket of a
+//! next hop there may be one for each route, as `PerFibLimits` of ndnSIM 1 have it, whose rate may adapt as a consumer's does.
 
 use packet::time::{Duration, Instant};
 use packet::{Data, NackReason, NameHash};
@@ -27,8 +27,8 @@ struct StatefulForwarding {
     suppression: Suppression,
     limit: Limit,
     share: Share,
-    /// Buckets of routes that adapt, before those of faces.
-    adapting: Option<Adapting>,
+    /// Buckets of routes, before those of faces.
+    routes: Option<Routes>,
     /// A bucket is forgotten when it has not been used for as long as it takes to fill: a new one is full too.
     buckets: Measurements<Bucket>,
 }
@@ -37,7 +37,7 @@ struct StatefulForwarding {
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     Even(RateLimit),
-    Whole { per_second: f64, depth: u32 },
+    Whole { per_second: f64, depth: u32, leak: f64 },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,9 @@ impl Bucket {
     fn new(limit: Limit, now: Instant) -> Self {
         match limit {
             Limit::Even(limit) => Bucket::Even(TokenBucket::full(limit, now)),
-            Limit::Whole { per_second, depth } => Bucket::Whole(LeakyBucket::empty(per_second, depth, now)),
+            Limit::Whole { per_second, depth, leak } => {
+                Bucket::Whole(LeakyBucket::empty(per_second, depth, now).losing(leak, now))
+            }
         }
     }
 
@@ -62,13 +64,15 @@ impl Bucket {
     }
 }
 
-/// Limits of routes that begin low, grow by one for each Data and are halved by each Nack.
+/// Limits of routes. If they adapt they grow by one for each Data and are halved by each Nack.
 #[derive(Debug)]
-struct Adapting {
+struct Routes {
     start_per_second: f64,
+    adapt: bool,
     most_per_second: f64,
     depth: u32,
-    routes: Measurements<RouteLimit>,
+    leak: f64,
+    limits: Measurements<RouteLimit>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,19 +84,19 @@ struct RouteLimit {
 /// How long what a route's limit has become is remembered after its last use.
 const ROUTE_MEMORY: Duration = Duration::from_secs(60);
 
-impl Adapting {
-    fn route(&mut self, now: Instant, key: NameHash) -> &mut RouteLimit {
-        let (per_second, depth) = (self.start_per_second, self.depth);
-        let bucket = || LeakyBucket::empty(per_second, depth, now);
-        self.routes.renew(now, key, || RouteLimit { per_second, bucket: bucket() })
+impl Routes {
+    fn limit(&mut self, now: Instant, key: NameHash) -> &mut RouteLimit {
+        let (per_second, depth, leak) = (self.start_per_second, self.depth, self.leak);
+        let bucket = || LeakyBucket::empty(per_second, depth, now).losing(leak, now);
+        self.limits.renew(now, key, || RouteLimit { per_second, bucket: bucket() })
     }
 
     fn change(&mut self, now: Instant, key: NameHash, change: impl FnOnce(f64) -> f64) {
         let most = self.most_per_second;
-        let Some(route) = self.routes.get(now, key) else { return };
+        let Some(limit) = self.limits.get(now, key).filter(|_| self.adapt) else { return };
         // At least one a second, as consumers send, even where the face's own limit is lower.
-        route.per_second = change(route.per_second).min(most).max(1.0);
-        route.bucket.set_rate(route.per_second, now);
+        limit.per_second = change(limit.per_second).min(most).max(1.0);
+        limit.bucket.set_rate(limit.per_second, now);
     }
 }
 
@@ -106,14 +110,18 @@ enum Share {
 }
 
 /// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per `face` (route),
-/// `tokens` that come `even`ly, or `whole` and one at a time (even), and those of retransmission suppression. The rate may
-/// have a fraction, to a thousandth, if tokens are whole. With `start`, in Interests a second, there is another bucket before each,
-/// for each route: it begins with that rate, which grows by one for each Data, up to `rate`, and is halved by each Nack.
+/// `tokens` that come `even`ly, or `whole` (even), and those of retransmission suppression. Of whole tokens `leak` come at a time (1), and
+/// the rate may have a fraction, both to a thousandth. With `start`, in Interests a second, there is another bucket before each, for each
+/// route, with that rate, which grows by one for each Data, up to `rate`, and is halved by each Nack unless `adapt` is `no` (yes).
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
     let depth = parameters.count("depth", 50)?;
+    let leak = parameters.number("leak", 1.0)?;
+    if leak < 0.001 {
+        return Err(ParameterError::new("leak", "must be a thousandth at least"));
+    }
     let limit = match parameters.word("tokens", &["even", "whole"], "even")? {
-        "whole" => Limit::Whole { per_second: parameters.number("rate", 1000.0)?, depth },
+        "whole" => Limit::Whole { per_second: parameters.number("rate", 1000.0)?, depth, leak },
         _ => Limit::Even(RateLimit { per_second: parameters.count("rate", 1000)?, burst: depth }),
     };
     let share = match parameters.word("limit", &["route", "face"], "route")? {
@@ -121,27 +129,28 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
         _ => Share::Route,
     };
     // Never for a rate of zero.
-    let lifetime = match limit {
-        Limit::Even(limit) => {
-            Duration::from_secs(limit.burst.into()) / u64::from(limit.per_second) + Duration::from_nanos(1)
+    let (lifetime, most_per_second) = match limit {
+        Limit::Even(limit) => (
+            Duration::from_secs(limit.burst.into()) / u64::from(limit.per_second) + Duration::from_nanos(1),
+            f64::from(limit.per_second),
+        ),
+        Limit::Whole { per_second, depth, leak } => {
+            let slowest = LeakyBucket::empty(per_second, depth, Instant::ZERO).losing(leak, Instant::ZERO);
+            (slowest.interval() * ((f64::from(depth) / leak).ceil() as u64 + 1), per_second)
         }
-        Limit::Whole { per_second, depth } => {
-            LeakyBucket::empty(per_second, depth, Instant::ZERO).interval() * (u64::from(depth) + 1)
-        }
-    };
-    let most_per_second = match limit {
-        Limit::Even(limit) => f64::from(limit.per_second),
-        Limit::Whole { per_second, .. } => per_second,
     };
     let start_per_second = parameters.number("start", 0.0)?;
-    let adapting = (start_per_second > 0.0).then(|| Adapting {
+    let adapt = parameters.word("adapt", &["yes", "no"], "yes")? == "yes";
+    let routes = (start_per_second > 0.0).then(|| Routes {
         start_per_second,
+        adapt,
         most_per_second,
         depth,
-        routes: Measurements::new(ROUTE_MEMORY, MAX_BUCKETS),
+        leak,
+        limits: Measurements::new(ROUTE_MEMORY, MAX_BUCKETS),
     });
     let buckets = Measurements::new(lifetime, MAX_BUCKETS);
-    Ok(Box::new(StatefulForwarding { suppression, limit, share, adapting, buckets }))
+    Ok(Box::new(StatefulForwarding { suppression, limit, share, routes, buckets }))
 }
 
 impl StatefulForwarding {
@@ -152,19 +161,19 @@ impl StatefulForwarding {
         };
         let key = key(route, face);
         let (now, limit) = (situation.now(), self.limit);
-        let taken = match &mut self.adapting {
+        let taken = match &mut self.routes {
             None => self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now),
-            Some(adapting) => {
+            Some(routes) => {
                 // Nothing is taken of either unless both have it.
-                let own = adapting.route(now, route_key(situation, face));
+                let own = routes.limit(now, route_key(situation, face));
                 own.bucket.has_room(now)
                     && self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now)
                     && own.bucket.put(now)
             }
         };
         let mut full = self.buckets.take_warning(now).then(|| self.buckets.lifetime());
-        if let Some(adapting) = &mut self.adapting {
-            full = full.or(adapting.routes.take_warning(now).then_some(ROUTE_MEMORY));
+        if let Some(routes) = &mut self.routes {
+            full = full.or(routes.limits.take_warning(now).then_some(ROUTE_MEMORY));
         }
         if let Some(lifetime) = full {
             let name = situation.name().to_name();
@@ -185,18 +194,18 @@ fn route_key(situation: &Situation<'_>, face: FaceId) -> NameHash {
 
 impl Strategy for StatefulForwarding {
     fn watches_data(&self) -> bool {
-        self.adapting.is_some()
+        self.routes.as_ref().is_some_and(|routes| routes.adapt)
     }
 
     fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
-        if let Some(adapting) = &mut self.adapting {
-            adapting.change(situation.now(), route_key(situation, from), |rate| rate + 1.0);
+        if let Some(routes) = &mut self.routes {
+            routes.change(situation.now(), route_key(situation, from), |rate| rate + 1.0);
         }
     }
 
     fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, _: NackReason) {
-        if let Some(adapting) = &mut self.adapting {
-            adapting.change(situation.now(), route_key(situation, from), |rate| rate / 2.0);
+        if let Some(routes) = &mut self.routes {
+            routes.change(situation.now(), route_key(situation, from), |rate| rate / 2.0);
         }
         nacks::pass_on_when_all_nacked(situation);
     }

@@ -20,6 +20,7 @@ const STRATEGIES: &[&str] = &[
     "stateful-forwarding/rate~2/depth~2/limit~face",
     "stateful-forwarding/rate~2/depth~2/tokens~whole",
     "stateful-forwarding/rate~9/depth~2/start~1",
+    "stateful-forwarding/rate~9/depth~2/start~1/adapt~no",
 ];
 
 #[test]

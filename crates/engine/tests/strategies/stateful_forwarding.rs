@@ -96,6 +96,30 @@ fn an_adapting_route_is_limited_before_its_face_and_grows_by_data_and_is_halved_
 }
 
 #[test]
+fn a_route_that_does_not_adapt_keeps_its_limit_before_its_face() {
+    let mut node =
+        Node::new("stateful-forwarding/rate~100/depth~4/tokens~whole/leak~2/limit~face/start~2/adapt~no", 4);
+    node.route("/a", &[(2, 0)]);
+    node.route("/b", &[(2, 0)]);
+    assert_eq!(burst(&mut node, "/a", 8), ([0, 0, 4, 0, 0], 4));
+    assert_eq!(burst(&mut node, "/b", 8), ([0; 5], 8), "the face's bucket is full");
+    // Each loses two at a time: the face's every 20 ms, the route's every second.
+    node.wait_ms(900);
+    assert_eq!(burst(&mut node, "/a", 8), ([0; 5], 8));
+    node.wait_ms(100);
+    assert_eq!(burst(&mut node, "/a", 8), ([0, 0, 2, 0, 0], 6));
+    assert_eq!(burst(&mut node, "/b", 8), ([0, 0, 2, 0, 0], 6), "what the face has left");
+    node.wait_ms(10_000);
+    for number in 0..2 {
+        let name = format!("/a/data/{number}");
+        assert_eq!(node.interest(1, &name), [Sent::Interest(2)]);
+        assert_eq!(node.data(2, &name), [Sent::Data(1)]);
+    }
+    node.wait_ms(1_000);
+    assert_eq!(burst(&mut node, "/a", 8).0[2], 4, "two were free, two have leaked: no Data changes that");
+}
+
+#[test]
 fn an_adapting_route_lives_with_a_face_that_may_send_less_than_one_a_second() {
     for rate in ["0", "0.5"] {
         let mut node = Node::new(&format!("stateful-forwarding/rate~{rate}/depth~3/tokens~whole/start~1"), 4);

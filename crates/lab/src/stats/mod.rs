@@ -1,7 +1,9 @@
 //! Numbers from numbers: summaries of one repeat, means with confidence over repeats.
 
 mod confidence;
+mod fairness;
 mod summary;
 
 pub use confidence::{Estimate, student_t};
+pub use fairness::fairness;
 pub use summary::{Summary, percentile};

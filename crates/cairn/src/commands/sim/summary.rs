@@ -1,5 +1,6 @@
 //! What came of a run, in numbers; and of several runs, with how sure that is.
 
+use lab::stats::{Estimate, fairness};
 use packet::time::Duration;
 use sim::{Consumer, FileFetcher, LinkDropReason, Network, TransferConsumer};
 
@@ -64,17 +65,10 @@ pub(super) fn outcome(built: &Built, seed: u64, duration: Duration) -> Outcome {
         ("link_drops", link_drops as f64),
         ("engine_drops", engine_drops as f64),
         ("nacks_sent", nacks_sent as f64),
-        ("fairness", fairness(&rows)),
+        ("fairness", fairness(&rows.iter().map(|row| row.megabits_per_second).collect::<Vec<_>>())),
         ("hops", network.hops() as f64),
     ];
     Outcome { seed, hash: network.trace().hash(), metrics, consumers: rows }
-}
-
-/// Jain's index over the throughput of the consumers: 1 if all have the same.
-fn fairness(rows: &[Row]) -> f64 {
-    let sum: f64 = rows.iter().map(|row| row.megabits_per_second).sum();
-    let squares: f64 = rows.iter().map(|row| row.megabits_per_second * row.megabits_per_second).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (rows.len() as f64 * squares) }
 }
 
 fn row(network: &Network, id: sim::AppId, seconds: f64) -> Option<Row> {
@@ -117,26 +111,7 @@ fn row(network: &Network, id: sim::AppId, seconds: f64) -> Option<Row> {
 
 /// A mean, and the half width of its 95 % confidence interval (Student's t; zero where there is one value only).
 pub(super) fn mean(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    if values.is_empty() {
-        return (0.0, 0.0);
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    if values.len() < 2 {
-        return (mean, 0.0);
-    }
-    let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0);
-    (mean, student(values.len() - 1) * (variance / count).sqrt())
-}
-
-/// The 97.5 % quantile of Student's t distribution.
-fn student(freedom: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
-        2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
-        2.045, 2.042,
-    ];
-    TABLE.get(freedom.wrapping_sub(1)).copied().unwrap_or(1.96)
+    Estimate::of(values).map_or((0.0, 0.0), |estimate| (estimate.mean, estimate.half95.unwrap_or(0.0)))
 }
 
 #[cfg(test)]

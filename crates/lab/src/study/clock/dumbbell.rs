@@ -5,6 +5,7 @@ use super::orderings;
 use super::scenario::Outcome;
 use super::summary::{Results, paper_cell};
 use crate::figure::{Axis, BarChart, BarGroup};
+use crate::stats::Estimate;
 use crate::study::report::{Cell, Figure, Report, Table};
 use crate::study::{ExperimentError, Runner, parse};
 
@@ -20,7 +21,10 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
             for &depth in &experiment.sweep.bucket_depths {
                 for &pairs in &experiment.sweep.pairs {
                     for &tick in &experiment.sweep.ticks_ms {
-                        points.push(sweep.point(pairs, depth, tick, smoothened));
+                        let point = sweep.point(pairs, depth, tick, smoothened);
+                        points.extend(
+                            (0..=experiment.sweep.other_starts).map(|start| Point { start, ..point }),
+                        );
                     }
                 }
             }
@@ -37,27 +41,37 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
         points.len(),
         results.hops() as f64 / 1e6
     ));
+    if experiment.sweep.other_starts > 0 {
+        report.remarks.push(format!(
+            "Numbers are means over {} start times, common to all consumers, with half the width of their 95 % confidence interval.",
+            experiment.sweep.other_starts + 1
+        ));
+    }
     for (number, reading) in experiment.readings.iter().enumerate() {
         report.remarks.push(format!("Reading {:?}: {}", reading.name, reading.description));
         let sweep = Sweep { experiment: &experiment, reading: number };
         let misses = if number == 0 { Some(&mut report.misses) } else { None };
         report.tables.push(sweep.named_cells(&results, misses));
-        report.tables.push(sweep.table("throughput", "Data received, Mbps", &results, |outcome| {
-            Cell::Number(outcome.received_mbps(), 1)
-        }));
-        report.tables.push(sweep.table("nacks", "Nacks", &results, |outcome| Cell::count(outcome.nacks())));
-        report.tables.push(sweep.table("fairness", "Fairness between flows (Jain)", &results, |outcome| {
-            Cell::Number(outcome.fairness(), 3)
-        }));
-        report.tables.push(sweep.table("losses", "Packets dropped by links", &results, |outcome| {
-            Cell::count(outcome.link_drops)
-        }));
+        for (name, what, value, digits) in QUANTITIES {
+            report.tables.push(sweep.table(name, what, &results, value, digits));
+        }
         let misses = if number == 0 { Some(&mut report.misses) } else { None };
         report.tables.push(orderings::table(&sweep, &results, misses));
         report.figures.extend(sweep.figures(&results));
     }
     Ok(report)
 }
+
+/// A number of a run.
+pub(super) type Quantity = fn(&Outcome) -> f64;
+
+/// What there is a table of: its name, its title, the number and its digits.
+const QUANTITIES: [(&str, &str, Quantity, usize); 4] = [
+    ("throughput", "Data received, Mbps", Outcome::received_mbps, 1),
+    ("nacks", "Nacks", |outcome| outcome.nacks() as f64, 0),
+    ("fairness", "Fairness between flows (Jain)", Outcome::fairness, 3),
+    ("losses", "Packets dropped by links", |outcome| outcome.link_drops as f64, 0),
+];
 
 /// The points of one reading.
 pub(super) struct Sweep<'a> {
@@ -68,6 +82,11 @@ pub(super) struct Sweep<'a> {
 impl Sweep<'_> {
     pub(super) fn point(&self, pairs: usize, depth: u32, tick_ms: f64, smoothened: bool) -> Point {
         Point { reading: self.reading, pairs, depth, tick_ms, smoothened, start: 0 }
+    }
+
+    /// Over all starts; nothing if there was no such run.
+    pub(super) fn estimate(&self, results: &Results, point: &Point, value: Quantity) -> Option<Estimate> {
+        Estimate::of(&results.all_starts(point).map(value).collect::<Vec<f64>>())
     }
 
     pub(super) fn word(&self) -> &str {
@@ -89,7 +108,10 @@ impl Sweep<'_> {
         );
         for cell in &self.experiment.paper {
             let point = self.point(cell.pairs, cell.bucket_depth, cell.tick_ms, cell.smoothened);
-            let (Some(outcome), Some(paper)) = (results.get(&point), paper_cell(self.experiment, &point))
+            let number = |value| self.estimate(results, &point, value).map(|estimate| estimate.mean);
+            let (received, asked) = (number(Outcome::received_mbps), number(Outcome::asked_mbps));
+            let (Some(received), Some(asked), Some(paper)) =
+                (received, asked, paper_cell(self.experiment, &point))
             else {
                 continue;
             };
@@ -100,7 +122,6 @@ impl Sweep<'_> {
                 tick_text(cell.tick_ms),
                 if cell.smoothened { ", smoothened" } else { "" }
             );
-            let (received, asked) = (outcome.received_mbps(), outcome.asked_mbps());
             if let Some(misses) = &mut misses
                 && (received / paper.mbps - 1.0).abs() > MBPS_BOUND
             {
@@ -118,7 +139,7 @@ impl Sweep<'_> {
         table
     }
 
-    fn table(&self, name: &str, what: &str, results: &Results, cell: impl Fn(&Outcome) -> Cell) -> Table {
+    fn table(&self, name: &str, what: &str, results: &Results, value: Quantity, digits: usize) -> Table {
         let mut columns = vec!["depth, tick".to_owned()];
         for smoothened in ["", " smooth"] {
             let pairs = self.experiment.sweep.pairs.iter();
@@ -135,8 +156,12 @@ impl Sweep<'_> {
                 let mut row = vec![Cell::Text(format!("{depth}, {}", tick_text(tick)))];
                 for smoothened in [false, true] {
                     for &pairs in &self.experiment.sweep.pairs {
-                        let outcome = results.get(&self.point(pairs, depth, tick, smoothened));
-                        row.push(outcome.map_or(Cell::Empty, &cell));
+                        let point = self.point(pairs, depth, tick, smoothened);
+                        let estimate = self.estimate(results, &point, value);
+                        row.push(estimate.map_or(Cell::Empty, |estimate| match estimate.half95 {
+                            Some(half) => format!("{:.digits$} ± {half:.digits$}", estimate.mean).into(),
+                            None => Cell::Number(estimate.mean, digits),
+                        }));
                     }
                 }
                 table.rows.push(row);
@@ -150,13 +175,7 @@ impl Sweep<'_> {
         let mbps = || Axis::new("Data throughput", "Mbps").showing(0.0, 100.0);
         let nacks = || Axis::new("Nacks", "").with_zero();
         for (number, what, smoothened, axis, value) in [
-            (
-                8,
-                "Data throughput",
-                false,
-                &mbps as &dyn Fn() -> Axis,
-                Outcome::received_mbps as fn(&Outcome) -> f64,
-            ),
+            (8, "Data throughput", false, &mbps as &dyn Fn() -> Axis, Outcome::received_mbps as Quantity),
             (9, "Number of Nacks", false, &nacks, |outcome| outcome.nacks() as f64),
             (11, "Data throughput, smoothened", true, &mbps, Outcome::received_mbps),
         ] {
@@ -177,7 +196,7 @@ impl Sweep<'_> {
         smoothened: bool,
         y: Axis,
         results: &Results,
-        value: fn(&Outcome) -> f64,
+        value: Quantity,
     ) -> BarChart {
         let sweep = &self.experiment.sweep;
         let groups = sweep.pairs.iter().map(|&pairs| BarGroup {
@@ -185,7 +204,8 @@ impl Sweep<'_> {
             values: sweep
                 .ticks_ms
                 .iter()
-                .map(|&tick| results.get(&self.point(pairs, depth, tick, smoothened)).map_or(f64::NAN, value))
+                .map(|&tick| self.point(pairs, depth, tick, smoothened))
+                .map(|point| self.estimate(results, &point, value).map_or(f64::NAN, |estimate| estimate.mean))
                 .collect(),
         });
         BarChart {

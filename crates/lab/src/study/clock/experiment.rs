@@ -73,8 +73,15 @@ pub(super) struct Reading {
     pub(super) description: String,
     /// What buckets leak in a second.
     pub(super) bucket_rate: f64,
+    /// What they leak at a time.
+    #[serde(default = "whole")]
+    pub(super) bucket_leak: f64,
     #[serde(default = "per_face")]
     pub(super) router_limit: Routers,
+}
+
+fn whole() -> f64 {
+    1.0
 }
 
 fn per_face() -> Routers {
@@ -90,7 +97,7 @@ pub(super) struct Sweep {
     pub(super) bucket_depths: Vec<u32>,
     /// Zero for the fine clock.
     pub(super) ticks_ms: Vec<f64>,
-    /// Further start times within a tick at which each cell of the tables is run, to see what chance does.
+    /// Further start times within a tick, common to all consumers, at which each cell is run, to see what chance does.
     #[serde(default)]
     pub(super) other_starts: u32,
 }
@@ -154,6 +161,7 @@ impl Experiment {
             interest_bytes: self.network.interest_bytes,
             overhead_bytes: self.network.link_overhead_bytes,
             bucket_rate: reading.bucket_rate,
+            bucket_leak: reading.bucket_leak,
             bucket_depth: point.depth,
             routers: reading.router_limit,
             caches: true,

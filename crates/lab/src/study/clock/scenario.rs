@@ -7,6 +7,7 @@ use packet::time::{Duration, Instant};
 use sim::{AppId, CoDel, CoDelAction, IntoName, LinkConfig, Network, Producer, Queue, SimError};
 
 use super::consumer::PacedConsumer;
+use crate::stats::fairness;
 
 /// What is run.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub(super) struct Scenario {
     pub(super) overhead_bytes: u32,
     /// What the buckets leak in a second.
     pub(super) bucket_rate: f64,
+    /// What they leak at a time.
+    pub(super) bucket_leak: f64,
     /// Also how many Interests may wait where routers shape them.
     pub(super) bucket_depth: u32,
     pub(super) routers: Routers,
@@ -63,6 +66,8 @@ pub(super) enum Routers {
     /// In consumers the same; in the first router of the dumbbell one bucket for each route, at the link's rate divided by the number
     /// of routes.
     Share,
+    /// Both: in the first router of the dumbbell that of the route before that of the face.
+    ShareAndFace,
     /// One bucket towards each neighbour, and before it one for each route, whose rate every node adapts as consumers do theirs: from
     /// an equal share on, by one for each Data, halved by each Nack.
     Adapting,
@@ -80,7 +85,7 @@ pub(super) enum Routers {
 impl Routers {
     /// Whether there are token buckets.
     fn police(self) -> bool {
-        matches!(self, Routers::Face | Routers::Share | Routers::Adapting)
+        matches!(self, Routers::Face | Routers::Share | Routers::ShareAndFace | Routers::Adapting)
     }
 }
 
@@ -141,10 +146,7 @@ impl Outcome {
 
     /// Jain's index over what each consumer received.
     pub(super) fn fairness(&self) -> f64 {
-        let values = self.flow_mbps();
-        let sum: f64 = values.iter().sum();
-        let squares: f64 = values.iter().map(|value| value * value).sum();
-        if squares == 0.0 { 1.0 } else { sum * sum / (values.len() as f64 * squares) }
+        fairness(&self.flow_mbps())
     }
 }
 
@@ -175,6 +177,13 @@ impl Scenario {
                         let strategy = self.strategy(self.bucket_rate / pairs as f64, "route");
                         network.set_strategy(routers[0], "/", &strategy)?;
                     }
+                    Routers::ShareAndFace => {
+                        self.limit(&mut network, &routers)?;
+                        let share = self.bucket_rate / pairs as f64;
+                        let strategy =
+                            format!("{}/start~{share}/adapt~no", self.strategy(self.bucket_rate, "face"));
+                        network.set_strategy(routers[0], "/", &strategy)?;
+                    }
                     Routers::Queue | Routers::CoDel | Routers::Hobhis | Routers::Mircc => {}
                 }
                 dumbbell.left
@@ -190,8 +199,8 @@ impl Scenario {
             let prefix = self.prefix(pair).into_name()?;
             let mut consumer = PacedConsumer::new(prefix, config, starts_at, random.next_u64());
             if self.record && pair == 0 {
-                consumer =
-                    consumer.record(LeakyBucket::empty(self.bucket_rate, self.bucket_depth, Instant::ZERO));
+                let bucket = LeakyBucket::empty(self.bucket_rate, self.bucket_depth, Instant::ZERO);
+                consumer = consumer.record(bucket.losing(self.bucket_leak, Instant::ZERO));
             }
             applications.push(network.add_application(node, consumer)?);
         }
@@ -243,7 +252,8 @@ impl Scenario {
     }
 
     fn strategy(&self, rate: f64, limit: &str) -> String {
-        format!("stateful-forwarding/rate~{rate}/depth~{}/tokens~whole/limit~{limit}", self.bucket_depth)
+        let (depth, leak) = (self.bucket_depth, self.bucket_leak);
+        format!("stateful-forwarding/rate~{rate}/depth~{depth}/tokens~whole/leak~{leak}/limit~{limit}")
     }
 
     fn limit(&self, network: &mut Network, nodes: &[sim::NodeId]) -> Result<(), SimError> {
@@ -354,7 +364,8 @@ mod tests {
             data_bytes: 1250,
             interest_bytes,
             overhead_bytes: 2,
-            bucket_rate: 998.4,
+            bucket_rate: 1000.0,
+            bucket_leak: 1.001,
             bucket_depth: 50,
             routers: Routers::Face,
             caches: true,

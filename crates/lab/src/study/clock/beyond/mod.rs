@@ -229,6 +229,7 @@ impl Experiment {
             interest_bytes: network.interest_bytes,
             overhead_bytes: network.link_overhead_bytes,
             bucket_rate: self.carried(job.link_mbps),
+            bucket_leak: 1.0,
             bucket_depth: network.bucket_depth,
             routers: variant.routers,
             caches: false,

@@ -1,0 +1,103 @@
+//! A node with three faces, and what its neighbours do to it.
+
+use engine::*;
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::time::{Duration, Instant};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name};
+
+pub(crate) const CONSUMER: FaceId = FaceId(256);
+pub(crate) const PRODUCER: FaceId = FaceId(257);
+pub(crate) const OTHER: FaceId = FaceId(258);
+
+pub(crate) struct Node {
+    pub(crate) engine: Engine,
+    pub(crate) now: Instant,
+    nonce: u32,
+}
+
+impl Node {
+    /// Three faces to other hosts, and a route for `/a` to the producer.
+    pub(crate) fn new(change: impl FnOnce(&mut EngineConfig)) -> Self {
+        let mut config = EngineConfig::seeded(1).unwrap();
+        change(&mut config);
+        let mut node = Node { engine: Engine::new(config).unwrap(), now: Instant::ZERO, nonce: 0 };
+        for face in [CONSUMER, PRODUCER, OTHER] {
+            node.engine.add_face(node.now, face, FaceConfig::remote()).unwrap();
+        }
+        node.route("/a", PRODUCER).unwrap();
+        node
+    }
+
+    pub(crate) fn configure(&mut self, face: FaceId, config: FaceConfig) {
+        assert!(self.engine.configure_face(self.now, face, config));
+    }
+
+    pub(crate) fn route(&mut self, prefix: &str, face: FaceId) -> Result<(), RouteError> {
+        self.engine.add_route(self.now, Dialect::Ndn, name(prefix).as_ref(), NextHop { face, cost: 0 })
+    }
+
+    pub(crate) fn strategy(&mut self, prefix: &str, spec: &str) {
+        self.engine.set_strategy(Dialect::Ndn, name(prefix).as_ref(), &spec.parse().unwrap()).unwrap();
+    }
+
+    /// An Interest with a nonce of its own.
+    pub(crate) fn ask(&mut self, face: FaceId, uri: &str) -> Vec<Transmit> {
+        self.nonce += 1;
+        self.interest(face, &InterestBuilder::new(name(uri)).nonce(self.nonce).build().unwrap())
+    }
+
+    pub(crate) fn interest(&mut self, face: FaceId, interest: &Interest) -> Vec<Transmit> {
+        self.interest_with(face, interest, &LinkHeader::default())
+    }
+
+    pub(crate) fn interest_with(
+        &mut self,
+        face: FaceId,
+        interest: &Interest,
+        header: &LinkHeader,
+    ) -> Vec<Transmit> {
+        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
+        self.engine.receive_interest(self.now, face, interest.clone(), &hashes, header);
+        self.sent()
+    }
+
+    pub(crate) fn data(&mut self, face: FaceId, data: &Data) -> Vec<Transmit> {
+        self.data_with(face, data, &LinkHeader::default())
+    }
+
+    pub(crate) fn data_with(&mut self, face: FaceId, data: &Data, header: &LinkHeader) -> Vec<Transmit> {
+        let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
+        self.engine.receive_data(self.now, face, data, &hashes, header);
+        self.sent()
+    }
+
+    pub(crate) fn nack(&mut self, face: FaceId, interest: &Interest) {
+        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
+        self.engine.receive_nack(self.now, face, interest, NackReason::NoRoute, &hashes);
+    }
+
+    pub(crate) fn wait(&mut self, span: Duration) {
+        self.now += span;
+        self.engine.advance(self.now);
+    }
+
+    pub(crate) fn sent(&mut self) -> Vec<Transmit> {
+        std::iter::from_fn(|| self.engine.poll_transmit()).collect()
+    }
+
+    pub(crate) fn drops(&self, reason: DropReason) -> u64 {
+        self.engine.counters().drops.get(reason)
+    }
+
+    pub(crate) fn pending(&self, face: FaceId) -> u32 {
+        self.engine.face_pending(face).unwrap()
+    }
+}
+
+pub(crate) fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+pub(crate) fn data(uri: &str, content_bytes: usize) -> Data {
+    DataBuilder::new(name(uri)).content(vec![7; content_bytes]).build_with_digest().unwrap()
+}

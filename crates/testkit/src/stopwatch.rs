@@ -1,0 +1,32 @@
+//! Time that a program computed, and not the time of day.
+
+use std::time::Instant;
+
+/// Measures the time that the thread a program began with was on a processor, so that others on the machine matter little; the time of
+/// day, where the system does not tell.
+#[derive(Debug)]
+pub struct Stopwatch {
+    started: Instant,
+    on_processor: Option<u64>,
+}
+
+impl Stopwatch {
+    /// Measures from now on.
+    #[must_use]
+    pub fn start() -> Self {
+        Stopwatch { started: Instant::now(), on_processor: on_processor() }
+    }
+
+    /// Nanoseconds since the start.
+    #[must_use]
+    pub fn nanos(&self) -> f64 {
+        match (self.on_processor, on_processor()) {
+            (Some(before), Some(now)) => now.saturating_sub(before) as f64,
+            _ => self.started.elapsed().as_nanos() as f64,
+        }
+    }
+}
+
+fn on_processor() -> Option<u64> {
+    std::fs::read_to_string("/proc/self/schedstat").ok()?.split(' ').next()?.parse().ok()
+}

@@ -8,7 +8,7 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder, in percent of a core"),
     (
         "waited",
-        "time the forwarder could have run and had no processor, in percent; what its share denies it not counted",
+        "time the forwarder could have run and did not, in percent: no processor was free, or its share was used up",
     ),
     ("memory", "resident memory of the forwarder, in bytes"),
     ("names", "names the forwarder knows"),

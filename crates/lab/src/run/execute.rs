@@ -222,6 +222,7 @@ fn one_repeat(
     programs: &Programs,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<(), RunError> {
+    let mut thrown_away: Vec<String> = Vec::new();
     for attempt in 0..=plan.gates.retries {
         let _ = fs::remove_dir_all(place.path);
         fs::create_dir_all(place.path).map_err(io_error("no folder for a repeat"))?;
@@ -242,7 +243,7 @@ fn one_repeat(
             folder: place.folder.path().display().to_string(),
         })?;
         observe(&Progress::Step("summary".to_owned()));
-        let (_, result) = derive(plan, place.path)?;
+        let (_, result) = derive(plan, place.path, thrown_away.clone())?;
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
         let invalid: Vec<String> = result
@@ -251,11 +252,12 @@ fn one_repeat(
             .filter(|gate| !gate.passed)
             .map(|gate| format!("{}: {}", gate.name, gate.words()))
             .collect();
-        let is_valid = invalid.is_empty();
+        let why = invalid.join(", ");
         observe(&Progress::Done { invalid });
-        if is_valid {
+        if why.is_empty() {
             break;
         }
+        thrown_away.push(why);
     }
     Ok(())
 }

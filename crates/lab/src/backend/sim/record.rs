@@ -10,7 +10,7 @@ use packet::Name;
 use sim::PacketKind;
 use sim::trace::PacketRecord;
 
-use super::network::Built;
+use super::network::{Built, ETHERNET_BYTES, overhead_bytes};
 use crate::analysis::TRAFFIC_COLUMNS;
 use crate::analysis::Table;
 use crate::backend::netns::order::Event;
@@ -25,6 +25,14 @@ struct Before {
     waiting_ns: u64,
     received: u64,
     sent: u64,
+}
+
+/// Bytes of headers below a packet of so many bytes on a link: each frame that it takes has its own.
+fn below(plan: &Plan, link: usize, bytes: u32) -> f64 {
+    let Some(link) = plan.links.get(link) else { return 0.0 };
+    let headers = overhead_bytes(link.kind);
+    let room = (link.mtu + ETHERNET_BYTES).saturating_sub(headers).max(1);
+    f64::from(headers) * f64::from(bytes.div_ceil(room).max(1))
 }
 
 /// The logs of all nodes, and their watched links by the second.
@@ -85,7 +93,8 @@ impl Recorder {
             let not_sent = in_interests.saturating_sub(sent);
             let noted = not_sent.saturating_sub(before.received) as f64 / self.every_s;
             let memory = sizes.footprint_bytes as u64 + sizes.pending_bytes + sizes.cached_bytes;
-            let names = sizes.pending + sizes.cached + sizes.routes;
+            // As the daemon counts them: the names of pending Interests, and the prefixes of routes.
+            let names = sizes.pending + sizes.routes;
             let _ = writeln!(
                 log,
                 "{seconds:.9},{names},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{in_interests},{sent},\
@@ -120,12 +129,12 @@ impl Recorder {
                 let is_route = plan.hops.iter().any(|hop| hop.node == index && hop.link == link);
                 // Data comes in from the next hop; at a node without one it goes out.
                 let with_data = outwards != is_route;
-                self.add(index, record, outwards, with_data);
+                self.add(index, record, outwards, with_data, below(plan, link, record.bytes));
             }
         }
     }
 
-    fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool) {
+    fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool, below: f64) {
         let PacketRecord { time, kind, bytes, name, .. } = record;
         let second = usize::try_from(time.as_nanos() / 1_000_000_000).unwrap_or(usize::MAX);
         let is_again = *kind == PacketKind::Interest
@@ -138,8 +147,7 @@ impl Recorder {
         };
         let (good, all) = if with_data { (goodput, through) } else { (goodput_back, through_back) };
         *good += f64::from(*bytes);
-        // Frames of 1500 bytes each have headers of their own.
-        *all += f64::from(*bytes) + 42.0 * f64::from(bytes.div_ceil(1472).max(1));
+        *all += f64::from(*bytes) + below;
         *again += f64::from(u8::from(is_again));
         match kind {
             PacketKind::Interest => *interests += 1.0,

@@ -8,6 +8,8 @@
 
 pub mod cable;
 pub mod counting_allocator;
+pub mod experiment;
 pub mod needs;
 pub mod network;
+pub mod processes;
 pub mod vectors;

@@ -100,9 +100,10 @@ pub fn derive(
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
         let start_s = outcome.start_at(&node.name) as f64 / 1e9;
-        let (log, dropped) =
+        let (mut log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
+        add_busy(node.cpu, &mut log);
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
         let traffic = match node.watch {
             Some(link) if plan.probe.capture && outcome.taps.contains_key(&node.name) => {
@@ -168,6 +169,18 @@ fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, 
         within && valid
     });
     Ok((table, dropped))
+}
+
+/// Processor time in percent of the share that the node has. Virtual time knows it better: there a competing load takes from the share.
+fn add_busy(share: Option<f64>, log: &mut Table) {
+    if log.columns.iter().any(|name| name == "busy") {
+        return;
+    }
+    let used = log.column("cpu");
+    log.columns.push("busy".to_owned());
+    for (row, used) in log.rows.iter_mut().zip(used) {
+        row.push(used / share.unwrap_or(1.0));
+    }
 }
 
 fn traffic(

@@ -81,7 +81,8 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         _ => "",
     };
     if !missing.is_empty() {
-        let title = |key: &String| quantity(key).map_or(key.clone(), |quantity| quantity.title.to_lowercase());
+        let title =
+            |key: &String| quantity(key).map_or(key.clone(), |quantity| quantity.title.to_lowercase());
         let missing: Vec<String> = missing.iter().map(title).collect();
         caption += &format!(" Not measured in this run: {}.", missing.join(", "));
     }
@@ -94,7 +95,8 @@ fn is_measured(key: &str, case: &CaseData) -> bool {
         return !case.shown.transfers.is_empty();
     }
     let nodes = 0..case.plan.nodes.len();
-    quantity(key).is_some_and(|quantity| nodes.into_iter().any(|node| !quantity.points(case, node).is_empty()))
+    quantity(key)
+        .is_some_and(|quantity| nodes.into_iter().any(|node| !quantity.points(case, node).is_empty()))
 }
 
 fn quantities(wanted: &model::Figure) -> Vec<Quantity> {

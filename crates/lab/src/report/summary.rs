@@ -208,7 +208,8 @@ pub(super) fn warnings(run: &RunData) -> Vec<String> {
         }
     }
     for case in &run.cases {
-        for (repeat, result) in (1..).zip(&case.results).filter(|(_, result)| !result.thrown_away.is_empty()) {
+        for (repeat, result) in (1..).zip(&case.results).filter(|(_, result)| !result.thrown_away.is_empty())
+        {
             list.push(format!(
                 "Repeat {repeat} of “{}” is attempt {}. Before it was thrown away what was not valid: {}.",
                 case.name(),

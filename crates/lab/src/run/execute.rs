@@ -9,11 +9,11 @@ use super::calendar::Stamp;
 use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
-use crate::analysis::{DeriveError, derive};
+use crate::analysis::{DeriveError, RepeatResult, derive};
 use crate::backend::hosts::{self, Inventory, InventoryError};
 use crate::backend::netns::cgroup::Owner;
 use crate::backend::netns::conduct::{ConductError, conduct};
-use crate::backend::netns::order::{Event, Order};
+use crate::backend::netns::order::{Event, Order, read_json};
 use crate::backend::sim::simulate;
 use crate::driver::{DriverError, Programs, driver};
 use crate::experiment::{Experiment, Plan, Problems};
@@ -175,6 +175,24 @@ pub fn resume(
     observe(&Progress::Folder(folder.path().to_owned()));
     carry_on(&folder, record, &plans, programs, &mut observe)?;
     Ok(folder)
+}
+
+/// Derives everything anew from what was measured, such as with a later version or other gates in the run's experiment.
+///
+/// # Errors
+///
+/// When raw files are missing.
+pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
+    let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let experiment = Experiment::read(&folder.experiment())?;
+    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    for (case, plan) in plans.iter().enumerate() {
+        for place in (0..plan.repeats).map(|repeat| folder.repeat(case, repeat)) {
+            let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
+            derive(plan, &place, before.thrown_away)?;
+        }
+    }
+    Ok(())
 }
 
 fn carry_on(

@@ -219,7 +219,11 @@ impl World<'_> {
         let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());
         own.map_err(io_error("no control group for the lab itself"))?;
         let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
-            || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Load { cpu, .. } if cpu > 0.0));
+            || self
+                .plan()
+                .workloads
+                .iter()
+                .any(|workload| matches!(workload.does, Activity::Load { cpu, .. } if cpu > 0.0));
         if wants_shares && !controllers.can_limit_processor() {
             self.note(
                 "Shares of the processor are not kept: no control group can be written to here. Run as root, or \

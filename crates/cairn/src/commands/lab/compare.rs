@@ -35,7 +35,8 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
     for pair in &comparison.pairs {
         if last != Some(&pair.case) {
             let also = if pair.case == pair.case_b { String::new() } else { format!(" / {}", pair.case_b) };
-            writeln!(out, "\n{}{also}", pair.case)?;
+            let case = if pair.case.is_empty() { String::new() } else { format!("{}{also}\n", pair.case) };
+            write!(out, "\n{case}")?;
             writeln!(out, "  {:<28} {:>26} {:>26} {:>9}", "measure", "A", "B", "B / A")?;
         }
         last = Some(&pair.case);

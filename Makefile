@@ -1,9 +1,19 @@
 # The two commands of README.md, and some for daily work. Everything else is `cargo xtask`.
 
 .DEFAULT_GOAL := run
-.PHONY: run sim test smoke bench build fmt cargo
+.PHONY: run sim test smoke bench build install uninstall fmt cargo
 
 CAIRN = target/release/cairn
+
+# Where `make install` puts things. DESTDIR is set before all of it, for packages.
+PREFIX = /usr/local
+SYSCONFDIR = /etc
+DESTDIR =
+SHARE = $(DESTDIR)$(PREFIX)/share
+COMPLETIONS = $(SHARE)/bash-completion/completions/cairn $(SHARE)/zsh/site-functions/_cairn \
+    $(SHARE)/fish/vendor_completions.d/cairn.fish
+UNIT = $(DESTDIR)$(PREFIX)/lib/systemd/system/cairn.service
+CONFIG = $(DESTDIR)$(SYSCONFDIR)/cairn/cairn.toml
 
 # The main job: five real forwarders, real transfers, a report.
 run: build
@@ -15,6 +25,23 @@ sim: build
 
 build: cargo
 	cargo build --release --locked --package cairn
+
+# The command, its manual pages, completions for three shells, a unit for systemd, and a configuration where there is none yet. It takes what
+# `make build` has built, so that nothing is compiled as root.
+install:
+	@test -x $(CAIRN) || { echo "$(CAIRN) is missing: run \`make build\` first" >&2; exit 1; }
+	install -D -m 755 $(CAIRN) $(DESTDIR)$(PREFIX)/bin/cairn
+	$(CAIRN) man $(SHARE)/man/man1
+	install -d $(dir $(COMPLETIONS)) $(dir $(UNIT)) $(dir $(CONFIG))
+	$(CAIRN) completions bash > $(word 1,$(COMPLETIONS))
+	$(CAIRN) completions zsh > $(word 2,$(COMPLETIONS))
+	$(CAIRN) completions fish > $(word 3,$(COMPLETIONS))
+	sed -e 's|/usr/bin/|$(PREFIX)/bin/|; s|/etc/cairn|$(SYSCONFDIR)/cairn|' packaging/cairn.service > $(UNIT)
+	test -e $(CONFIG) || $(CAIRN) node config --sample > $(CONFIG)
+
+# All but the configuration, which may have been changed.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/cairn $(SHARE)/man/man1/cairn.1 $(SHARE)/man/man1/cairn-*.1 $(COMPLETIONS) $(UNIT)
 
 # Everything that must pass before a merge.
 test: cargo

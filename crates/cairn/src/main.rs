@@ -1,7 +1,8 @@
 //! The one command: `cairn …`.
 
-mod commands;
+#[macro_use]
 mod tool;
+mod commands;
 
 use std::process::ExitCode;
 

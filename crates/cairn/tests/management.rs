@@ -114,11 +114,42 @@ fn faces_routes_strategies_and_the_store_are_managed() {
     assert_eq!(node.json(&["cs", "info"])["serve"], false);
     assert_eq!(node.json(&["cs", "erase", "/"])["erased"], 0);
 
+    assert!(node.complain(&["face", "destroy", "1"]).contains("the forwarder's own"));
+    let problem = node.complain(&["face", "create", "tcp://127.0.0.1:1"]);
+    assert!(problem.contains("faces/create: 504") && problem.contains("refused"), "{problem}");
     node.say(&["face", "destroy", &number]);
     assert!(node.complain(&["face", "show", &number]).contains("there is no face"));
     let all = node.json(&["status", "--all"]);
     assert_eq!(all["content_store"]["capacity"], 1000);
     assert_eq!(node.json(&["route", "list", "/lab"]), serde_json::json!([]), "gone with its face");
+}
+
+#[test]
+fn routes_of_the_configuration_are_routes_like_others_at_the_start_and_when_it_is_read_again() {
+    let face = |port: u16, prefix: &str| {
+        format!("[[face]]\nremote = \"udp4://127.0.0.1:{port}\"\nroutes = [\"{prefix}\"]\n")
+    };
+    let node = Node::start("configured", &face(9, "/first"));
+    let is_static = |prefix: &str| {
+        let routes = node.json(&["route", "list", prefix]);
+        routes.as_array().unwrap().len() == 1 && routes[0]["routes"][0]["origin"] == "static"
+    };
+    let until = |prefix: &str| {
+        let deadline = Instant::now() + LIMIT;
+        while !is_static(prefix) {
+            assert!(Instant::now() < deadline, "{prefix} is not in the RIB");
+        }
+    };
+    until("/first");
+    let file = node.folder.join("node.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text + &face(10, "/second")).unwrap();
+    let hup = Command::new("kill").args(["-HUP", &node.process.id().to_string()]).status().unwrap();
+    assert!(hup.success());
+    until("/second");
+    assert!(is_static("/first"));
+    node.say(&["route", "remove", "/second", "udp://127.0.0.1:10"]);
+    assert_eq!(node.json(&["route", "list", "/second", "--next-hops"]), serde_json::json!([]));
 }
 
 #[test]
@@ -279,6 +310,8 @@ fn status_tells_what_is_held_and_what_was_dropped_once_or_again_and_again() {
             .is_some_and(|dropped| dropped["layer"] == "engine" && dropped["count"].as_u64() >= Some(1)),
         "{status}"
     );
+    // Many have come and gone by now; that the node has told of it, though nobody asked, is no drop.
+    assert!(drops.iter().all(|dropped| dropped["reason"] != "unsolicited"), "{status}");
     let text = node.say(&["status"]);
     for line in ["waiting for peers", "routes in the RIB", "Dropped", "no-next-hop"] {
         assert!(text.contains(line), "{line}: {text}");

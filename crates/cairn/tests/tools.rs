@@ -116,6 +116,10 @@ fn with_an_anchor_signed_objects_are_trusted_and_others_refused() {
         let refused = get(arguments);
         assert_eq!((refused.status.code(), refused.stdout.len()), (Some(5), 0), "{arguments:?}");
     }
+    // Where there is no manifest, asking for one again and again would bring none.
+    let none = get(&["/lab/alice/signed", "--manifest"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(5), 0));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("it has no manifest"));
     let peek = |name: &str| world.run(&["peek", "-p", "-P", name, "--anchor", "root.cert"]).status.code();
     assert_eq!(
         (peek("/lab/alice/signed/32=metadata"), peek("/lab/alice/plain/32=metadata")),
@@ -237,13 +241,14 @@ fn a_room_hears_what_is_said_in_it() {
     let mut listener =
         listener.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
     world.start(&["chat", "/room/lab", "--nick", "cyn", "--stay"], "you are /cyn/room/lab");
-    let said = world.run_with(&["chat", "/room/lab", "--nick", "bob"], b"hello\nescape \x1b[31m\n");
+    let said = world.run_with(&["chat", "/room/lab", "--nick", "bob"], b"hello\nescape \x1b[31m\n\xfcber\n");
     assert!(said.status.success());
     let _ = listener.kill();
     let heard = String::from_utf8(world::all(listener.stdout.take().unwrap())).unwrap();
     let _ = listener.wait();
     assert!(heard.contains("/bob: hello\n"), "{heard}");
     assert!(heard.contains("/bob: escape \u{fffd}[31m\n"), "{heard}");
+    assert!(heard.contains("/bob: \u{fffd}ber\n"), "{heard}");
 }
 
 #[test]

@@ -75,6 +75,9 @@ pub fn fetch(
         if fetcher.is_complete() {
             return Ok(());
         }
+        if let (Some(problem), Some(name)) = (judge.hopeless(), fetcher.object_name()) {
+            return Err(FetchError::NotAccepted { name: name.clone(), problem: problem.to_owned() }.into());
+        }
         if !reader.progress(fetcher) {
             return Err(FetchFailure::Interrupted);
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -102,8 +103,14 @@ impl Remote {
 fn own_sockets() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join("nfd.sock"));
     let user = rustix::process::getuid().as_raw();
-    let temporary = std::env::temp_dir().join(format!("cairn-{user}")).join("nfd.sock");
-    runtime.into_iter().chain([temporary]).collect()
+    // Anybody may make a folder of any name there: one of somebody else's leads to somebody else's forwarder.
+    let temporary = std::env::temp_dir().join(format!("cairn-{user}"));
+    let temporary = is_owned_by(&temporary, user).then(|| temporary.join("nfd.sock"));
+    runtime.into_iter().chain(temporary).collect()
+}
+
+fn is_owned_by(folder: &Path, user: u32) -> bool {
+    std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user)
 }
 
 /// The value of `transport=` in a client.conf of ndn-cxx.
@@ -176,6 +183,18 @@ impl fmt::Display for Remote {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_somebody_else_is_not_looked_into() {
+        let folder = std::env::temp_dir().join(format!("cairn-remote-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let user = std::fs::metadata(&folder).unwrap().uid();
+        assert!(is_owned_by(&folder, user) && !is_owned_by(&folder, user + 1));
+        let link = folder.join("link");
+        std::os::unix::fs::symlink(&folder, &link).unwrap();
+        assert!(!is_owned_by(&link, user));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn addresses_are_read_and_written() {

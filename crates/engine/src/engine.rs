@@ -12,6 +12,7 @@ use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
 use crate::limit::{RateControl, TokenBucket};
 use crate::pipeline::shaping::Turns;
+use crate::spare_buffers::SpareBuffers;
 use crate::strategy::{Action, Instance, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
@@ -216,6 +217,12 @@ impl Engine {
         &self.hasher
     }
 
+    /// Memory of packets that have left the content store, for those that are to be received.
+    #[inline]
+    pub fn spare_buffers(&mut self) -> &mut SpareBuffers {
+        &mut self.store.spares
+    }
+
     /// What the engine has done.
     pub fn counters(&self) -> &EngineCounters {
         &self.counters
@@ -266,6 +273,11 @@ impl Engine {
         self.fibs[dialect as usize]
             .strategies()
             .filter_map(|(prefix, id)| Some((prefix, &self.strategies.get(id.0)?.name)))
+    }
+
+    /// Interests that are pending.
+    pub fn pending_count(&self) -> u32 {
+        self.pending.len()
     }
 
     /// How much the engine holds.

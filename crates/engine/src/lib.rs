@@ -53,6 +53,7 @@ mod pipeline;
 mod processor;
 mod scope;
 mod shard;
+mod spare_buffers;
 mod strategy;
 mod tables;
 mod transmit;
@@ -62,6 +63,7 @@ pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyEr
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
 pub use shard::{ShardMap, shard_of_token};
+pub use spare_buffers::SpareBuffers;
 pub use strategy::{
     ParameterError, Situation, Strategy, StrategyError, StrategySpec, Trigger, strategy_names,
 };

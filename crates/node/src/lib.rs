@@ -58,6 +58,7 @@ pub mod management;
 mod metrics;
 mod node;
 mod plane;
+mod socket_path;
 mod start;
 mod sys;
 mod transport;

@@ -23,7 +23,7 @@ use crate::control::{
 };
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Message, Task};
-use crate::start;
+use crate::start::{self, Wanted};
 
 /// Why a node did not start.
 #[derive(Debug, Error)]
@@ -73,7 +73,19 @@ pub struct Node {
     control: Option<JoinHandle<()>>,
     metrics: Option<MetricsServer>,
     captures: Option<CaptureServer>,
+    /// Says when one of the threads has ended without which the node is none.
+    ended: Mutex<Option<Receiver<()>>>,
     config: Config,
+}
+
+/// Says that a thread has ended, whatever the reason: also when it panics.
+struct TellsItsEnd(SyncSender<()>);
+
+impl Drop for TellsItsEnd {
+    fn drop(&mut self) {
+        // The end of the other one may have been told already.
+        let _ = self.0.try_send(());
+    }
 }
 
 /// Tasks that may wait for the data plane, and messages for the control thread.
@@ -87,7 +99,8 @@ impl Node {
     /// What keeps it from running; nothing is left behind then.
     pub fn start(config: &Config, application: Box<dyn ControlApplication>) -> Result<Self, StartError> {
         let clock = Clock::start();
-        let prepared = start::prepare(config)?;
+        let wanted = Wanted::read(config)?;
+        let prepared = start::prepare(config, &wanted)?;
         let waker = Arc::new(
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(std::io::Error::from)?,
         );
@@ -99,7 +112,10 @@ impl Node {
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
+        let (end_sender, ended) = sync_channel(1);
+        let plane_end = TellsItsEnd(end_sender.clone());
         let plane = std::thread::Builder::new().name("data-plane".to_owned()).spawn(move || {
+            let _plane_end = plane_end;
             pin_to_cpu(pin);
             match start::data_plane(clock, prepared, ends) {
                 Ok(mut plane) => {
@@ -118,14 +134,18 @@ impl Node {
             control: None,
             metrics: None,
             captures: None,
+            ended: Mutex::new(Some(ended)),
             config: config.clone(),
         };
-        start::apply(config, &mut node.remote)?;
+        let routes = wanted.apply(&mut node.remote)?;
         let remote = node.remote.clone();
+        let control_end = TellsItsEnd(end_sender);
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
+            let _control_end = control_end;
             ControlLoop { clock, remote, application, messages: message_receiver }.run();
         })?;
         node.control = Some(control);
+        node.remote.tell_of_routes(routes);
         node.serve_metrics(config)?;
         node.offer_captures(config, clock)?;
         Ok(node)
@@ -161,41 +181,47 @@ impl Node {
     }
 
     /// Takes over what a new configuration says, as far as that can be done while the node runs: limits, timeouts, the content
-    /// store, strategies, metrics, and faces and routes that are new. Gives the names of sections that changed and need a
-    /// restart.
+    /// store, strategies, metrics, and faces and routes that are new. Gives what changed and needs a restart.
     ///
     /// # Errors
-    /// A configuration that makes no sense. What stands before the mistake may have been taken over.
+    /// A configuration that makes no sense, of which nothing is taken over; or something that could not be had, such as a face
+    /// or a socket for metrics: what stands before it has been taken over.
     pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
-        let store = start::content_store_changes(config)?;
-        let settings = start::settings(config);
+        let wanted = Wanted::read(config)?;
+        let (settings, store) = (wanted.settings.clone(), wanted.content_store);
         self.remote.call(move |plane| {
-            plane.settings = settings;
+            plane.take_over(settings);
             plane.configure_content_store(store);
         });
-        start::apply(config, &mut self.remote)?;
-        if config.metrics != self.config.metrics {
+        let routes = wanted.apply(&mut self.remote)?;
+        self.remote.tell_of_routes(routes);
+        // Whether they are served counts, too: an address that could not be had before may be free by now.
+        if config.metrics != self.config.metrics || config.metrics.listen.is_some() != self.metrics.is_some()
+        {
             self.metrics = None;
             self.serve_metrics(config)?;
         }
         let old = std::mem::replace(&mut self.config, config.clone());
-        let fixed = [
-            ("tables", old.tables != config.tables),
-            ("udp", old.udp.listen != config.udp.listen),
-            ("multicast", old.multicast != config.multicast),
-            ("tcp", old.tcp != config.tcp),
-            ("unix", old.unix != config.unix),
-            ("websocket", old.websocket.listen != config.websocket.listen),
-            ("ethernet", old.ethernet != config.ethernet),
-            ("management", old.management != config.management || old.authorize != config.authorize),
-            ("node.pin_to_cpu", old.node.pin_to_cpu != config.node.pin_to_cpu),
-        ];
-        Ok(fixed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name).collect())
+        Ok(old.needs_restart_for(config))
     }
 
     /// A way to ask things of the node from any thread.
     pub fn control(&self) -> RemoteControl {
         self.remote.clone()
+    }
+
+    /// Has something done, once, as soon as the node has ended: it was told to, or it has failed.
+    ///
+    /// # Errors
+    /// There can be no thread to wait for it.
+    pub fn when_ended(&mut self, act: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(ended) = ended else { return Ok(()) };
+        let wait = move || {
+            let _ = ended.recv();
+            act();
+        };
+        std::thread::Builder::new().name("end".to_owned()).spawn(wait).map(|_| ())
     }
 
     /// Waits until the node has ended, which it does only when it is told to or fails.
@@ -273,6 +299,18 @@ impl RemoteControl {
     pub(crate) fn impair(&self, face: FaceId, impairment: Option<Impaired>) {
         // A node that has ended has no face to impair.
         let _ = self.call(move |plane| plane.impair(face, impairment));
+    }
+
+    /// Tells the application which routes come from the configuration.
+    fn tell_of_routes(&self, routes: Vec<(Name, NextHop)>) {
+        let mut untold = Some(routes).filter(|routes| !routes.is_empty());
+        while let Some(routes) = untold.take() {
+            untold = self.call(move |plane| plane.tell_of_routes(routes)).flatten();
+            if untold.is_some() {
+                // Management has other things to do at present.
+                std::thread::sleep(StdDuration::from_millis(10));
+            }
+        }
     }
 
     fn channel_list(&self) -> Vec<FaceUri> {
@@ -479,6 +517,9 @@ impl ControlLoop {
             }
             Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
+            Message::Configured(routes) => {
+                self.application.handle_configured_routes(now, &mut self.remote, &routes);
+            }
         }
     }
 
@@ -499,5 +540,38 @@ impl ControlLoop {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Unmanaged;
+
+    /// A node without sockets.
+    fn node() -> Node {
+        let mut config = Config::default();
+        config.udp.listen = Vec::new();
+        config.tcp.listen = Vec::new();
+        config.websocket.listen = Vec::new();
+        config.unix.listen = Some(Vec::new());
+        Node::start(&config, Box::new(Unmanaged)).unwrap()
+    }
+
+    fn ends_after(act: impl FnOnce(&mut Node)) -> bool {
+        let mut node = node();
+        let (sender, ended) = sync_channel(1);
+        node.when_ended(move || sender.send(()).unwrap()).unwrap();
+        assert!(ended.try_recv().is_err(), "it runs");
+        act(&mut node);
+        ended.recv_timeout(StdDuration::from_secs(10)).is_ok()
+    }
+
+    #[test]
+    fn that_a_node_has_ended_is_told_whether_it_was_told_to_or_failed() {
+        assert!(ends_after(Node::shut_down));
+        assert!(ends_after(|node| {
+            node.remote.post(Box::new(|_| panic!("on purpose"))).unwrap();
+        }));
     }
 }

@@ -56,9 +56,42 @@ impl Buffer {
         Some(Buffer::from(copy))
     }
 
+    /// The memory of this buffer, to be filled anew; `None` if anybody else refers to it.
+    pub fn reclaim(mut self) -> Option<SpareBuffer> {
+        Arc::get_mut(&mut self.bytes).is_some().then_some(SpareBuffer { bytes: self.bytes })
+    }
+
     /// Bytes of memory behind this buffer, counts included, shared or not.
     pub fn footprint_bytes(&self) -> usize {
         self.bytes.len() + 2 * size_of::<usize>()
+    }
+}
+
+/// Memory that held a packet nobody refers to any longer. What it held stays in it, and out of reach, until it is filled.
+#[derive(Debug)]
+pub struct SpareBuffer {
+    bytes: Arc<[u8]>,
+}
+
+impl SpareBuffer {
+    /// The most bytes that it can be filled with.
+    pub fn capacity_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Where its memory is, as a hint to fetch it ahead.
+    pub fn memory(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// A buffer with a copy of `bytes`, in this memory if they fit.
+    #[inline]
+    pub fn fill(mut self, bytes: &[u8]) -> Buffer {
+        match Arc::get_mut(&mut self.bytes).and_then(|memory| memory.get_mut(..bytes.len())) {
+            Some(place) => place.copy_from_slice(bytes),
+            None => return Buffer::copy_from(bytes),
+        }
+        Buffer { bytes: self.bytes, start: 0, end: bytes.len() as u32 }
     }
 }
 
@@ -117,5 +150,19 @@ mod tests {
         assert_eq!(world.slice(0..6), None);
         assert_eq!(whole.slice_of(&whole[2..4]), whole.slice(2..4));
         assert_eq!(whole.slice_of(b"elsewhere"), None);
+    }
+
+    #[test]
+    fn memory_is_reclaimed_only_from_the_last_who_refers_to_it_and_holds_what_it_is_filled_with() {
+        let whole = Buffer::from(b"hello world".to_vec());
+        let place = whole.as_ptr();
+        let world = whole.slice(6..11).unwrap();
+        assert!(whole.reclaim().is_none());
+        let spare = world.reclaim().unwrap();
+        assert_eq!(spare.capacity_bytes(), 11);
+        let filled = spare.fill(b"goodbye");
+        assert_eq!((&*filled, filled.as_ptr()), (&b"goodbye"[..], place));
+        assert_eq!(filled.slice(0..8), None);
+        assert_eq!(&*filled.reclaim().unwrap().fill(b"longer than before"), b"longer than before");
     }
 }

@@ -1,7 +1,7 @@
 //! The Data as the rest of Cairn sees it, whichever dialect it came in.
 
 use crate::Dialect;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, SpareBuffer};
 use crate::ccnx;
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
@@ -73,10 +73,15 @@ impl Data {
         Ok(Data { wire, parts: Parts::Ndn(layout) })
     }
 
-    /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
+    /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which is in the cache, as
+    /// the copy may not be for a while.
     #[inline]
-    pub fn copy_of(view: ndn::DataView<'_>) -> Self {
-        Data { wire: Buffer::copy_from(view.wire()), parts: Parts::Ndn(view.layout()) }
+    pub fn copy_of(view: ndn::DataView<'_>, spare: Option<SpareBuffer>) -> Self {
+        let wire = match spare {
+            Some(spare) => spare.fill(view.wire()),
+            None => Buffer::copy_from(view.wire()),
+        };
+        Data { wire, parts: Parts::Ndn(view.layout()) }
     }
 
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.

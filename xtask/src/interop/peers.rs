@@ -92,8 +92,10 @@ fn node(root: &Path, folder: &Path) -> Result<PathBuf, String> {
     std::fs::create_dir_all(&place).map_err(|error| error.to_string())?;
     let scripts = root.join("tests/interop/node");
     let is_installed = is_newer(&place.join("installed"), &scripts.join("package.json"));
-    for name in ["package.json", "connect.mjs", "producer.mjs", "consumer.mjs"] {
-        std::fs::copy(scripts.join(name), place.join(name)).map_err(|error| format!("{name}: {error}"))?;
+    for script in std::fs::read_dir(&scripts).map_err(|error| format!("{}: {error}", scripts.display()))? {
+        let script = script.map_err(|error| error.to_string())?;
+        std::fs::copy(script.path(), place.join(script.file_name()))
+            .map_err(|error| format!("{}: {error}", script.path().display()))?;
     }
     if !is_installed {
         process::run("npm", &["install", "--no-audit", "--no-fund", "--ignore-scripts"], &place, &[])?;

@@ -74,7 +74,7 @@ impl BatchArguments {
             if !self.keep_going {
                 return Err(error);
             }
-            eprintln!("cairn: {error}");
+            tell!("cairn: {error}");
         }
         Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -114,8 +114,9 @@ fn read(text: &str) -> Result<Vec<(usize, Managed)>, ToolError> {
         if words.is_empty() {
             continue;
         }
-        let parsed = Line::try_parse_from(words)
-            .map_err(|error| ToolError::other(format!("line {number}: {}", error.render())))?;
+        let parsed = Line::try_parse_from(words).map_err(|error| {
+            ToolError::other(format!("line {number}: {}", error.render().to_string().trim()))
+        })?;
         if parsed.command.forwarder().names_a_forwarder() {
             let problem = "all lines concern one forwarder; say which behind `cairn batch`";
             return Err(ToolError::other(format!("line {number}: {problem}")));

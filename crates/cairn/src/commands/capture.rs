@@ -8,12 +8,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use client::Remote;
 use engine::FaceId;
-use node::capture::Request;
+use node::capture::{REFUSED, Request};
 use packet::Name;
 use thiserror::Error;
 
 use super::node::fail;
+use crate::tool::interrupt::Interrupt;
 
 /// What to capture, and where to.
 #[derive(Debug, Args)]
@@ -41,7 +43,7 @@ pub(crate) struct CaptureArguments {
     /// Stop after so many seconds; otherwise at Ctrl-C.
     #[arg(long)]
     seconds: Option<f64>,
-    /// The node's capture socket. Without it those in the usual places are tried.
+    /// The node's capture socket. Without it, it is looked for beside the unix socket at which the tools find the forwarder.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 }
@@ -59,23 +61,32 @@ enum CaptureError {
     Terminal,
     #[error(transparent)]
     System(#[from] io::Error),
-    #[error("the node refused: {0}")]
+    #[error("the node refuses: {0}")]
     Refused(String),
+}
+
+impl CaptureError {
+    /// Whether nobody reads what is written: that is the reader's business.
+    fn is_closed_pipe(&self) -> bool {
+        matches!(self, CaptureError::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
 }
 
 impl CaptureArguments {
     pub(crate) fn run(self) -> ExitCode {
         match capture(&self) {
             Ok(bytes) => {
-                eprintln!("{bytes} bytes captured");
+                tell!("{bytes} bytes captured");
                 ExitCode::SUCCESS
             }
+            Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
             Err(error) => fail(&error),
         }
     }
 }
 
 fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
+    let interrupt = Interrupt::catch()?;
     let mut node = connect(arguments)?;
     let shown = arguments.write.display().to_string();
     let write = |source| CaptureError::Write { path: shown.clone(), source };
@@ -93,17 +104,15 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
     let end =
         arguments.seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
     let (mut bytes, mut piece) = (0u64, vec![0; 1 << 16]);
-    while end.is_none_or(|end| Instant::now() < end) {
+    while end.is_none_or(|end| Instant::now() < end) && !interrupt.came() {
         let read = match node.read(&mut piece) {
             Ok(0) => break,
             Ok(read) => piece.get(..read).unwrap_or_default(),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                continue;
-            }
+            Err(error) if is_no_end(error.kind()) => continue,
             Err(error) => return Err(error.into()),
         };
-        if bytes == 0 && read.starts_with(b"not a request") {
-            return Err(CaptureError::Refused(String::from_utf8_lossy(read).trim().to_owned()));
+        if let Some(reason) = read.strip_prefix(REFUSED.as_bytes()).filter(|_| bytes == 0) {
+            return Err(CaptureError::Refused(String::from_utf8_lossy(reason).trim().to_owned()));
         }
         // Written as it comes, so that a file that is looked at, or left at Ctrl-C, is whole but for its last frame.
         output.write_all(read).and_then(|()| output.flush()).map_err(write)?;
@@ -112,9 +121,28 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
     Ok(bytes)
 }
 
+/// Whether a read brought nothing, and the next one may.
+fn is_no_end(error: io::ErrorKind) -> bool {
+    matches!(error, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// Where a node offers captures that nothing else was said of: beside the forwarder's socket that other tools use, or one of the usual
+/// ones.
+fn usual_sockets() -> Vec<PathBuf> {
+    let forwarder = match Remote::default_forwarder() {
+        Ok(Remote::Unix(path)) => Some(path),
+        _ => None,
+    };
+    let mut sockets: Vec<PathBuf> = forwarder.into_iter().chain(node::default_unix_paths()).collect();
+    for socket in &mut sockets {
+        socket.set_extension("capture");
+    }
+    sockets.dedup();
+    sockets
+}
+
 fn connect(arguments: &CaptureArguments) -> Result<UnixStream, CaptureError> {
-    let usual = || node::default_unix_paths().map(|path| path.with_extension("capture")).to_vec();
-    let paths = arguments.socket.clone().map_or_else(usual, |path| vec![path]);
+    let paths = arguments.socket.clone().map_or_else(usual_sockets, |path| vec![path]);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for path in &paths {
         match UnixStream::connect(path) {

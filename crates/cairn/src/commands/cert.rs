@@ -239,7 +239,7 @@ impl SignArguments {
         let mut bytes = Vec::new();
         for request in certificates(&self.request)? {
             let issued = issue.certify_request(&request, &issuer.signer())?;
-            eprintln!("issued {}", issued.name());
+            tell!("issued {}", issued.name());
             bytes.extend(self.format.encode(&issued));
         }
         write_output(self.output.as_deref(), &bytes, false)
@@ -339,7 +339,7 @@ fn check(file: &Path, anchors: &[PathBuf], with: &[PathBuf]) -> Result<ExitCode,
     for certificate in certificates(file)? {
         let name = certificate.name().to_string();
         if !certificate.validity().contains(now) {
-            eprintln!("{name}: refused: it is valid from {}", certificate.validity());
+            tell!("{name}: refused: it is valid from {}", certificate.validity());
             all_trusted = false;
             continue;
         }
@@ -355,7 +355,7 @@ fn check(file: &Path, anchors: &[PathBuf], with: &[PathBuf]) -> Result<ExitCode,
         match validator.poll_outcome().map(|outcome| outcome.verdict) {
             Some(Ok(signer)) => output::line(format_args!("{name}: trusted, signed by {}", signer.name()))?,
             Some(Err(refusal)) => {
-                eprintln!("{name}: refused: {refusal}");
+                tell!("{name}: refused: {refusal}");
                 all_trusted = false;
             }
             None => all_trusted = false,

@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use management::{Command, ControlParameters, CsFlags, CsInfo, Dataset};
 use packet::Name;
 use serde_json::{Value, json};
 
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
+use crate::tool::switch::{Switch, flags_and_mask};
 use crate::tool::units::size;
-use crate::tool::{ToolError, finish, output};
+use crate::tool::{ToolError, output};
 
 /// See and change the content store of a forwarder: the Data it keeps for who asks next.
 #[derive(Debug, Args)]
@@ -54,18 +55,9 @@ enum ContentStoreCommand {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
 impl ContentStoreArguments {
     pub(crate) fn run(&self) -> ExitCode {
-        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
-            self.run_on(&mut forwarder)?;
-            Ok(ExitCode::SUCCESS)
-        }))
+        self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
@@ -112,21 +104,9 @@ fn config_parameters(
     admit: Option<Switch>,
     serve: Option<Switch>,
 ) -> ControlParameters {
-    let (mut flags, mut mask) = (CsFlags::NONE, CsFlags::NONE);
-    for (switch, flag) in [(admit, CsFlags::ENABLE_ADMIT), (serve, CsFlags::ENABLE_SERVE)] {
-        let Some(switch) = switch else { continue };
-        mask = mask.with(flag);
-        if switch == Switch::On {
-            flags = flags.with(flag);
-        }
-    }
-    let is_given = mask != CsFlags::NONE;
-    ControlParameters {
-        capacity,
-        flags: is_given.then_some(flags.0),
-        mask: is_given.then_some(mask.0),
-        ..Default::default()
-    }
+    let switches = [(admit, CsFlags::ENABLE_ADMIT.0), (serve, CsFlags::ENABLE_SERVE.0)];
+    let (flags, mask) = flags_and_mask(&switches);
+    ControlParameters { capacity, flags, mask, ..Default::default() }
 }
 
 /// Erases command by command, for a forwarder erases only so many at once and says when there may be more.

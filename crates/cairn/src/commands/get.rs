@@ -1,5 +1,7 @@
 //! `cairn get`: fetches an object.
 
+mod listing;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +15,8 @@ use flow::{
 use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Name};
 use serde_json::json;
+
+use listing::ListingWriter;
 
 use super::put::Naming;
 use crate::tool::connect::ConnectArguments;
@@ -48,7 +52,7 @@ pub(crate) struct GetArguments {
     /// Go on with a fetch into --output that was broken off.
     #[arg(long, requires = "output")]
     resume: bool,
-    /// Print what is in a folder of a file server, one name a line.
+    /// Print what is in a folder of a file server, one name a line, written as in a name: `cairn get` takes it as it is.
     #[arg(long, conflicts_with_all = ["output", "resume"])]
     list: bool,
     /// Caches must not answer with segments that are no longer fresh.
@@ -114,8 +118,9 @@ impl FindBy {
 /// Where the object goes.
 enum Target {
     Output(BufWriter<io::Stdout>),
-    /// One name a line instead of one before each zero byte.
-    List(BufWriter<io::Stdout>),
+    List(ListingWriter<io::Stdout>),
+    /// What is no file: a device, a pipe.
+    Special(BufWriter<File>, PathBuf),
     File {
         out: BufWriter<File>,
         part: PathBuf,
@@ -150,7 +155,7 @@ impl GetArguments {
         let (target, name, first_segment, skipped_bytes) = match self.open(name) {
             Ok(opened) => opened,
             Err(error) => {
-                eprintln!("cairn: {error}");
+                tell!("cairn: {error}");
                 return Ok(ExitCode::from(4));
             }
         };
@@ -173,14 +178,14 @@ impl GetArguments {
             Err(failure) => failure,
         };
         if let FetchFailure::Output(error) = failure {
-            return Err(error.into());
+            return Err(writer.output_error(error));
         }
-        eprintln!("cairn: {failure}");
+        tell!("cairn: {failure}");
         if self.trust.is_given() && !self.manifest && failure.to_string().contains("not signed by anybody") {
-            eprintln!("cairn: if it is published with a manifest, say --manifest");
+            tell!("cairn: if it is published with a manifest, say --manifest");
         }
-        if self.output.is_some() && writer.bytes > 0 {
-            eprintln!("cairn: what came so far is kept; go on with --resume");
+        if writer.can_go_on() {
+            tell!("cairn: what came so far is kept; go on with --resume");
         }
         Ok(match failure {
             FetchFailure::Fetch(FetchError::Refused { .. }) => ExitCode::from(3),
@@ -215,19 +220,29 @@ impl GetArguments {
     fn open(&self, name: Name) -> Result<(Target, Name, u64, u64), ToolError> {
         let Some(path) = &self.output else {
             let out = BufWriter::with_capacity(1 << 20, io::stdout());
-            let target = if self.list { Target::List(out) } else { Target::Output(out) };
+            let target = if self.list { Target::List(ListingWriter::new(out)) } else { Target::Output(out) };
             return Ok((target, name, 0, 0));
         };
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            // Nothing can take its place by being renamed, and nobody would want that.
+            let file = OpenOptions::new().write(true).open(path).map_err(ToolError::file(path))?;
+            return Ok((Target::Special(BufWriter::with_capacity(1 << 20, file), path.clone()), name, 0, 0));
+        }
         let (part, notes) = (beside(path, ".part"), beside(path, ".part.name"));
         let resumed = if self.resume { resume_point(&name, &part, &notes)? } else { None };
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(resumed.is_none());
         let mut file = options.open(&part).map_err(ToolError::file(&part))?;
+        let noted = resumed.is_some();
+        if !noted {
+            // Notes of an earlier run would be wrong about this one, should it end before it makes its own.
+            let _ = std::fs::remove_file(&notes);
+        }
         let (name, segment, bytes) = resumed.unwrap_or((name, 0, 0));
         file.set_len(bytes).map_err(ToolError::file(&part))?;
         file.seek(SeekFrom::Start(bytes)).map_err(ToolError::file(&part))?;
         let out = BufWriter::with_capacity(1 << 20, file);
-        Ok((Target::File { out, part, notes, path: path.clone(), noted: false }, name, segment, bytes))
+        Ok((Target::File { out, part, notes, path: path.clone(), noted }, name, segment, bytes))
     }
 
     fn report(
@@ -258,9 +273,9 @@ impl GetArguments {
                 "signers": summary.signers,
                 "trust": summary.text,
             });
-            eprintln!("{report:#}");
+            tell!("{report:#}");
         } else if !self.quiet && !self.list {
-            eprintln!(
+            tell!(
                 "fetched {} in {}, {}/s{}",
                 show_size(writer.bytes as f64),
                 show_duration(elapsed),
@@ -268,9 +283,9 @@ impl GetArguments {
                 round_trip.map(|trip| format!(", round trip {}", show_duration(trip))).unwrap_or_default()
             );
             let sure = if summary.trusted { "trusted" } else { "not trusted" };
-            eprintln!("{sure}: {}", summary.text);
+            tell!("{sure}: {}", summary.text);
         } else if !summary.trusted && !self.quiet {
-            eprintln!("not trusted: {}", summary.text);
+            tell!("not trusted: {}", summary.text);
         }
     }
 }
@@ -311,12 +326,8 @@ impl Reader for Writer {
         self.bytes += content.len() as u64;
         match &mut self.target {
             Target::Output(out) => out.write_all(content),
-            Target::List(out) => {
-                for byte in content {
-                    out.write_all(if *byte == 0 { b"\n" } else { std::slice::from_ref(byte) })?;
-                }
-                Ok(())
-            }
+            Target::List(out) => out.write(content),
+            Target::Special(out, _) => out.write_all(content),
             Target::File { out, notes, noted, .. } => {
                 if !*noted {
                     // The name of a segment less its number, and how long a segment is: enough to go on from here.
@@ -352,15 +363,34 @@ fn estimate(fetcher: &Fetcher) -> Option<u64> {
 impl Writer {
     fn close(&mut self, complete: bool) -> Result<(), ToolError> {
         match &mut self.target {
-            Target::Output(out) | Target::List(out) => out.flush()?,
-            Target::File { out, part, notes, path, .. } => {
+            Target::Output(out) => out.flush()?,
+            Target::List(out) => out.finish()?,
+            Target::Special(out, path) => out.flush().map_err(ToolError::file(&*path))?,
+            Target::File { out, part, notes, path, noted } => {
                 out.flush().map_err(ToolError::file(&*part))?;
                 if complete {
                     std::fs::rename(&*part, &*path).map_err(ToolError::file(&*path))?;
                     let _ = std::fs::remove_file(notes);
+                } else if !*noted {
+                    // Nothing came: nothing is left behind.
+                    let _ = std::fs::remove_file(part);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether a later run finds something to go on from.
+    fn can_go_on(&self) -> bool {
+        matches!(self.target, Target::File { noted: true, .. })
+    }
+
+    /// What could not be written, and where.
+    fn output_error(&self, error: io::Error) -> ToolError {
+        match &self.target {
+            Target::File { part, .. } => ToolError::file(part)(error),
+            Target::Special(_, path) => ToolError::file(path)(error),
+            Target::Output(_) | Target::List(_) => error.into(),
+        }
     }
 }

@@ -221,7 +221,7 @@ fn list(store: &KeyStore, only: Option<&Name>, as_json: bool) -> Result<(), Tool
         return Ok(output::json(&json!(found))?);
     }
     if found.is_empty() {
-        eprintln!("no keys in {}: make one with `cairn key new IDENTITY`", store.path().display());
+        tell!("no keys in {}: make one with `cairn key new IDENTITY`", store.path().display());
     }
     for identity in &found {
         print_tree(identity)?;
@@ -245,7 +245,7 @@ fn print_tree(identity: &serde_json::Value) -> Result<(), ToolError> {
 
 fn delete(store: &KeyStore, name: &Name, yes: bool) -> Result<(), ToolError> {
     if !yes {
-        eprint!("Delete {name} and all below it, for good? [y/N] ");
+        tell!("Delete {name} and all below it, for good? [y/N]");
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer)?;
         if !matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -264,7 +264,7 @@ impl ExportArguments {
                     ToolError::other(format!("{} has no certificate, and a SafeBag needs one", found.name))
                 })?;
                 let bag = SafeBag { certificate, key: found.key };
-                text::to_base64(&bag.seal(&self.passphrase.read(true)?)?).into_bytes()
+                text::to_base64(&bag.seal(&self.passphrase.choose()?)?).into_bytes()
             }
             KeyFormat::Ndnd => {
                 let packet = to_key_packet(&found.key, &found.name)?;
@@ -293,7 +293,7 @@ impl ImportArguments {
         let mut imported = 0;
         for packet in packets {
             if packet.first() == Some(&0x80) {
-                let bag = SafeBag::open(&packet, &self.passphrase.read(false)?)?;
+                let bag = SafeBag::open(&packet, &self.passphrase.recall()?)?;
                 let name = bag.certificate.to_key_name();
                 store.add_key(&name, &bag.key, Some(&bag.certificate))?;
                 output::line(format_args!("key          {name}"))?;

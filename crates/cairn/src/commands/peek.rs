@@ -99,12 +99,12 @@ impl PeekArguments {
             match client.next(None)? {
                 Some(Happening::Data { id, data, round_trip, .. }) if id == wanted => {
                     if self.verbose {
-                        eprintln!("DATA, RTT: {}", show_duration(round_trip));
+                        tell!("DATA, RTT: {}", show_duration(round_trip));
                     }
                     return match self.validate(&mut client, &data)? {
                         Ok(signer) => self.print(&data, signer.as_deref()),
                         Err(refusal) => {
-                            eprintln!("cairn: refused: {refusal}");
+                            tell!("cairn: refused: {refusal}");
                             Ok(ExitCode::from(5))
                         }
                     };
@@ -112,7 +112,7 @@ impl PeekArguments {
                 Some(Happening::Nack { id, reason, .. }) if id == wanted => return self.print_nack(reason),
                 Some(Happening::Timeout { id }) if id == wanted => {
                     if self.verbose {
-                        eprintln!("TIMEOUT");
+                        tell!("TIMEOUT");
                     }
                     return Ok(ExitCode::from(3));
                 }
@@ -193,7 +193,7 @@ impl PeekArguments {
 
     fn print_nack(&self, reason: NackReason) -> Result<ExitCode, ToolError> {
         if self.verbose {
-            eprintln!("NACK, reason {reason}");
+            tell!("NACK, reason {reason}");
         }
         if self.payload {
             output::line(reason)?;

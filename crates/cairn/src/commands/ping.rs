@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::histogram::Histogram;
 use crate::tool::interrupt::Interrupt;
-use crate::tool::units::{duration, show_duration};
+use crate::tool::units::{duration, positive_duration, show_duration};
 use crate::tool::{ToolError, finish, output};
 
 /// Ask a ping server for numbered Data and tell how long each takes.
@@ -35,7 +35,7 @@ pub(crate) struct PingArguments {
     #[arg(short, long)]
     count: Option<u64>,
     /// Time between two.
-    #[arg(short, long, value_parser = duration, default_value = "1s")]
+    #[arg(short, long, value_parser = positive_duration, default_value = "1s")]
     interval: Duration,
     /// How long to wait for an answer.
     #[arg(short = 'o', long, value_parser = duration, default_value = "4s")]
@@ -73,9 +73,6 @@ impl PingArguments {
     }
 
     fn ping(&self) -> Result<ExitCode, ToolError> {
-        if self.interval == Duration::ZERO {
-            return Err(ToolError::other("--interval must be more than zero"));
-        }
         let interrupt = Interrupt::catch()?;
         let mut client = self.connect.client()?;
         let mut prefix = self.prefix.with(Component::generic(b"ping"))?;

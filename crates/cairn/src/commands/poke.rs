@@ -70,12 +70,12 @@ impl PokeArguments {
         }
         match client.register(&self.name) {
             Err(error @ (ClientError::Refused(..) | ClientError::NoAnswer(..))) => {
-                eprintln!("cairn: {error}");
+                tell!("cairn: {error}");
                 return Ok(ExitCode::from(5));
             }
             other => other?,
         }
-        eprintln!("waiting for somebody to ask for {}", self.name);
+        tell!("waiting for somebody to ask for {}", self.name);
         let until = self.timeout.map(|timeout| client.now() + timeout);
         loop {
             match client.next(until)? {

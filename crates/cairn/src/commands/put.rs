@@ -153,7 +153,7 @@ impl PutArguments {
         if let Some(certificate) = &served.certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
             if let Err(error) = client.register(&certificate.to_key_name()) {
-                eprintln!("cairn: the certificate is not published: {error}");
+                tell!("cairn: the certificate is not published: {error}");
             }
         }
         self.announce(&served, size_bytes)?;
@@ -176,7 +176,7 @@ impl PutArguments {
         }
         client.connection_mut().flush()?;
         if !self.quiet && !self.json {
-            eprintln!("served {segments} packets, {}", show_size(bytes as f64));
+            tell!("served {segments} packets, {}", show_size(bytes as f64));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -250,8 +250,11 @@ impl PutArguments {
                 "manifest_packets": served.publication.manifest().len(),
             }))?;
         } else if !self.quiet {
-            let segments = served.publication.last_segment() + 1;
-            eprintln!("published {} in {segments} segments as {name}", show_size(size_bytes as f64));
+            let segments = match served.publication.last_segment() {
+                0 => "1 segment".to_owned(),
+                last => format!("{} segments", last + 1),
+            };
+            tell!("published {} in {segments} as {name}", show_size(size_bytes as f64));
         }
         if self.print_version
             && let Some(version) = name.as_ref().last().and_then(flow::naming::version_number)

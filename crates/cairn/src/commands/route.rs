@@ -12,7 +12,7 @@ use super::face;
 use crate::tool::face_address::{FaceName, canonical};
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
 use crate::tool::units::{duration, show_duration};
-use crate::tool::{ToolError, finish, output};
+use crate::tool::{ToolError, output};
 
 /// See and change the routes of a forwarder: which names lead to which face.
 #[derive(Debug, Args)]
@@ -88,10 +88,7 @@ enum RouteCommand {
 
 impl RouteArguments {
     pub(crate) fn run(&self) -> ExitCode {
-        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
-            self.run_on(&mut forwarder)?;
-            Ok(ExitCode::SUCCESS)
-        }))
+        self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use client::ClientError;
 use management::{
-    ChannelStatus, CsInfo, Dataset, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus, RibEntry,
-    StrategyChoice, Totals,
+    ChannelStatus, CsInfo, Dataset, FRESHNESS, FaceQueryFilter, FaceStatus, FibEntry, GeneralStatus,
+    RibEntry, StrategyChoice, Totals,
 };
 use packet::time::Duration;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{content_store, face, route, strategy};
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
 use crate::tool::units::{duration, show_duration, show_size};
-use crate::tool::{ToolError, finish, output};
+use crate::tool::{ToolError, output};
 
 /// Show how a forwarder is: what it holds, what went through it.
 #[derive(Debug, Args)]
@@ -32,12 +32,18 @@ pub(crate) struct StatusArguments {
     /// Faces, routes, strategies and the content store too.
     #[arg(long)]
     all: bool,
-    /// Show it again and again, with rates.
-    #[arg(long, value_name = "EVERY", num_args = 0..=1, default_missing_value = "2s", value_parser = duration)]
+    /// Show it again and again, with rates; every second or more seldom, for a forwarder's answers hold that long.
+    #[arg(long, value_name = "EVERY", num_args = 0..=1, default_missing_value = "2s", value_parser = interval)]
     watch: Option<Duration>,
     /// With --watch: stop after so many times.
     #[arg(long, value_name = "NUMBER", requires = "watch")]
     count: Option<u64>,
+}
+
+/// A forwarder answers who asks again within a second with what it has said already.
+fn interval(text: &str) -> Result<Duration, String> {
+    let interval = duration(text)?;
+    if interval < FRESHNESS { Err("the shortest is 1s".to_owned()) } else { Ok(interval) }
 }
 
 /// All that a forwarder tells.
@@ -58,10 +64,7 @@ struct Rest {
 
 impl StatusArguments {
     pub(crate) fn run(&self) -> ExitCode {
-        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
-            self.run_on(&mut forwarder)?;
-            Ok(ExitCode::SUCCESS)
-        }))
+        self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
@@ -303,6 +306,12 @@ mod tests {
         assert_eq!(line(lines(&now, Some(&before))).as_deref(), Some("500  (200/s)"));
         assert_eq!(line(lines(&before, Some(&before))).as_deref(), Some("100"));
         assert_eq!(uptime(&now), Duration::from_secs(3));
+    }
+
+    #[test]
+    fn nobody_is_shown_the_same_answer_twice_for_asking_too_soon() {
+        assert_eq!(interval("1s"), Ok(Duration::from_secs(1)));
+        assert!(interval("999ms").is_err() && interval("0").is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use packet::Name;
 use serde_json::{Value, json};
 
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
-use crate::tool::{ToolError, finish, output};
+use crate::tool::{ToolError, output};
 
 /// See and choose the strategies of a forwarder: how it decides where an Interest goes.
 #[derive(Debug, Args)]
@@ -56,10 +56,7 @@ enum StrategyCommand {
 
 impl StrategyArguments {
     pub(crate) fn run(&self) -> ExitCode {
-        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
-            self.run_on(&mut forwarder)?;
-            Ok(ExitCode::SUCCESS)
-        }))
+        self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {

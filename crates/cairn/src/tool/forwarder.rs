@@ -1,5 +1,7 @@
 //! Managing a forwarder: commands, what it knows about itself, and finding faces.
 
+use std::process::ExitCode;
+
 use clap::Args;
 use client::{Client, ClientError};
 use management::{
@@ -8,9 +10,9 @@ use management::{
 };
 use packet::Name;
 
-use super::ToolError;
 use super::connect::ConnectArguments;
 use super::signing::SigningArguments;
+use super::{ToolError, finish};
 
 /// Which forwarder to manage, and as whom.
 #[derive(Clone, Debug, Args)]
@@ -36,6 +38,11 @@ impl ForwarderArguments {
     /// Connects.
     pub(crate) fn forwarder(&self) -> Result<Forwarder, ToolError> {
         Ok(Forwarder { client: self.connect.client_as(&self.signing)?, json: self.json })
+    }
+
+    /// Connects, and does something with the forwarder.
+    pub(crate) fn manage(&self, act: impl FnOnce(&mut Forwarder) -> Result<(), ToolError>) -> ExitCode {
+        finish(self.forwarder().and_then(|mut forwarder| act(&mut forwarder)).map(|()| ExitCode::SUCCESS))
     }
 
     /// Whether anything was said that concerns the connection.
@@ -105,5 +112,5 @@ pub(crate) fn accepted(command: Command, response: &ControlResponse) -> Result<C
     }
     let (module, verb) = command.words();
     let reason = format!("{} {}", response.code.number(), response.text);
-    Err(ClientError::Refused(format!("{module} {verb}"), reason).into())
+    Err(ClientError::Refused(format!("carry out {module}/{verb}"), reason).into())
 }

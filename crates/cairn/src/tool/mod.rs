@@ -1,5 +1,10 @@
 //! What the tools share: units, connections, keys, trust, output.
 
+/// Prints a line on standard error. Where that is full or closed nothing can be said, and that is no reason to end: `eprintln!` would.
+macro_rules! tell {
+    ($($text:tt)*) => { $crate::tool::output::tell(format_args!($($text)*)) };
+}
+
 pub(crate) mod connect;
 pub(crate) mod face_address;
 pub(crate) mod forwarder;
@@ -9,6 +14,7 @@ pub(crate) mod output;
 pub(crate) mod passphrase;
 pub(crate) mod progress;
 pub(crate) mod signing;
+pub(crate) mod switch;
 pub(crate) mod trusting;
 pub(crate) mod units;
 
@@ -70,7 +76,7 @@ pub(crate) fn finish(result: Result<ExitCode, ToolError>) -> ExitCode {
         // Whoever read our output went away: that is their business, and no error of ours.
         Err(ToolError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("cairn: {error}");
+            tell!("cairn: {error}");
             ExitCode::FAILURE
         }
     }
@@ -104,5 +110,10 @@ pub(crate) fn write_output(
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let mut file = options.open(path).map_err(ToolError::file(path))?;
+    if secret && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        // Where the file was there before, everybody may have been allowed to read it.
+        let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        file.set_permissions(owner_only).map_err(ToolError::file(path))?;
+    }
     io::Write::write_all(&mut file, bytes).map_err(ToolError::file(path))
 }

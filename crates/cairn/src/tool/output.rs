@@ -1,4 +1,4 @@
-//! Standard output: lines, tables, JSON.
+//! What is printed: lines, tables, JSON, and what is told beside them on standard error.
 
 use std::io::{self, Write as _};
 
@@ -7,6 +7,11 @@ use serde_json::Value;
 /// Prints a line.
 pub(crate) fn line(text: impl std::fmt::Display) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{text}")
+}
+
+/// What `tell!` does.
+pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// Prints bytes as they are.

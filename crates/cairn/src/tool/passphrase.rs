@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::ToolError;
 
@@ -18,8 +20,22 @@ pub(crate) struct PassphraseArguments {
 }
 
 impl PassphraseArguments {
-    /// The passphrase; `again` asks for it twice.
-    pub(crate) fn read(&self, again: bool) -> Result<Vec<u8>, ToolError> {
+    /// The passphrase for a new secret, which is asked for twice.
+    pub(crate) fn choose(&self) -> Result<Vec<u8>, ToolError> {
+        match self.read(true)? {
+            passphrase if passphrase.is_empty() => {
+                Err(ToolError::other("an empty passphrase protects nothing"))
+            }
+            passphrase => Ok(passphrase),
+        }
+    }
+
+    /// The passphrase that opens a secret.
+    pub(crate) fn recall(&self) -> Result<Vec<u8>, ToolError> {
+        self.read(false)
+    }
+
+    fn read(&self, again: bool) -> Result<Vec<u8>, ToolError> {
         if let Some(path) = &self.passphrase_file {
             let bytes = super::input(Some(path))?;
             let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -48,9 +64,20 @@ fn ask(prompt: &str) -> Result<String, ToolError> {
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
     let mut line = String::new();
+    // Whoever gives up with Ctrl-C wants to see again what is typed.
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let (asked, shown, at) = (signals.handle(), before.clone(), terminal.try_clone()?);
+    let watch = std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _ = tcsetattr(&at, OptionalActions::Flush, &shown);
+            std::process::exit(128 + signal);
+        }
+    });
     write!(&terminal, "{prompt}")?;
     tcsetattr(&terminal, OptionalActions::Flush, &silent).map_err(failed)?;
     let read = BufReader::new(&terminal).read_line(&mut line);
+    asked.close();
+    let _ = watch.join();
     // Whatever happened, the terminal must show again what is typed.
     tcsetattr(&terminal, OptionalActions::Flush, &before).map_err(failed)?;
     writeln!(&terminal)?;

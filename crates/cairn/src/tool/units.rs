@@ -19,6 +19,14 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(number * nanos / 1e9))
 }
 
+/// The same, of something that takes time.
+pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("it must be more than zero".to_owned()),
+        more => Ok(more),
+    }
+}
+
 /// Reads `8000`, `8k`, `64KiB`, `1.5M`, `1GB`: powers of 1000, or of 1024 with an `i`.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
@@ -61,7 +69,8 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
 pub(crate) fn show_duration(duration: Duration) -> String {
     let secs = duration.as_secs_f64();
     match duration.as_nanos() {
-        0..=999_999 => format!("{:.0} µs", secs * 1e6),
+        nanos @ 0..=999 => format!("{nanos} ns"),
+        1_000..=999_999 => format!("{:.0} µs", secs * 1e6),
         1_000_000..=999_999_999 => format!("{:.3} ms", secs * 1e3),
         _ => format!("{secs:.3} s"),
     }
@@ -100,6 +109,7 @@ mod tests {
         assert_eq!(size("1.5GB"), Ok(1_500_000_000));
         assert_eq!(rate("6k/m"), Ok(100.0));
         assert_eq!(rate("5"), Ok(5.0));
+        assert!(positive_duration("0").is_err() && positive_duration("1ns").is_ok());
     }
 
     #[test]

@@ -226,6 +226,10 @@ impl Judge for ManifestJudge {
         self.verdicts.pop_front()
     }
 
+    fn hopeless(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
     fn poll_interest(&mut self, now: Now) -> Option<Interest> {
         self.requests.poll(now.instant).or_else(|| self.root.poll_interest(now))
     }

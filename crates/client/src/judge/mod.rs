@@ -54,6 +54,11 @@ pub trait Judge {
     /// The next verdict.
     fn poll_verdict(&mut self) -> Option<Verdict>;
 
+    /// Why it will accept nothing any more, whatever comes.
+    fn hopeless(&self) -> Option<&str> {
+        None
+    }
+
     /// The next Interest to send.
     fn poll_interest(&mut self, now: Now) -> Option<Interest>;
 

@@ -45,6 +45,11 @@ impl Engine {
         }
     }
 
+    /// Whether a pending Interest waits for this Data. `hashes` are those of its name under [`Engine::hasher`].
+    pub fn awaits(&self, data: &Data, hashes: &PrefixHashes) -> bool {
+        !self.look_up_data(data, hashes).0.is_empty()
+    }
+
     #[inline]
     fn admit_data(&mut self, face: FaceId, data: &Data) -> Result<(), DropReason> {
         let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };

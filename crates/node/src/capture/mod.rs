@@ -21,6 +21,9 @@ pub(crate) use server::CaptureServer;
 
 use crate::codec::Codec;
 
+/// What stands before the reason where there is none to be had; a capture begins otherwise.
+pub const REFUSED: &str = "refused: ";
+
 /// What to capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {

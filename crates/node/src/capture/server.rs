@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::{CaptureTap, Captured, Request, Writer};
+use super::{CaptureTap, Captured, REFUSED, Request, Writer};
 use crate::clock::Clock;
 use crate::node::RemoteControl;
 use crate::plane::TapMaker;
@@ -31,9 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 impl CaptureServer {
     pub(crate) fn start(path: &Path, clock: Clock, node: RemoteControl) -> io::Result<Self> {
-        if UnixStream::connect(path).is_err() {
-            let _ = std::fs::remove_file(path);
-        }
+        crate::socket_path::clear(path)?;
         let listener = UnixListener::bind(path)?;
         // What goes by is not for everybody.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
@@ -87,8 +85,13 @@ fn serve(client: &UnixStream, clock: Clock, node: &RemoteControl, stop: &AtomicB
     BufReader::new(client).take(70_000).read_line(&mut line)?;
     let request: Request = match line.trim_end().parse() {
         Ok(request) => request,
-        Err(error) => return writeln!(&mut &*client, "{error}"),
+        Err(error) => return writeln!(&mut &*client, "{REFUSED}{error}"),
     };
+    if let Some(face) = request.face
+        && node.call(move |plane| plane.faces.contains_key(&face)) == Some(false)
+    {
+        return writeln!(&mut &*client, "{REFUSED}there is no face {face}");
+    }
     let (sender, frames) = sync_channel(MAX_WAITING);
     let missed = Arc::new(AtomicU64::new(0));
     let (wanted, missed_here) = (request.face, missed.clone());

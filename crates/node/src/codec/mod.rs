@@ -5,8 +5,7 @@
 mod batch;
 mod ndn;
 
-use engine::Transmit;
-use packet::NameHasher;
+use engine::{Engine, Transmit};
 use packet::time::Instant;
 
 pub(crate) use batch::{Arrivals, Packet};
@@ -63,11 +62,11 @@ impl Codec {
         now: Instant,
         from: u64,
         frame: &[u8],
-        hasher: &NameHasher,
+        engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
         match self {
-            Codec::Ndn(codec) => codec.receive(now, from, frame, hasher, arrivals),
+            Codec::Ndn(codec) => codec.receive(now, from, frame, engine, arrivals),
         }
     }
 

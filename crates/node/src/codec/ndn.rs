@@ -1,6 +1,6 @@
 //! The NDN codec: packets of format v0.3 in NDNLPv2.
 
-use engine::{Outgoing, Transmit};
+use engine::{Engine, Outgoing, Transmit};
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType,
     ReassemblyConfig, Received, ReliabilityConfig,
@@ -89,16 +89,20 @@ impl NdnCodec {
         now: Instant,
         from: u64,
         frame: &[u8],
-        hasher: &NameHasher,
+        engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
+        let hasher = engine.hasher();
         match self.service.receive_frame(now, EndpointId(from), frame) {
             // Read where it lies; whoever is good is copied last, so that nothing waits for memory that is not in the cache.
             Ok(Received::Packet { packet, header, nack }) => {
                 let hashes = arrivals.next_hashes();
                 if is_data(packet) {
                     match DataView::decode_hashed(packet, hasher, hashes) {
-                        Ok(view) => arrivals.push(Packet::Data(Data::copy_of(view)), header),
+                        Ok(view) => {
+                            let spare = engine.spare_buffers().take(packet.len());
+                            arrivals.push(Packet::Data(Data::copy_of(view, spare)), header);
+                        }
                         Err(_) => self.malformed_packets += 1,
                     }
                 } else {

@@ -3,8 +3,10 @@
 //! Everything works without a file. [`Config::sample`] writes one with all keys, made from the definitions below, so it cannot be
 //! out of date. A key that does not exist is an error that names the line and what may have been meant.
 
+mod check;
 mod impairment;
 mod read;
+mod restart;
 mod section;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -33,6 +35,9 @@ section! {
         /// Microseconds that the data plane looks for more work before it sleeps. 0 sleeps at once and uses no processor time
         /// when idle; more lowers latency and costs a core.
         busy_poll_micros: u64 = 0,
+        /// Microseconds that the data plane stays awake for the answer to an Interest, when little is pending: to wake a processor
+        /// takes longer than to answer next door. Where answers take longer than this, it is tried ever more rarely. 0 turns it off.
+        answer_poll_micros: u64 = 200,
         /// The processor that the data plane stays on; leave it out to let the system choose.
         pin_to_cpu: Option<usize> = None,
         /// Path of the socket at which `cairn capture` reads frames; an empty one offers no captures. Left out, it is beside the
@@ -82,8 +87,8 @@ section! {
 section! {
     /// The content store.
     ContentStoreSection {
-        /// Bytes that kept packets may take.
-        max_bytes: u64 = 256 << 20,
+        /// Bytes that kept packets may take, with 180 for each of its own; what suits a router with memory to spare is far more.
+        max_bytes: u64 = 64 << 20,
         /// Packets that may be kept.
         max_entries: u32 = 1 << 20,
         /// Who leaves when the store is full: sieve, lru or s3-fifo.

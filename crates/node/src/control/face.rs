@@ -144,6 +144,8 @@ pub struct FaceEvent {
     pub kind: FaceEventKind,
     /// The face, as it was then.
     pub face: FaceStatus,
+    /// Why it is gone, if it is.
+    pub why: Option<String>,
 }
 
 /// What can happen to a face.
@@ -192,7 +194,7 @@ pub enum UpdateFaceError {
     #[error("face {0} does not exist")]
     NoFace(FaceId),
     /// The face cannot have these settings.
-    #[error("face {face} cannot have these settings: {conflicts:?}")]
+    #[error("face {face} cannot have these settings: {}", in_words(.conflicts))]
     Conflict {
         /// The face.
         face: FaceId,
@@ -215,4 +217,20 @@ pub enum FaceConflict {
     Reliability,
     /// The MTU is below 64 bytes, or the transport takes frames of any size.
     Mtu,
+}
+
+impl std::fmt::Display for FaceConflict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FaceConflict::Persistency => "it cannot have this persistency",
+            FaceConflict::LocalFields => "local fields are for local faces only",
+            FaceConflict::Reliability => "losses can be repaired with exactly one peer only",
+            FaceConflict::Mtu => "an MTU has 64 bytes or more, and there is none over connections",
+        })
+    }
+}
+
+/// All of them in a sentence.
+pub(crate) fn in_words(conflicts: &[FaceConflict]) -> String {
+    conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

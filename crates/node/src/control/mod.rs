@@ -23,6 +23,7 @@ use engine::{FaceId, NextHop, StrategySpec};
 use packet::time::Instant;
 use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 
+pub(crate) use face::in_words;
 pub use face::{
     CongestionSettings, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind,
     FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
@@ -205,6 +206,16 @@ pub trait ControlApplication: Send {
 
     /// The deadline has come.
     fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl);
+
+    /// These next hops come from the configuration, and are in force already: those there were at the start, and again all of
+    /// them whenever it has been read anew.
+    fn handle_configured_routes(
+        &mut self,
+        _now: Now,
+        _node: &mut dyn NodeControl,
+        _routes: &[(Name, NextHop)],
+    ) {
+    }
 
     /// A Data has come that the application asked for.
     fn handle_data(&mut self, _now: Now, _node: &mut dyn NodeControl, _data: &Data) {}

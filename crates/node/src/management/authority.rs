@@ -34,7 +34,7 @@ pub trait VerifyCommand: Send + fmt::Debug {
     ///
     /// # Errors
     /// Why not, for the log.
-    fn verify_announcement(&self, unix_millis: u64, announcement: &Data) -> Result<(), String>;
+    fn verify_announcement(&self, unix_millis: u64, reach: Reach, announcement: &Data) -> Result<(), String>;
 }
 
 /// Whose commands are carried out.
@@ -114,10 +114,17 @@ impl Authority {
     ///
     /// # Errors
     /// Why not.
-    pub(super) fn check_announcement(&self, now: Now, announcement: &Data) -> Result<(), String> {
+    pub(super) fn check_announcement(
+        &self,
+        now: Now,
+        reach: Reach,
+        announcement: &Data,
+    ) -> Result<(), String> {
         match self {
             Authority::Anyone => Ok(()),
-            Authority::Keys(verifier, _) => verifier.verify_announcement(now.unix_millis, announcement),
+            Authority::Keys(verifier, _) => {
+                verifier.verify_announcement(now.unix_millis, reach, announcement)
+            }
         }
     }
 }
@@ -208,7 +215,7 @@ mod tests {
             if is_signed && may { Ok(()) } else { Err(format!("signed {is_signed}, may {may}")) }
         }
 
-        fn verify_announcement(&self, _: u64, _: &Data) -> Result<(), String> {
+        fn verify_announcement(&self, _: u64, _: Reach, _: &Data) -> Result<(), String> {
             Err("nobody's".to_owned())
         }
     }

@@ -79,7 +79,8 @@ impl NfdManagement {
         let response = match event.kind {
             FaceEventKind::Up => ControlResponse::ok(&convert::face_parameters(&event.face, true)),
             FaceEventKind::Destroyed => {
-                let text = format!("the connection to {} failed", event.face.remote);
+                let why = event.why.as_deref().unwrap_or("the face is gone");
+                let text = format!("the connection to {} failed: {why}", event.face.remote);
                 ControlResponse::error(StatusCode::SocketError, text)
             }
             FaceEventKind::Created | FaceEventKind::Down => return,

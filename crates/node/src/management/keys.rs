@@ -98,16 +98,18 @@ impl VerifyCommand for TrustedKeys {
         Err(problem)
     }
 
-    /// The announcement must be signed by a trusted key whose identity is a prefix of what is announced.
-    fn verify_announcement(&self, unix_millis: u64, announcement: &Data) -> Result<(), String> {
+    /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix of what is announced.
+    fn verify_announcement(&self, unix_millis: u64, reach: Reach, announcement: &Data) -> Result<(), String> {
         let info = announcement.ndn().and_then(|view| view.signature_info());
         let Some(KeyLocator::Name(key)) = info.and_then(|info| info.key_locator) else {
             return Err("its signature does not name a key".to_owned());
         };
         let mut problem = format!("{key} is not a trusted key");
-        for (certificate, _) in self.find(key) {
+        for (certificate, privileges) in self.find(key) {
             if !certificate.validity().contains(UnixTime::from_millis(unix_millis)) {
                 problem = format!("{} is valid {}", certificate.name(), certificate.validity());
+            } else if !privileges.include(word_of(Command::RibAnnounce, reach)) {
+                problem = format!("{} may not make routes", certificate.name());
             } else if !certificate.identity().is_prefix_of(announcement.name()) {
                 problem = format!("{} does not own the prefix", certificate.identity());
             } else {

@@ -26,7 +26,7 @@ mod store;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use engine::FaceId;
+use engine::{FaceId, NextHop};
 use management::{
     Command, ControlParameters, ControlResponse, FRESHNESS, Reach, RequestName, StatusCode, Target,
     response_data, with_number,
@@ -362,7 +362,6 @@ impl NfdManagement {
 
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
-        self.adopt_routes(now, node);
         let mut reaches = vec![Reach::Localhost];
         reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
         for reach in reaches {
@@ -429,6 +428,11 @@ impl ControlApplication for NfdManagement {
         self.give_up_connecting(now, node);
         self.delegation.handle_timeout(now);
         self.conclude_delegates(now, node);
+    }
+
+    fn handle_configured_routes(&mut self, now: Now, node: &mut dyn NodeControl, routes: &[(Name, NextHop)]) {
+        self.adopt_routes(now, node, routes);
+        self.forget_how_things_were();
     }
 
     fn handle_data(&mut self, now: Now, node: &mut dyn NodeControl, data: &Data) {

@@ -29,18 +29,16 @@ impl NfdManagement {
         }
     }
 
-    /// Routes that were there before management was, from the configuration: the operator's.
-    pub(super) fn adopt_routes(&mut self, now: Now, node: &mut dyn NodeControl) {
-        for known in node.routes(Dialect::Ndn) {
-            for hop in known.next_hops.iter().filter(|hop| hop.face != INTERNAL_FACE) {
-                let parameters = ControlParameters {
-                    origin: Some(RouteOrigin::Static),
-                    cost: Some(hop.cost),
-                    ..Default::default()
-                };
-                if self.rib.register(&known.prefix, route(now, hop.face, &parameters)).is_err() {
-                    tracing::warn!(prefix = %known.prefix, "the RIB is full: a configured route is not in it");
-                }
+    /// Routes of the configuration: the operator's.
+    pub(super) fn adopt_routes(&mut self, now: Now, node: &mut dyn NodeControl, routes: &[(Name, NextHop)]) {
+        for (prefix, hop) in routes {
+            let parameters = ControlParameters {
+                origin: Some(RouteOrigin::Static),
+                cost: Some(hop.cost),
+                ..Default::default()
+            };
+            if self.rib.register(prefix, route(now, hop.face, &parameters)).is_err() {
+                tracing::warn!(%prefix, "the RIB is full: a configured route is not in it");
             }
         }
         self.update_table(node);
@@ -174,7 +172,7 @@ impl NfdManagement {
             return reject("its validity period is another".to_owned());
         }
         let verdict = match self.authority(reach) {
-            Some(authority) => authority.check_announcement(now, data),
+            Some(authority) => authority.check_announcement(now, reach, data),
             None => Err("announcements are not accepted here".to_owned()),
         };
         verdict.or_else(|reason| {

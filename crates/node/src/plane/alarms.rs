@@ -67,7 +67,11 @@ impl DataPlane {
             if port.attempt_at <= now {
                 match (face.state, port.stream.is_some()) {
                     (FaceState::Down, true) => return self.handle_stream_end(id, "no connection in time"),
-                    (FaceState::Down, false) => self.connect(id),
+                    (FaceState::Down, false) => {
+                        // What went wrong has been dealt with: there will be another attempt, or the face is gone.
+                        let _ = self.connect(id);
+                        return self.renew_alarm(id);
+                    }
                     (FaceState::Up, _) => port.attempt_at = Instant::NEVER,
                 }
             }

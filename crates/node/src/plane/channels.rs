@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use engine::{FaceScope, LinkType};
@@ -13,6 +13,7 @@ use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use super::faces::Peer;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
+use crate::socket_path;
 use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::{EthernetChannel, GROUP};
@@ -69,16 +70,10 @@ impl Listener {
         Ok(Listener { socket: ListeningSocket::WebSocket(socket), uri, path: None })
     }
 
-    /// Accepts connections at a path. A file that a forwarder left behind is replaced; one that still listens is not.
+    /// Accepts connections at a path. A socket that a forwarder left behind is replaced; one that still listens is not.
     pub(crate) fn unix(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::PermissionsExt as _;
-        match UnixStream::connect(path) {
-            Ok(_) => {
-                return Err(io::Error::new(io::ErrorKind::AddrInUse, "another forwarder is listening there"));
-            }
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
-            Err(_) => {}
-        }
+        socket_path::clear(path)?;
         if let Some(directory) = path.parent() {
             std::fs::create_dir_all(directory)?;
         }
@@ -211,7 +206,10 @@ impl DataPlane {
                         if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
                     let scope = scope_of(&local, &remote);
                     if self.may_add_on_demand(scope) {
-                        self.add_stream_face(remote, local, scope, FacePersistency::OnDemand, peer);
+                        let persistency = FacePersistency::OnDemand;
+                        if let Err(error) = self.add_stream_face(remote, local, scope, persistency, peer) {
+                            tracing::debug!(%error, "a connection was given up");
+                        }
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

@@ -38,6 +38,7 @@ pub(crate) struct Settings {
     pub(crate) crowded_idle_timeout: Duration,
     pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
+    pub(crate) answer_poll: Duration,
     pub(crate) send_queue_bytes: usize,
     pub(crate) all_send_queues_bytes: usize,
     pub(crate) reassembly_bytes: usize,
@@ -55,7 +56,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// What the engine is told of a face, with the limits that hold for every face.
-    fn limited(&self, face: engine::FaceConfig) -> engine::FaceConfig {
+    pub(super) fn limited(&self, face: engine::FaceConfig) -> engine::FaceConfig {
         engine::FaceConfig {
             max_pending: self.max_pending_per_face,
             interest_rate: self.interest_rate_per_face,
@@ -73,6 +74,16 @@ const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
 const LARGEST_IN_TRAIN: usize = 32_000;
 
 impl DataPlane {
+    /// Works by other settings from now on. The limits of a face hold for those, too, that there are already; what kind of link it
+    /// is stays as it was made.
+    pub(crate) fn take_over(&mut self, settings: Settings) {
+        self.settings = settings;
+        for (id, face) in &self.faces {
+            let config = self.settings.limited(face.engine_config());
+            self.engine.configure_face(self.now, *id, config);
+        }
+    }
+
     /// Makes a face for a peer that appeared.
     #[cold]
     pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
@@ -208,7 +219,7 @@ impl DataPlane {
         scope: FaceScope,
         persistency: FacePersistency,
         peer: Peer,
-    ) -> Option<FaceId> {
+    ) -> io::Result<FaceId> {
         let now = self.now;
         let (socket, target, websocket) = match peer {
             Peer::Came(socket) => (Some(socket), None, None),
@@ -248,21 +259,22 @@ impl DataPlane {
             transport,
             settings,
             link_type,
-        })?;
+        });
+        let gone = || io::Error::other("there can be no more faces");
+        let id = id.ok_or_else(gone)?;
         let Some(Transport::Stream(port)) = self.faces.get(&id).map(|face| &face.transport) else {
-            return None;
+            return Err(gone());
         };
-        match &port.stream {
+        let begun = match &port.stream {
             Some(stream) => {
-                if let Err(error) = self.watch(&stream.socket, Token::Face(id), epoll::EventFlags::IN) {
-                    self.destroy_face(id, &error.to_string());
-                    return None;
-                }
+                let watched = self.watch(&stream.socket, Token::Face(id), epoll::EventFlags::IN);
+                watched.inspect_err(|error| self.destroy_face(id, &error.to_string()))
             }
             None => self.connect(id),
-        }
+        };
         self.renew_alarm(id);
-        self.faces.contains_key(&id).then_some(id)
+        // A permanent face that could not connect is there, and tries again.
+        if self.faces.contains_key(&id) { Ok(id) } else { Err(begun.err().unwrap_or_else(gone)) }
     }
 
     fn add_face(&mut self, new: NewFace) -> Option<FaceId> {
@@ -324,7 +336,7 @@ impl DataPlane {
 
     pub(super) fn announce(&mut self, id: FaceId, kind: FaceEventKind) {
         if let Some(face) = self.face_status(id) {
-            self.tell_of_face(FaceEvent { kind, face });
+            self.tell_of_face(FaceEvent { kind, face, why: None });
         }
     }
 
@@ -357,7 +369,8 @@ impl DataPlane {
         }
         tracing::debug!(face = id.0, remote = %face.remote, why, "face destroyed");
         if is_presentable {
-            self.tell_of_face(FaceEvent { kind: FaceEventKind::Destroyed, face: status });
+            let why = Some(why.to_owned());
+            self.tell_of_face(FaceEvent { kind: FaceEventKind::Destroyed, face: status, why });
         }
     }
 
@@ -379,29 +392,32 @@ impl DataPlane {
         }
     }
 
-    /// Begins an attempt to connect.
-    pub(super) fn connect(&mut self, id: FaceId) {
+    /// Begins an attempt to connect. An error has been dealt with as the end of the connection.
+    pub(super) fn connect(&mut self, id: FaceId) -> io::Result<()> {
         let now = self.now;
-        let Some(face) = self.faces.get_mut(&id) else { return };
-        let Transport::Stream(port) = &mut face.transport else { return };
-        let Some(target) = port.target.clone() else { return };
+        let Some(face) = self.faces.get_mut(&id) else { return Ok(()) };
+        let Transport::Stream(port) = &mut face.transport else { return Ok(()) };
+        let Some(target) = port.target.clone() else { return Ok(()) };
         port.attempt_at = now + CONNECT_TIMEOUT;
-        let socket = match begin_connecting(&target) {
-            Ok(socket) => socket,
-            Err(error) => return self.handle_stream_end(id, &error.to_string()),
-        };
-        let local = local_uri(&socket);
-        let stream = port.stream.insert(Stream::new(socket));
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-        let watched = epoll::add(&self.epoll, &stream.socket, Token::Face(id).to_data(), flags);
-        if let Ok(local) = local {
-            face.scope = scope_of(&local, &face.remote);
-            face.local = local;
-            let config = self.settings.limited(face.engine_config());
-            self.engine.configure_face(now, id, config);
-        }
-        if let Err(error) = watched {
-            self.handle_stream_end(id, &error.to_string());
+        let begun = begin_connecting(&target).and_then(|socket| {
+            let local = local_uri(&socket);
+            let stream = port.stream.insert(Stream::new(socket));
+            let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+            epoll::add(&self.epoll, &stream.socket, Token::Face(id).to_data(), flags)?;
+            local
+        });
+        match begun {
+            Ok(local) => {
+                face.scope = scope_of(&local, &face.remote);
+                face.local = local;
+                let config = self.settings.limited(face.engine_config());
+                self.engine.configure_face(now, id, config);
+                Ok(())
+            }
+            Err(error) => {
+                self.handle_stream_end(id, &error.to_string());
+                Err(error)
+            }
         }
     }
 

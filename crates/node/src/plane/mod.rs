@@ -14,6 +14,7 @@ mod receive;
 mod send;
 mod shortage;
 mod taps;
+mod vigil;
 mod visitors;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -55,6 +56,8 @@ pub(crate) enum Message {
     Face(Box<FaceEvent>),
     /// Something that the engine wants known.
     Engine(engine::Event),
+    /// Routes of the configuration.
+    Configured(Vec<(packet::Name, engine::NextHop)>),
 }
 
 /// What epoll says is ready.
@@ -136,6 +139,9 @@ pub(crate) struct DataPlane {
     delayed: taps::Delayed,
     stopping: bool,
     last_work: Instant,
+    vigil: vigil::Vigil,
+    /// Whether an Interest has been sent on in this turn.
+    asked: bool,
     shortage: shortage::Shortage,
 }
 
@@ -203,6 +209,8 @@ impl DataPlane {
             delayed: taps::Delayed::default(),
             stopping: false,
             last_work: now,
+            vigil: vigil::Vigil::default(),
+            asked: false,
             shortage: shortage::Shortage::new(),
         })
     }
@@ -232,6 +240,7 @@ impl DataPlane {
         self.now = self.clock.now();
         if !events.is_empty() {
             self.last_work = self.now;
+            self.vigil.arrived();
         }
         for event in events {
             let flags = event.flags;
@@ -252,10 +261,13 @@ impl DataPlane {
         self.end_shortage();
         self.finish_touched();
         self.pass_on_events();
+        if std::mem::take(&mut self.asked) && self.engine.pending_count() <= vigil::FEW_PENDING {
+            self.vigil.begin(self.now, self.settings.answer_poll);
+        }
     }
 
     /// How long to sleep; `None` for ever.
-    fn timeout(&self) -> Option<rustix::event::Timespec> {
+    fn timeout(&mut self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
         let deadline = deadline.min(self.delayed.next_deadline()).min(self.shortage.next_deadline());
@@ -264,12 +276,13 @@ impl DataPlane {
         } else {
             deadline.min(self.now + Duration::from_millis(10))
         };
-        let busy_until = self.last_work + self.settings.busy_poll;
-        if deadline == Instant::NEVER && self.settings.busy_poll == Duration::ZERO {
+        let is_awake = self.settings.busy_poll > Duration::ZERO || self.vigil.is_on();
+        if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
-        let nanos = if busy_until > now {
+        let busy_until = self.last_work + self.settings.busy_poll;
+        let nanos = if busy_until > now || self.vigil.is_held(now) {
             0
         } else {
             deadline.saturating_since(now).as_nanos().min(3_600_000_000_000)
@@ -309,6 +322,17 @@ impl DataPlane {
                 }
             }
             Err(_) => self.drops.count(DropReason::ManagementBusy),
+        }
+    }
+
+    /// Tells the control thread of routes of the configuration; gives them back if it has no time.
+    pub(crate) fn tell_of_routes(
+        &mut self,
+        routes: Vec<(packet::Name, engine::NextHop)>,
+    ) -> Option<Vec<(packet::Name, engine::NextHop)>> {
+        match self.messages.try_send(Message::Configured(routes)) {
+            Err(TrySendError::Full(Message::Configured(routes))) => Some(routes),
+            _ => None,
         }
     }
 

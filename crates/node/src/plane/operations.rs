@@ -10,7 +10,7 @@ use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, INTERNAL_FACE, MacAddress,
-    NextHopChange, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+    NextHopChange, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError, in_words,
 };
 use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
@@ -57,9 +57,8 @@ impl DataPlane {
         let channel = self.channels.iter().position(|channel| channel.reaches(peer)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
-        let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal).map_err(
-            |conflicts| CreateFaceError::BadParameters(format!("not for such a face: {conflicts:?}")),
-        )?;
+        let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
+            .map_err(|conflicts| CreateFaceError::BadParameters(in_words(&conflicts)))?;
         self.add_datagram_face(channel, peer, request.persistency, settings)
             .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
     }
@@ -84,9 +83,8 @@ impl DataPlane {
         })?;
         let mtu_bytes = self.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
         let settings = self.ethernet_link_settings(mtu_bytes, peer);
-        let settings = changed(settings, &request.changes, FaceScope::NonLocal).map_err(|conflicts| {
-            CreateFaceError::BadParameters(format!("not for such a face: {conflicts:?}"))
-        })?;
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
+            .map_err(|conflicts| CreateFaceError::BadParameters(in_words(&conflicts)))?;
         self.add_ethernet_face(channel, peer, request.persistency, Some(settings))
             .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
     }
@@ -110,7 +108,7 @@ impl DataPlane {
         };
         let id = self
             .add_stream_face(request.remote.clone(), local, scope, request.persistency, Peer::At(target))
-            .ok_or_else(|| CreateFaceError::Socket("the connection failed at once".to_owned()))?;
+            .map_err(|error| CreateFaceError::Socket(error.to_string()))?;
         match self.update_face(id, request.changes) {
             Ok(_) => Ok(id),
             Err(error) => {

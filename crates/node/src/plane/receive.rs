@@ -90,7 +90,7 @@ impl DataPlane {
                     from,
                     frame,
                     self.now,
-                    &self.engine,
+                    &mut self.engine,
                     &mut self.arrivals,
                     &mut self.delayed,
                 );
@@ -138,7 +138,15 @@ impl DataPlane {
         for frame in frames {
             // Looked up anew after a batch has been handed over, which may do anything to faces.
             let Some(face) = self.faces.get_mut(&id) else { return };
-            receive_frame(face, from, frame, self.now, &self.engine, &mut self.arrivals, &mut self.delayed);
+            receive_frame(
+                face,
+                from,
+                frame,
+                self.now,
+                &mut self.engine,
+                &mut self.arrivals,
+                &mut self.delayed,
+            );
             if self.arrivals.len() >= Arrivals::FULL {
                 self.hand_over();
             }
@@ -195,7 +203,7 @@ impl DataPlane {
                         0,
                         frame,
                         self.now,
-                        &self.engine,
+                        &mut self.engine,
                         &mut self.arrivals,
                         &mut self.delayed,
                     );
@@ -276,7 +284,7 @@ impl DataPlane {
                         0,
                         frame,
                         self.now,
-                        &self.engine,
+                        &mut self.engine,
                         &mut self.arrivals,
                         &mut self.delayed,
                     );
@@ -309,6 +317,10 @@ impl DataPlane {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let header =
             packet::LinkHeader { cache_policy: Some(packet::CachePolicy::NoCache), ..Default::default() };
+        // What the node tells unasked, in case somebody waits for it, is no mistake of anybody's.
+        if !self.engine.awaits(data, &hashes) {
+            return;
+        }
         self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data, &hashes, &header);
     }
 }
@@ -329,7 +341,7 @@ fn receive_frame(
     from: u64,
     frame: &[u8],
     now: packet::time::Instant,
-    engine: &engine::Engine,
+    engine: &mut engine::Engine,
     arrivals: &mut Arrivals,
     delayed: &mut Delayed,
 ) {
@@ -339,9 +351,9 @@ fn receive_frame(
     if !face.taps.is_empty() {
         let (taps, drops) = (&mut face.taps, &mut face.drops);
         if let Some(frame) = pass(taps, face.id, now, Direction::In, frame, delayed, drops) {
-            face.codec.receive(now, from, &frame, engine.hasher(), arrivals);
+            face.codec.receive(now, from, &frame, engine, arrivals);
         }
         return;
     }
-    face.codec.receive(now, from, frame, engine.hasher(), arrivals);
+    face.codec.receive(now, from, frame, engine, arrivals);
 }

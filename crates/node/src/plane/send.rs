@@ -46,6 +46,7 @@ impl DataPlane {
         if !face.taps.is_empty() && face.state == FaceState::Up {
             return self.send_tapped(id, transmit);
         }
+        self.asked |= matches!(transmit.packet, Outgoing::Interest(_));
         let full = match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());

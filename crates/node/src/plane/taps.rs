@@ -166,7 +166,7 @@ impl DataPlane {
                     let Some(face) = self.faces.get_mut(&id) else { continue };
                     touch(&mut self.touched, face);
                     self.arrivals.face = id;
-                    face.codec.receive(self.now, 0, &frame, self.engine.hasher(), &mut self.arrivals);
+                    face.codec.receive(self.now, 0, &frame, &mut self.engine, &mut self.arrivals);
                     self.hand_over();
                 }
             }

@@ -32,8 +32,7 @@ impl DataPlane {
         }
         let is_local = face.scope == FaceScope::Local;
         tracing::debug!(face = id.0, origin = visitor.origin.as_deref(), is_local, "WebSocket open");
-        let max_pending = self.settings.max_pending_per_face;
-        let config = engine::FaceConfig { max_pending, ..face.engine_config() };
+        let config = self.settings.limited(face.engine_config());
         self.engine.configure_face(now, id, config);
         self.announce(id, FaceEventKind::Created);
     }

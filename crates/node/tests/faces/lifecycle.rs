@@ -171,6 +171,33 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
     // Taking the same over again changes nothing.
     node.node.reload(&config).unwrap();
     assert_eq!(node.faces().len(), 1);
+    // Of what makes no sense nothing is taken over, wherever the mistake stands.
+    config.content_store.max_entries = 9;
+    config.strategies.push(node::config::StrategySection { prefix: "/a".into(), strategy: "no".into() });
+    assert!(node.node.reload(&config).is_err());
+    assert_eq!(control.content_store().max_entries, 7);
+}
+
+#[test]
+fn metrics_that_could_not_be_served_are_served_when_their_address_is_free() {
+    let mut node =
+        TestNode::start_with(|config| config.metrics.listen = Some("127.0.0.1:0".parse().unwrap()));
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut config = quiet_config();
+    config.metrics.listen = Some(other.local_addr().unwrap());
+    assert!(node.node.reload(&config).is_err());
+    assert_eq!(node.node.metrics_address(), None);
+    drop(other);
+    node.node.reload(&config).unwrap();
+    assert_eq!(node.node.metrics_address(), config.metrics.listen);
+}
+
+#[test]
+fn why_there_is_no_connection_is_said() {
+    let node = TestNode::start();
+    let nowhere = format!("unix://{}/nothing.sock", node.directory.display());
+    let error = node.node.control().create_face(request(&nowhere, FacePersistency::Persistent)).unwrap_err();
+    assert!(error.to_string().contains("No such file"), "{error}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_line_that_asks_for_no_capture_is_answered_with_a_reason() {
     writeln!(capture, "please").unwrap();
     let mut answer = String::new();
     capture.read_to_string(&mut answer).unwrap();
-    assert_eq!(answer, "not a request for a capture: please\n");
+    assert_eq!(answer, "refused: not a request for a capture: please\n");
 }
 
 #[test]

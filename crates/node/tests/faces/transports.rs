@@ -136,6 +136,23 @@ fn what_a_page_asks_under_localhost_goes_nowhere() {
 }
 
 #[test]
+fn the_limits_of_every_face_hold_for_one_over_websocket_too() {
+    let node = TestNode::start_with(|config| {
+        config.tables.max_interests_per_second_per_face = 1;
+        config.tables.interest_burst_per_face = 3;
+    });
+    let producer = udp_peer();
+    let face = node.create(&format!("udp4://{}", producer.local_addr().unwrap()));
+    node.route("/x", face.id);
+    let mut browser = WebSocketPeer::connect(node.address("ws"));
+    for number in 0..8 {
+        browser.send(&interest(&format!("/x/{number}")));
+    }
+    let answer = packet::ndn::lp::LpPacketView::decode(&browser.receive()).unwrap().nack;
+    assert_eq!(answer, Some(packet::NackReason::Congestion));
+}
+
+#[test]
 fn a_face_over_tcp_that_was_asked_for_connects_and_carries_packets() {
     let (near, far) = (TestNode::start(), TestNode::start());
     let producer = udp_peer();

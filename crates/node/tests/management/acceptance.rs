@@ -31,7 +31,7 @@ impl VerifyCommand for Friends {
         if is_friend { Ok(()) } else { Err("a stranger".to_owned()) }
     }
 
-    fn verify_announcement(&self, _: u64, _: &Data) -> Result<(), String> {
+    fn verify_announcement(&self, _: u64, _: Reach, _: &Data) -> Result<(), String> {
         Err("a stranger".to_owned())
     }
 }

@@ -191,7 +191,7 @@ fn apply(manager: &mut Manager, operation: &Operation) {
 fn tell_of_destroyed(manager: &mut Manager) {
     for face in std::mem::take(&mut manager.node.destroyed) {
         manager.node.hops.retain(|(_, hop), _| *hop != face.id);
-        let event = FaceEvent { kind: FaceEventKind::Destroyed, face };
+        let event = FaceEvent { kind: FaceEventKind::Destroyed, face, why: None };
         manager.management.handle_face_event(manager.now, &mut manager.node, &event);
         while manager.next_data().is_some() {}
     }

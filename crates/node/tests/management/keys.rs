@@ -85,8 +85,12 @@ fn other_keys_of_the_same_name_and_keys_whose_time_is_over_are_not_trusted() {
 #[test]
 fn announcements_are_believed_of_the_owner_of_the_prefix() {
     let alice = friend("/alice");
-    let keys = TrustedKeys::new(vec![(alice.certificate.clone(), may(&[]))]);
-    let check = |signer: &Signer, prefix: &str| {
+    let clerk = friend("/clerk");
+    let keys = TrustedKeys::new(vec![
+        (alice.certificate.clone(), may(&["rib"])),
+        (clerk.certificate.clone(), may(&["cs", "localhop"])),
+    ]);
+    let check_from = |reach: Reach, signer: &Signer, prefix: &str| {
         let announcement = PrefixAnnouncement {
             prefix: name(prefix),
             version: 1,
@@ -94,12 +98,17 @@ fn announcements_are_believed_of_the_owner_of_the_prefix() {
             validity: None,
         };
         let data: Data = signer.sign_data(&announcement.to_data().unwrap()).unwrap();
-        keys.verify_announcement(NOW_S * 1000, &data)
+        keys.verify_announcement(NOW_S * 1000, reach, &data)
     };
+    let check = |signer: &Signer, prefix: &str| check_from(Reach::Localhost, signer, prefix);
     assert_eq!(check(&alice.signers[0], "/alice/blog"), Ok(()));
     assert!(check(&alice.signers[0], "/bob").unwrap_err().contains("does not own"));
     assert!(check(&friend("/alice").signers[1], "/alice/blog").is_err());
     assert!(check(&Signer::digest(), "/alice/blog").unwrap_err().contains("does not name a key"));
+    // Who may not make routes does not make them by announcing either.
+    assert!(check(&clerk.signers[0], "/clerk/blog").unwrap_err().contains("may not make routes"));
+    assert_eq!(check_from(Reach::Localhop, &clerk.signers[0], "/clerk/blog"), Ok(()));
+    assert!(check_from(Reach::Localhop, &alice.signers[0], "/alice/blog").is_err());
 }
 
 #[test]

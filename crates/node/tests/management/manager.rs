@@ -121,7 +121,7 @@ impl Manager {
             self.node.faces.remove(&face.id);
             self.node.hops.retain(|(_, hop), _| *hop != face.id);
         }
-        self.management.handle_face_event(self.now, &mut self.node, &FaceEvent { kind, face });
+        self.management.handle_face_event(self.now, &mut self.node, &FaceEvent { kind, face, why: None });
         std::iter::from_fn(|| self.management.poll_data()).collect()
     }
 

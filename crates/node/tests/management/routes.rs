@@ -82,6 +82,25 @@ fn management_can_be_reached_and_shows_its_own_route() {
 }
 
 #[test]
+fn what_the_configuration_routes_is_the_operators_and_stays_his_to_remove() {
+    let mut manager = Manager::new();
+    let hop = engine::NextHop { face: NEIGHBOUR, cost: 4 };
+    for _ in 0..2 {
+        let (now, routes) = (manager.now, [(name("/a"), hop)]);
+        manager.management.handle_configured_routes(now, &mut manager.node, &routes);
+        assert_eq!(manager.node.next_hops("/a"), [(NEIGHBOUR.0, 4)]);
+        assert_eq!(manager.management.rib().route_count(), 2, "with that of management itself");
+    }
+    let removed = ControlParameters {
+        face_id: Some(NEIGHBOUR.0.into()),
+        origin: Some(RouteOrigin::Static),
+        ..about("/a")
+    };
+    manager.done(Command::RibUnregister, &removed);
+    assert_eq!(manager.node.next_hops("/a"), []);
+}
+
+#[test]
 fn inherited_routes_reach_the_forwarding_table() {
     let mut manager = Manager::new();
     manager

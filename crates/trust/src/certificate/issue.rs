@@ -34,7 +34,7 @@ impl Issue<'_> {
         signer: &Signer,
     ) -> Result<Certificate, CertificateError> {
         if !names::is_key_name(key_name.as_ref()) {
-            return Err(CertificateError::Name(key_name.to_string()));
+            return Err(CertificateError::KeyName(key_name.to_string()));
         }
         let mut version = Vec::new();
         packet::ndn::tlv::write_nni(&mut version, self.version);

@@ -23,6 +23,9 @@ pub enum CertificateError {
     /// It is no Data at all.
     #[error("not a certificate: {0}")]
     Decode(#[from] DecodeError),
+    /// The name has not the form of a key's name.
+    #[error("{0}: a key's name ends in /KEY/<key id>")]
+    KeyName(String),
     /// The name has not the form of a certificate's name.
     #[error("{0}: a certificate's name ends in /KEY/<key id>/<issuer id>/<version>")]
     Name(String),

@@ -130,6 +130,12 @@ pub(super) const ALL: &[Case] = &[
         what: "an application asks, our poke answers",
         run: python_ndn::asks,
     },
+    Case {
+        peer: "python-ndn",
+        link: "unix",
+        what: "its segment fetcher gets what our put publishes",
+        run: python_ndn::fetches,
+    },
     // NDNts.
     Case {
         peer: "NDNts",
@@ -150,6 +156,30 @@ pub(super) const ALL: &[Case] = &[
         run: ndnts::serves,
     },
     Case { peer: "NDNts", link: "udp", what: "an application asks, our poke answers", run: ndnts::asks },
+    Case {
+        peer: "NDNts",
+        link: "unix",
+        what: "an application announces its prefix instead of registering it, and serves",
+        run: ndnts::announces,
+    },
+    Case {
+        peer: "NDNts",
+        link: "unix",
+        what: "our get of what it publishes in segments, by its metadata and by prefix",
+        run: ndnts::publishes,
+    },
+    Case {
+        peer: "NDNts",
+        link: "unix",
+        what: "its fetcher gets what our put publishes, by our metadata",
+        run: ndnts::fetches,
+    },
+    Case {
+        peer: "NDNts",
+        link: "ws",
+        what: "its fetcher gets what our put publishes, by our metadata",
+        run: ndnts::fetches,
+    },
     Case {
         peer: "tshark",
         link: "file",

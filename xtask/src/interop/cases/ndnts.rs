@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{CairnNode, cairn, expect};
+use super::{CairnNode, cairn, cairn_command, cairn_server, expect, same, sample};
 use crate::interop::Shop;
 use crate::interop::processes::{Background, eventually, output};
 
@@ -40,4 +40,49 @@ pub(super) fn asks(shop: &Shop, link: &'static str) -> Result<(), String> {
         let said = output(&mut node(shop, "consumer.mjs", &ours.address_over(link), "/cairn/app"), None)?;
         expect(&String::from_utf8_lossy(&said), &["from cairn"])
     })
+}
+
+/// A producer that announces its prefix.
+pub(super) fn announces(shop: &Shop, link: &'static str) -> Result<(), String> {
+    let ours = CairnNode::start(shop)?;
+    let mut script = node(shop, "announce.mjs", &ours.address_over(link), "/node/announced");
+    let mut producer = Background::start(&mut script, &shop.scratch, None)?;
+    producer.wait_for("ready")?;
+    eventually(|| {
+        expect(
+            &cairn(shop, &ours.address(), &["peek", "-p", "--fresh", "/node/announced/1"])?,
+            &["announced"],
+        )
+    })
+    .map_err(|error| format!("{error}\nthe producer says:\n{}", producer.said()))?;
+    expect(&cairn(shop, &ours.address(), &["route", "list", "/node/announced"])?, &["prefixann"])
+}
+
+/// Their publication, our fetch.
+pub(super) fn publishes(shop: &Shop, link: &'static str) -> Result<(), String> {
+    let ours = CairnNode::start(shop)?;
+    let (file, content) = sample(shop)?;
+    let mut script = node(shop, "publish.mjs", &ours.address_over(link), "/node/object");
+    let mut producer = Background::start(script.arg(&file), &shop.scratch, None)?;
+    producer.wait_for("ready")?;
+    let address = ours.address();
+    for how in ["metadata", "prefix"] {
+        let get = ["get", "--quiet", "--discovery", how, "/node/object"];
+        let found = eventually(|| output(&mut cairn_command(shop, &address, &get), None))
+            .map_err(|error| format!("{error}\nthe producer says:\n{}", producer.said()))?;
+        same(&found, &content)?;
+    }
+    Ok(())
+}
+
+/// Our publication, their fetch.
+pub(super) fn fetches(shop: &Shop, link: &'static str) -> Result<(), String> {
+    let ours = CairnNode::start(shop)?;
+    let (file, content) = sample(shop)?;
+    let file = file.to_string_lossy();
+    let mut put = cairn_server(shop, &ours.address(), &["put", "/cairn/object", "--file", &file])?;
+    put.wait_for("published")?;
+    let found =
+        eventually(|| output(&mut node(shop, "fetch.mjs", &ours.address_over(link), "/cairn/object"), None))?;
+    same(&found, &content)
 }

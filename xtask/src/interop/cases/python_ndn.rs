@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{CairnNode, cairn, expect};
+use super::{CairnNode, cairn, cairn_server, expect, same, sample};
 use crate::interop::Shop;
 use crate::interop::processes::{Background, eventually, output};
 
@@ -47,4 +47,17 @@ pub(super) fn asks(shop: &Shop, link: &'static str) -> Result<(), String> {
         let said = output(&mut python(shop, "consumer.py", &node.address_over(link), "/cairn/app"), None)?;
         expect(&String::from_utf8_lossy(&said), &["from cairn"])
     })
+}
+
+/// Our publication, their fetch.
+pub(super) fn fetches(shop: &Shop, link: &'static str) -> Result<(), String> {
+    let node = CairnNode::start(shop)?;
+    let (file, content) = sample(shop)?;
+    let file = file.to_string_lossy();
+    let mut put = cairn_server(shop, &node.address(), &["put", "/cairn/object", "--file", &file])?;
+    put.wait_for("published")?;
+    let found = eventually(|| {
+        output(&mut python(shop, "fetch.py", &node.address_over(link), "/cairn/object"), None)
+    })?;
+    same(&found, &content)
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::cable::Cable;
 use super::contest::{Load, Way};
-use super::process::{Forwarder, stay_on};
+use super::process::{Forwarder, Processors};
 use super::report;
 use super::subjects::{Stage, Subject, find_ndnd};
 use super::{ForwardArguments, Part};
@@ -39,6 +39,8 @@ pub(super) const START_PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Bench<'a> {
     pub(super) arguments: &'a ForwardArguments,
     pub(super) stage: Stage,
+    anywhere: Processors,
+    apart: Processors,
     pub(super) rows: Vec<Row>,
     pub(super) progress: ProgressBar,
 }
@@ -46,16 +48,17 @@ pub(super) struct Bench<'a> {
 pub(super) fn run(arguments: &ForwardArguments) -> Result<(), BenchError> {
     let directory = std::env::temp_dir().join(format!("cairn-bench-{}", std::process::id()));
     std::fs::create_dir_all(&directory)?;
-    let (forwarder_cpu, load_cpu) = match arguments.cpus[..] {
-        [forwarder, load] => (forwarder, load),
-        _ => (0, 1),
+    let anywhere = Processors::anywhere()?;
+    let apart = match arguments.cpus[..] {
+        [forwarder, load] => Processors::apart(forwarder, load),
+        _ => Processors::apart(0, 1),
     };
     let prefix = shape(arguments, 0).prefix().map_err(io::Error::other)?.to_string();
-    let stage = Stage { directory: directory.clone(), forwarder_cpu, load_cpu, prefix, namespace: None };
+    let stage = Stage { directory: directory.clone(), processors: apart, prefix, namespace: None };
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(250));
-    let mut bench = Bench { arguments, stage, rows: Vec::new(), progress };
-    let outcome = stay_on(load_cpu).map_err(BenchError::from).and_then(|()| bench.measure());
+    let mut bench = Bench { arguments, stage, anywhere, apart, rows: Vec::new(), progress };
+    let outcome = bench.measure();
     bench.progress.finish_and_clear();
     let _ = std::fs::remove_dir_all(directory);
     if arguments.json {
@@ -90,6 +93,8 @@ impl Bench<'_> {
     }
 
     fn measure_part(&mut self, part: Part, subjects: &[Subject]) -> Result<(), BenchError> {
+        self.stage.processors = if part == Part::Latency { self.anywhere } else { self.apart };
+        self.stage.processors.enter_load()?;
         let window = self.arguments.window;
         let kilobyte = Load { payload_bytes: 1000, window, catalogue: 0 };
         match part {
@@ -118,7 +123,9 @@ impl Bench<'_> {
             },
             Part::Tcp => self.contest(part, subjects, Way::Tcp, kilobyte),
             Part::Unix => self.contest(part, subjects, Way::Unix, kilobyte),
-            Part::Latency => self.each(part, subjects, Self::latency),
+            Part::Latency | Part::LatencyApart => {
+                self.each(part, subjects, |bench, subject| bench.latency(part, subject))
+            }
             Part::Pending => self.each(part, &with_tables(subjects), Self::pending),
             Part::Start => self.each(part, &with_tables(subjects), Self::start),
         }
@@ -129,7 +136,7 @@ impl Bench<'_> {
         &mut self,
         part: Part,
         subjects: &[Subject],
-        measure: fn(&mut Self, &Subject) -> Result<(), BenchError>,
+        measure: impl Fn(&mut Self, &Subject) -> Result<(), BenchError>,
     ) -> Result<(), BenchError> {
         for subject in subjects {
             self.progress.set_message(format!("{}: {}", part.title(), subject.name()));
@@ -167,6 +174,7 @@ impl Part {
             Part::Tcp => "TCP, 1 kB of payload",
             Part::Unix => "unix sockets, 1 kB of payload",
             Part::Latency => "latency at low load",
+            Part::LatencyApart => "latency at low load, the forwarder on a processor of its own",
             Part::Pending => "150,000 pending Interests on one face, pings on another",
             Part::Start => "start",
         }

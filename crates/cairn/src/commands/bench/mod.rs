@@ -95,8 +95,10 @@ pub(super) enum Part {
     Tcp,
     /// Exchanges over unix sockets.
     Unix,
-    /// Latency at low load.
+    /// Latency at low load, everything wherever the system runs it.
     Latency,
+    /// The same with the forwarder on a processor of its own, which sleeps in between.
+    LatencyApart,
     /// 150,000 pending Interests on one face, and a ping on another.
     Pending,
     /// From start to first packet.

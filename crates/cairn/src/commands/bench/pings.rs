@@ -15,7 +15,7 @@ use super::subjects::{Subject, Wiring, free_udp_port};
 
 impl Bench<'_> {
     /// Pings through a forwarder with nothing else to do, beside pings without one.
-    pub(super) fn latency(&mut self, subject: &Subject) -> Result<(), BenchError> {
+    pub(super) fn latency(&mut self, part: Part, subject: &Subject) -> Result<(), BenchError> {
         let Some(Stand { shape, listen, producer, mut forwarder }) = self.set_up(subject)? else {
             return Ok(());
         };
@@ -26,9 +26,9 @@ impl Bench<'_> {
         let count = (self.arguments.seconds * 200.0) as usize;
         let (through, without) = (ping.series(count, pause), direct.series(count, pause));
         // Half of what the round trip takes longer: each way passes the forwarder once.
-        let added = |part| (through.quantile(part) as f64 - without.quantile(0.5) as f64) / 2000.0;
+        let added = |quantile| (through.quantile(quantile) as f64 - without.quantile(0.5) as f64) / 2000.0;
         self.rows.push(Row {
-            part: Part::Latency.title(),
+            part: part.title(),
             subject: subject.name(),
             values: vec![
                 ("added one way p50", added(0.5), " us"),

@@ -1,4 +1,4 @@
-//! A forwarder as a process of its own on a processor of its own.
+//! A forwarder as a process of its own, and which processors it and the load run on.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -6,25 +6,50 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
 /// A running forwarder; killed when dropped.
 pub(super) struct Forwarder {
     child: Child,
 }
 
-/// Keeps this process, and what it starts from now on, on one processor.
-pub(super) fn stay_on(cpu: usize) -> io::Result<()> {
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(cpu);
-    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+/// The processors for the forwarder, and those for consumer and producer.
+#[derive(Clone, Copy)]
+pub(super) struct Processors {
+    forwarder: CpuSet,
+    load: CpuSet,
+}
+
+impl Processors {
+    /// One for the forwarder and one for the load.
+    pub(super) fn apart(forwarder: usize, load: usize) -> Self {
+        let [forwarder, load] = [forwarder, load].map(|cpu| {
+            let mut set = CpuSet::new();
+            set.set(cpu);
+            set
+        });
+        Processors { forwarder, load }
+    }
+
+    /// Wherever the system puts them.
+    pub(super) fn anywhere() -> io::Result<Self> {
+        let all = sched_getaffinity(None)?;
+        Ok(Processors { forwarder: all, load: all })
+    }
+
+    /// Brings this thread, and what it starts from now on, to where the load runs.
+    pub(super) fn enter_load(&self) -> io::Result<()> {
+        Ok(sched_setaffinity(None, &self.load)?)
+    }
 }
 
 impl Forwarder {
-    /// Starts a program on processor `cpu`; this process goes back to `own`.
-    pub(super) fn start(command: &mut Command, cpu: usize, own: usize) -> io::Result<Self> {
+    /// Starts a program where forwarders run.
+    pub(super) fn start(command: &mut Command, processors: &Processors) -> io::Result<Self> {
         // Children inherit the processors of the thread that starts them.
-        stay_on(cpu)?;
+        sched_setaffinity(None, &processors.forwarder)?;
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        stay_on(own)?;
+        processors.enter_load()?;
         Ok(Forwarder { child: child? })
     }
 

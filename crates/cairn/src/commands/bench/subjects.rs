@@ -9,7 +9,7 @@ use std::process::Command;
 use node::load::{StreamSocket, relay_streams};
 
 use super::ndnd::Ndnd;
-use super::process::Forwarder;
+use super::process::{Forwarder, Processors};
 
 /// A forwarder to be measured.
 #[derive(Clone, Debug)]
@@ -31,8 +31,7 @@ pub(super) enum Wiring {
 /// Where forwarders run: processors, and a directory for their files.
 pub(super) struct Stage {
     pub(super) directory: PathBuf,
-    pub(super) forwarder_cpu: usize,
-    pub(super) load_cpu: usize,
+    pub(super) processors: Processors,
     pub(super) prefix: String,
     /// The network namespace that forwarders run in, if not in ours.
     pub(super) namespace: Option<String>,
@@ -80,7 +79,7 @@ impl Subject {
             Subject::Ndnd(program) => return ndnd(program, wiring, stage),
             Subject::Command(command) => user_command(command, wiring, stage)?,
         };
-        Forwarder::start(&mut stage.within(command), stage.forwarder_cpu, stage.load_cpu)
+        Forwarder::start(&mut stage.within(command), &stage.processors)
     }
 }
 
@@ -142,7 +141,7 @@ fn ndnd(program: &Path, wiring: &Wiring, stage: &Stage) -> io::Result<Forwarder>
     let ndnd = Ndnd { program, socket: &stage.directory.join("ndnd.sock") };
     // One forwarding thread, because it gets one processor.
     let command = ndnd.forwarder(&stage.directory.join("ndnd.yml"), udp, tcp, Some(1))?;
-    let mut forwarder = Forwarder::start(&mut stage.within(command), stage.forwarder_cpu, stage.load_cpu)?;
+    let mut forwarder = Forwarder::start(&mut stage.within(command), &stage.processors)?;
     forwarder.await_socket(ndnd.socket, "ndnd")?;
     ndnd.add_route(&stage.prefix, &remote)?;
     Ok(forwarder)

@@ -40,6 +40,9 @@ const GLANCE: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
+/// Questions under way; what there is to ask beyond that waits.
+const MAX_ASKED: usize = 256;
+
 /// How long we listen before we speak, to hear which number our last message had.
 const LISTEN: Duration = Duration::from_millis(600);
 
@@ -110,12 +113,13 @@ impl ChatArguments {
     fn chat(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let mut room = self.enter()?;
-        eprintln!("you are {} in {}", room.own_prefix, self.room);
+        tell!("you are {} in {}", room.own_prefix, self.room);
         let (send, lines) = mpsc::sync_channel(16);
         // Standard input cannot be waited for together with the socket everywhere, so a thread of its own reads it.
         std::thread::spawn(move || {
-            for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-                if send.send(line).is_err() {
+            for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
+                // Somebody who writes in another encoding is still heard.
+                if send.send(String::from_utf8_lossy(&line).trim_end_matches('\r').to_owned()).is_err() {
                     return;
                 }
             }
@@ -205,8 +209,8 @@ fn set_multicast(client: &mut Client, prefix: &Name) -> Result<(), ToolError> {
         ControlParameters { name: Some(prefix.clone()), strategy: Some(strategy), ..Default::default() };
     match client.command(Command::StrategySet, &wanted) {
         Ok(response) if response.is_ok() => {}
-        Ok(response) => eprintln!("cairn: the strategy stays as it is: {}", response.text),
-        Err(error) => eprintln!("cairn: the strategy stays as it is: {error}"),
+        Ok(response) => tell!("cairn: the strategy stays as it is: {}", response.text),
+        Err(error) => tell!("cairn: the strategy stays as it is: {error}"),
     }
     Ok(())
 }
@@ -229,7 +233,9 @@ impl Room<'_> {
             // Nobody answers these, so nobody waits for them.
             self.client.connection_mut().send_interest(&signed)?;
         }
-        while let Some(News { member, first, last }) = self.sync.poll_news() {
+        while self.asked.len() < MAX_ASKED
+            && let Some(News { member, first, last }) = self.sync.poll_news()
+        {
             for number in first..=last {
                 let name = with_number(&member, number)?;
                 self.ask(Asked { name, attempts_left: ATTEMPTS, for_judge: false })?;
@@ -267,10 +273,9 @@ impl Room<'_> {
 
     fn take(&mut self, happening: Happening) -> Result<(), ToolError> {
         match happening {
-            Happening::Interest { interest, header }
+            Happening::Interest { interest, .. }
                 if self.sync_prefix.as_ref().is_prefix_of(interest.name()) =>
             {
-                let _ = header;
                 let now = self.client.now();
                 if let Some(theirs) = vector_in(&interest) {
                     self.sync.handle_vector(now, &theirs);
@@ -339,9 +344,9 @@ impl Room<'_> {
                 None => output::line(format_args!("{who}: {text}"))?,
                 Some(problem) if self.arguments.trust.is_given() => {
                     output::line(format_args!("{who} (not trusted): {text}"))?;
-                    eprintln!("cairn: {problem}");
+                    tell!("cairn: {problem}");
                 }
-                Some(problem) => eprintln!("cairn: a message of {who} is damaged: {problem}"),
+                Some(problem) => tell!("cairn: a message of {who} is damaged: {problem}"),
             }
         }
         Ok(())

@@ -17,6 +17,12 @@ const SUPPRESSION: Duration = Duration::from_millis(200);
 /// Messages of a member that one vector may announce at once; of more only the last are fetched.
 const MAX_NEW: u64 = 20;
 
+/// Members whose new messages wait to be asked for. Of others a later vector will tell again.
+const MAX_NEWS: usize = 64;
+
+/// The largest number that others may say our last message had: whoever invents a larger one would leave us none to go on with.
+const MAX_OWN_FROM_OTHERS: u64 = 1 << 48;
+
 /// New messages of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct News {
@@ -39,6 +45,8 @@ pub(super) struct Sync {
     /// What others were heard to know while we wait to speak.
     heard: Option<StateVector>,
     news: VecDeque<News>,
+    /// Whether we have said something ourselves, so that nobody else knows our number better.
+    is_known_to_us: bool,
     random: Random,
 }
 
@@ -51,6 +59,7 @@ impl Sync {
             next_send: now,
             heard: None,
             news: VecDeque::new(),
+            is_known_to_us: false,
             random,
         }
     }
@@ -62,7 +71,8 @@ impl Sync {
 
     /// We say something; gives its number.
     pub(super) fn publish(&mut self, now: Instant) -> u64 {
-        let number = self.last_own() + 1;
+        self.is_known_to_us = true;
+        let number = self.last_own().saturating_add(1);
         self.vector.raise(&self.me, number);
         (self.next_send, self.heard) = (now, None);
         number
@@ -71,10 +81,20 @@ impl Sync {
     /// Somebody says what they know.
     pub(super) fn handle_vector(&mut self, now: Instant, theirs: &StateVector) {
         for (member, number) in theirs.iter() {
+            let is_us = *member == self.me;
+            let is_passed_over = if is_us {
+                // Anybody can send a vector: only before we have said anything may others know better what we said.
+                self.is_known_to_us || number > MAX_OWN_FROM_OTHERS
+            } else {
+                self.news.len() >= MAX_NEWS
+            };
+            if is_passed_over {
+                continue;
+            }
             if let Some(before) = self.vector.raise(member, number)
-                && *member != self.me
+                && !is_us
             {
-                let first = (before + 1).max((number + 1).saturating_sub(MAX_NEW));
+                let first = (before + 1).max(number.saturating_sub(MAX_NEW - 1));
                 self.news.push_back(News { member: member.clone(), first, last: number });
             }
         }
@@ -183,6 +203,35 @@ mod tests {
         assert_eq!(members[7].last_own(), 1);
         assert_eq!(members[7].poll_news(), None);
         assert!(sent < 10, "{sent} vectors for one newcomer among twenty");
+    }
+
+    #[test]
+    fn a_forged_vector_neither_ends_the_room_nor_takes_our_number_away() {
+        let mut sync = member(1);
+        let mut forged = StateVector::default();
+        forged.raise(&"/1".parse().unwrap(), u64::MAX);
+        forged.raise(&"/2".parse().unwrap(), u64::MAX);
+        sync.handle_vector(Instant::from_secs(1), &forged);
+        let news = sync.poll_news().unwrap();
+        assert_eq!((news.last, news.last - news.first), (u64::MAX, MAX_NEW - 1));
+        assert_eq!(sync.publish(Instant::from_secs(2)), 1);
+        let mut later = StateVector::default();
+        later.raise(&"/1".parse().unwrap(), 900);
+        sync.handle_vector(Instant::from_secs(3), &later);
+        assert_eq!(sync.publish(Instant::from_secs(4)), 2);
+    }
+
+    #[test]
+    fn strangers_cannot_have_us_ask_without_end() {
+        let mut sync = member(1);
+        for round in 1..50 {
+            let mut forged = StateVector::default();
+            for other in 100..300 {
+                forged.raise(&format!("/{other}").parse().unwrap(), round * 1000);
+            }
+            sync.handle_vector(Instant::from_secs(round), &forged);
+        }
+        assert_eq!(std::iter::from_fn(|| sync.poll_news()).count(), MAX_NEWS);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `cairn face create`, `update` and `destroy`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use management::{Command, ControlParameters, FaceFlags, FacePersistency, StatusCode};
 use packet::time::Duration;
 
@@ -9,7 +9,11 @@ use crate::tool::ToolError;
 use crate::tool::face_address::{FaceName, canonical};
 use crate::tool::forwarder::{Forwarder, accepted};
 use crate::tool::output;
+use crate::tool::switch::{Switch, flags_and_mask};
 use crate::tool::units::{duration, size};
+
+/// How the addresses of faces begin that forwarders have for themselves.
+const OWN_FACES: [&str; 3] = ["internal:", "contentstore:", "null:"];
 
 /// Make a face to a peer. One that exists already is as good.
 #[derive(Debug, Args)]
@@ -65,35 +69,20 @@ struct Settings {
     local_fields: Option<Switch>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
 impl Settings {
     fn parameters(&self) -> ControlParameters {
-        let switches = [
-            (self.local_fields, FaceFlags::LOCAL_FIELDS),
-            (self.reliability, FaceFlags::LP_RELIABILITY),
-            (self.congestion_marking, FaceFlags::CONGESTION_MARKING),
-        ];
-        let (mut flags, mut mask) = (FaceFlags::NONE, FaceFlags::NONE);
-        for (switch, flag) in switches {
-            let Some(switch) = switch else { continue };
-            mask = mask.with(flag);
-            if switch == Switch::On {
-                flags = flags.with(flag);
-            }
-        }
-        let is_given = mask != FaceFlags::NONE;
+        let (flags, mask) = flags_and_mask(&[
+            (self.local_fields, FaceFlags::LOCAL_FIELDS.0),
+            (self.reliability, FaceFlags::LP_RELIABILITY.0),
+            (self.congestion_marking, FaceFlags::CONGESTION_MARKING.0),
+        ]);
         ControlParameters {
             face_persistency: self.persistency,
             mtu_bytes: self.mtu,
             base_congestion_marking_interval_ns: self.marking_interval.map(Duration::as_nanos),
             default_congestion_threshold_bytes: self.marking_threshold,
-            flags: is_given.then_some(flags.0),
-            mask: is_given.then_some(mask.0),
+            flags,
+            mask,
             ..Default::default()
         }
     }
@@ -134,9 +123,11 @@ impl UpdateArguments {
             && let Some(conflicts) = response.parameters()?
         {
             let conflicts = parameters_json(&conflicts);
+            let settings = conflicts.as_object().into_iter().flatten();
+            let settings: Vec<String> = settings.map(|(key, value)| format!("{key} {value}")).collect();
+            let (number, settings) = (face.face_id, settings.join(", "));
             return Err(ToolError::other(format!(
-                "face {} cannot be {conflicts}; nothing was changed",
-                face.face_id
+                "face {number} cannot have {settings}; nothing was changed"
             )));
         }
         let updated = accepted(Command::FacesUpdate, &response)?;
@@ -147,6 +138,13 @@ impl UpdateArguments {
 impl DestroyArguments {
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
         let face = self.face.must_find(forwarder)?;
+        // A forwarder says of any face that it is gone, of its own ones too, which stay.
+        if OWN_FACES.iter().any(|scheme| face.uri.starts_with(scheme)) {
+            let (number, uri) = (face.face_id, face.uri);
+            return Err(ToolError::other(format!(
+                "face {number} to {uri} is the forwarder's own, and stays"
+            )));
+        }
         let parameters = ControlParameters { face_id: Some(face.face_id), ..Default::default() };
         forwarder.command(Command::FacesDestroy, &parameters)?;
         let gone = ControlParameters { uri: Some(face.uri), ..parameters };
@@ -163,26 +161,4 @@ fn report(forwarder: &Forwarder, what: &str, face: &ControlParameters) -> Result
     let number = face.face_id.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let to = face.uri.as_ref().map_or_else(String::new, |uri| format!(" to {uri}"));
     Ok(output::line(format_args!("face {number}{to} {what}"))?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_switches_that_are_given_are_in_the_mask() {
-        let settings = Settings {
-            persistency: None,
-            mtu: Some(1400),
-            reliability: Some(Switch::On),
-            congestion_marking: Some(Switch::Off),
-            marking_interval: None,
-            marking_threshold: None,
-            local_fields: None,
-        };
-        let parameters = settings.parameters();
-        assert_eq!((parameters.flags, parameters.mask), (Some(2), Some(6)));
-        let nothing = Settings { reliability: None, congestion_marking: None, ..settings };
-        assert_eq!((nothing.parameters().flags, nothing.parameters().mask), (None, None));
-    }
 }

@@ -28,7 +28,7 @@ impl EventArguments {
         let mut printed = 0;
         while self.count.is_none_or(|count| printed < count) {
             let interest = position.interest()?;
-            let id = forwarder.client.express(&interest, NOTIFICATION_LIFETIME)?;
+            forwarder.client.express(&interest, NOTIFICATION_LIFETIME)?;
             match forwarder.client.next(None)? {
                 Some(Happening::Data { data, .. }) => {
                     back_off = BACK_OFF[0];
@@ -51,7 +51,6 @@ impl EventArguments {
                 // A signal.
                 None => break,
             }
-            let _ = id;
         }
         Ok(())
     }

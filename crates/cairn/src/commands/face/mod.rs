@@ -10,8 +10,8 @@ pub(super) use change::create;
 use clap::{Args, Subcommand};
 pub(super) use show::{print_table, to_json};
 
+use crate::tool::ToolError;
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
-use crate::tool::{ToolError, finish};
 
 /// See and change the faces of a forwarder: its links to neighbours and applications.
 #[derive(Debug, Args)]
@@ -48,10 +48,7 @@ enum FaceCommand {
 
 impl FaceArguments {
     pub(crate) fn run(&self) -> ExitCode {
-        finish(self.forwarder.forwarder().and_then(|mut forwarder| {
-            self.run_on(&mut forwarder)?;
-            Ok(ExitCode::SUCCESS)
-        }))
+        self.forwarder.manage(|forwarder| self.run_on(forwarder))
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {

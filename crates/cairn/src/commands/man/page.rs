@@ -32,6 +32,11 @@ const VARIABLES: &[(&str, &str, &str)] = &[
         "NDN_CLIENT_TRANSPORT",
         "The forwarder, if --connect does not say it: a URI such as unix:///run/nfd/nfd.sock.",
     ),
+    (
+        "socket",
+        "NDN_CLIENT_TRANSPORT",
+        "The forwarder beside whose unix socket that of captures is looked for, if --socket does not say it.",
+    ),
     ("connect", "XDG_RUNTIME_DIR", "The folder where the socket of a forwarder is that this user runs."),
     ("keys", "CAIRN_KEYS", "The folder with the keys, if --keys does not say it."),
     ("passphrase_file", "CAIRN_PASSPHRASE", "The passphrase of an exported key, if no file has it."),

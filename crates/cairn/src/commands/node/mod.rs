@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use crate::tool::{ToolError, finish, output};
+
 /// What can be done with a forwarder.
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -47,6 +49,9 @@ Examples:
   cairn node config --sample > cairn.toml
   cairn node config cairn.toml
 
+Checked are all keys, names, addresses, words and limits, and whether certificates can be read; not whether this host has the addresses
+and interfaces to listen at.
+
 Exit codes: 0 the configuration is good; 1 it is not, and standard error says where; 2 wrong usage.")]
 pub(crate) struct ConfigArguments {
     /// Print a configuration with every key, its default and what it is for.
@@ -66,23 +71,19 @@ impl NodeCommand {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "printing is what was asked for")]
 fn config(arguments: &ConfigArguments) -> ExitCode {
-    if arguments.sample {
-        print!("{}", node::config::Config::sample());
-        return ExitCode::SUCCESS;
-    }
-    match run::read(arguments.file.as_deref()) {
-        Ok(_) => {
-            println!("the configuration is good");
-            ExitCode::SUCCESS
-        }
-        Err(error) => fail(&error),
-    }
+    let printed = match &arguments.file {
+        None => output::bytes(node::config::Config::sample().as_bytes()),
+        Some(file) => match run::check(file) {
+            Ok(()) => output::line("the configuration is good"),
+            Err(error) => return fail(&error),
+        },
+    };
+    finish(printed.map(|()| ExitCode::SUCCESS).map_err(ToolError::from))
 }
 
 /// Says what went wrong, and gives the exit code for it.
 pub(super) fn fail(error: &dyn std::fmt::Display) -> ExitCode {
-    eprintln!("cairn: {error}");
+    tell!("cairn: {error}");
     ExitCode::FAILURE
 }

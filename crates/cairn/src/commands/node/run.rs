@@ -26,6 +26,8 @@ pub(super) enum RunError {
     Start(#[from] node::StartError),
     #[error("cannot wait for signals: {0}")]
     Signals(std::io::Error),
+    #[error("a thread of the node has ended, which must not happen; what stands before says why")]
+    Failed,
     #[error("log filter {filter}: {source}")]
     Filter { filter: String, source: tracing_subscriber::filter::ParseError },
 }
@@ -42,12 +44,17 @@ fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
     let log = start_log(&config)?;
     // Signals are caught before anything is started, so that none is lost and none ends the process half-way.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(RunError::Signals)?;
-    let management = NfdManagement::new(ManagementConfig::read(&config).map_err(node::StartError::from)?);
-    let mut node = Node::start(&config, Box::new(management))?;
+    let in_file = |error| in_file(arguments, error);
+    let management = ManagementConfig::read(&config).map_err(|error| in_file(error.into()))?;
+    let mut node = Node::start(&config, Box::new(NfdManagement::new(management))).map_err(in_file)?;
+    let waiting = signals.handle();
+    node.when_ended(move || waiting.close()).map_err(node::StartError::from)?;
     tracing::info!("running");
+    let mut told_to_end = false;
     for signal in signals.forever() {
         if signal != SIGHUP {
             tracing::info!("stopping");
+            told_to_end = true;
             break;
         }
         match reload(arguments, &mut node, &log) {
@@ -59,11 +66,29 @@ fn try_run(arguments: &RunArguments) -> Result<(), RunError> {
         }
     }
     node.shut_down();
-    Ok(())
+    // Whoever watches over it starts it again.
+    if told_to_end { Ok(()) } else { Err(RunError::Failed) }
+}
+
+/// Says in which file a mistake in the configuration is.
+fn in_file(arguments: &RunArguments, error: node::StartError) -> RunError {
+    match (&arguments.config, error) {
+        (Some(path), node::StartError::Config(source)) => {
+            RunError::Config { path: path.display().to_string(), source }
+        }
+        (_, error) => RunError::Start(error),
+    }
+}
+
+/// Reads a configuration and checks all that can be checked without beginning.
+pub(super) fn check(path: &Path) -> Result<(), RunError> {
+    let config = read(Some(path))?;
+    log_filter(&config)?;
+    config.check().map_err(|source| RunError::Config { path: path.display().to_string(), source })
 }
 
 /// Reads a configuration, or gives the default one.
-pub(super) fn read(path: Option<&Path>) -> Result<Config, RunError> {
+fn read(path: Option<&Path>) -> Result<Config, RunError> {
     let Some(path) = path else { return Ok(Config::default()) };
     let shown = path.display().to_string();
     let text =
@@ -76,7 +101,7 @@ fn reload(arguments: &RunArguments, node: &mut Node, log: &LogFilter) -> Result<
     let filter = log_filter(&config)?;
     // Fails only when there is no log any more.
     let _ = log.reload(filter);
-    Ok(node.reload(&config)?)
+    node.reload(&config).map_err(|error| in_file(arguments, error))
 }
 
 type LogFilter = tracing_subscriber::reload::Handle<Targets, tracing_subscriber::Registry>;

@@ -8,7 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Dir, Mode, OFlags, ResolveFlags, fstat, openat, openat2};
+use rustix::fs::{
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, statat,
+};
 
 /// Bytes of a listing; what does not fit is left out.
 const MAX_LISTING_BYTES: usize = 256 << 10;
@@ -49,9 +51,9 @@ impl Folder {
     pub(super) fn look_up(&self, path: &[&[u8]]) -> Option<Entry> {
         let file = self.open_beneath(path).ok()?;
         let status = fstat(file.as_fd()).ok()?;
-        let kind = match rustix::fs::FileType::from_raw_mode(status.st_mode) {
-            rustix::fs::FileType::RegularFile => Kind::File,
-            rustix::fs::FileType::Directory => Kind::Folder,
+        let kind = match FileType::from_raw_mode(status.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
             _ => return None,
         };
         let nanos = |secs: i64, nanos: u64| {
@@ -75,15 +77,14 @@ impl Folder {
     /// before that. Links and other things are left out.
     pub(super) fn listing(&self, path: &[&[u8]]) -> Vec<u8> {
         let mut names: Vec<Vec<u8>> = Vec::new();
-        let Ok(entries) = self.open_beneath(path).and_then(|file| Ok(Dir::read_from(&file)?)) else {
-            return Vec::new();
-        };
+        let Ok(folder) = self.open_beneath(path) else { return Vec::new() };
+        let Ok(entries) = Dir::read_from(&folder) else { return Vec::new() };
         for entry in entries.flatten() {
             let name = entry.file_name().to_bytes();
-            match entry.file_type() {
+            match kind_of(&folder, &entry) {
                 _ if matches!(name, b"." | b"..") => {}
-                rustix::fs::FileType::RegularFile => names.push([name, b"\0"].concat()),
-                rustix::fs::FileType::Directory => names.push([name, b"/\0"].concat()),
+                FileType::RegularFile => names.push([name, b"\0"].concat()),
+                FileType::Directory => names.push([name, b"/\0"].concat()),
                 _ => {}
             }
         }
@@ -128,6 +129,15 @@ impl Entry {
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
         self.file.read_exact_at(&mut bytes, offset)?;
         Ok(bytes)
+    }
+}
+
+/// What an entry is. Not every file system says it in the folder itself.
+fn kind_of(folder: &File, entry: &DirEntry) -> FileType {
+    match entry.file_type() {
+        FileType::Unknown => statat(folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)
+            .map_or(FileType::Unknown, |status| FileType::from_raw_mode(status.st_mode)),
+        known => known,
     }
 }
 

@@ -83,7 +83,7 @@ impl ServeArguments {
         let server = Server { arguments: self, folder, signer: self.signing.signer()? };
         let mut client = self.connect.client_as(&self.signing)?;
         client.register(&self.prefix)?;
-        eprintln!("serving {} as {}", self.folder.display(), self.prefix);
+        tell!("serving {} as {}", self.folder.display(), self.prefix);
         let (mut packets, mut bytes) = (0u64, 0u64);
         while !interrupt.came() {
             let Some(Happening::Interest { interest, header }) = client.next(None)? else { continue };
@@ -96,7 +96,7 @@ impl ServeArguments {
                 client.reply(&data, &header)?;
             }
         }
-        eprintln!("served {packets} packets, {}", show_size(bytes as f64));
+        tell!("served {packets} packets, {}", show_size(bytes as f64));
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use client::{Client, Clock, Happening};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
@@ -21,18 +21,20 @@ const MAX_PENDING: usize = 1 << 20;
 
 /// Ask for names made from patterns, at a rate or with a window.
 #[derive(Debug, Args)]
+#[group(skip)]
+#[command(group = ArgGroup::new("load").required(true).multiple(true))]
 pub(super) struct ConsumeArguments {
     /// Names with fields; several are used one after the other.
     #[arg(required = true)]
     pattern: Vec<Pattern>,
     /// Interests a second.
-    #[arg(short, long, value_parser = rate, required_unless_present = "window")]
+    #[arg(short, long, value_parser = rate, group = "load")]
     rate: Option<f64>,
     /// Random times between them, as of independent consumers, instead of equal ones.
     #[arg(long, requires = "rate")]
     poisson: bool,
     /// Interests on their way at once; with --rate too, the most there may be.
-    #[arg(short, long)]
+    #[arg(short, long, group = "load")]
     window: Option<usize>,
     /// Stop after so many.
     #[arg(short, long, value_parser = size)]

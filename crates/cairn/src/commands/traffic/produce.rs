@@ -64,7 +64,7 @@ impl ProduceArguments {
         let mut random = Random::from_seed(Clock::seed());
         for prefix in &self.prefix {
             client.register(prefix)?;
-            eprintln!("answering under {prefix}");
+            tell!("answering under {prefix}");
         }
         let (mut data_sent, mut bytes, mut nacks, mut ignored) = (0u64, 0u64, 0u64, 0u64);
         let begin = client.now();

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
+use crate::spare_buffers::SpareBuffers;
 use eviction::{Eviction, EvictionPolicy};
 use prefix_tree::{Link, Order, PrefixTree};
 
@@ -109,6 +110,8 @@ pub(crate) struct ContentStore {
     eviction: Box<dyn Eviction>,
     tree: PrefixTree,
     bytes: u64,
+    /// Memory of Data that has left.
+    pub(crate) spares: SpareBuffers,
 }
 
 impl ContentStore {
@@ -120,6 +123,7 @@ impl ContentStore {
             eviction: config.eviction.start(),
             tree: PrefixTree::default(),
             bytes: 0,
+            spares: SpareBuffers::default(),
         }
     }
 
@@ -321,7 +325,10 @@ impl ContentStore {
 
     /// Bytes of memory held, packets not counted.
     pub(crate) fn footprint_bytes(&self) -> usize {
-        self.entries.footprint_bytes() + self.eviction.footprint_bytes() + self.tree.footprint_bytes()
+        self.entries.footprint_bytes()
+            + self.eviction.footprint_bytes()
+            + self.tree.footprint_bytes()
+            + self.spares.footprint_bytes()
     }
 
     #[inline]
@@ -406,10 +413,10 @@ impl ContentStore {
     /// Drops an entry that the policy has forgotten already.
     fn discard(&mut self, index: &mut HashIndex, id: u32) {
         self.tree.remove(&mut self.entries, id);
-        if let Some(entry) = self.entries.get(id) {
+        if let Some(entry) = self.entries.remove(id) {
             index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
             self.bytes -= cost_of(&entry.data);
-            self.entries.discard(id);
+            self.spares.put(entry.data.into_wire());
         }
     }
 }

@@ -1,25 +1,21 @@
-//! From a configuration to a data plane.
+//! From a configuration to a data plane: the sockets.
+
+mod wanted;
 
 use std::path::{Path, PathBuf};
 
-use engine::{
-    ContentStoreConfig, EngineConfig, EvictionPolicy, LinkType, NextHop, RateLimit, StrategySpec,
-    UnsolicitedPolicy,
-};
-use packet::time::Duration;
-use packet::{Dialect, Name};
+use engine::{EngineConfig, LinkType};
 
 use crate::clock::Clock;
-use crate::config::{Config, ConfigError, FaceSection};
-use crate::control::{
-    CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
-    FaceUri, NodeControl,
-};
-use crate::node::{RemoteControl, StartError};
-use crate::plane::{DataPlane, Ends, Impaired, Listener, Settings};
+use crate::config::{Config, ConfigError};
+use crate::control::FaceUri;
+use crate::node::StartError;
+use crate::plane::{DataPlane, Ends, Listener, Settings};
+use crate::socket_path;
 use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
+pub(crate) use wanted::Wanted;
 
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {
@@ -32,10 +28,10 @@ pub(crate) struct Prepared {
     ethernet_multicast: bool,
 }
 
-/// Checks the configuration and binds the sockets.
-pub(crate) fn prepare(config: &Config) -> Result<Prepared, StartError> {
-    let engine = engine_config(config)?;
-    let settings = settings(config);
+/// Binds the sockets.
+pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, StartError> {
+    let engine = wanted.engine()?;
+    let settings = wanted.settings.clone();
     let mut channels = Vec::new();
     for &local in &config.udp.listen {
         let bound =
@@ -179,7 +175,9 @@ fn default_unix_listener() -> Result<Listener, StartError> {
         }
         Err(error) => {
             tracing::info!("{} cannot be made ({error}); using {}", system.display(), own.display());
-            Listener::unix(&own)
+            let folder = own.parent().map_or(Ok(()), socket_path::own_folder);
+            folder
+                .and_then(|()| Listener::unix(&own))
                 .map_err(|source| StartError::Listen { address: own.display().to_string(), source })
         }
     }
@@ -229,153 +227,4 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
         plane.add_ethernet(channel, prepared.ethernet_multicast)?;
     }
     Ok(plane)
-}
-
-/// Makes the faces, routes and strategies of the configuration.
-pub(crate) fn apply(config: &Config, node: &mut RemoteControl) -> Result<(), ConfigError> {
-    for choice in &config.strategies {
-        let prefix = name(&choice.prefix)?;
-        let strategy: StrategySpec =
-            choice.strategy.parse().map_err(|error| ConfigError::new(format!("{error}")))?;
-        node.set_strategy(Dialect::Ndn, &prefix, &strategy)
-            .map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
-    }
-    for face in &config.faces {
-        make_face(face, node)?;
-    }
-    Ok(())
-}
-
-fn make_face(section: &FaceSection, node: &mut RemoteControl) -> Result<(), ConfigError> {
-    let uri = |text: &str| text.parse().map_err(|error| ConfigError::new(format!("{error}")));
-    let persistency =
-        if section.persistent { FacePersistency::Persistent } else { FacePersistency::Permanent };
-    let request = CreateFace {
-        remote: uri(&section.remote)?,
-        local: section.local.as_deref().map(uri).transpose()?,
-        persistency,
-        changes: FaceChanges::default(),
-        dialect: Dialect::Ndn,
-    };
-    let impairment = match &section.impairment {
-        Some(given) => Some(Impaired::new(&given.config()?, given.direction, given.seed)),
-        None => None,
-    };
-    let face = match node.create_face(request) {
-        Ok(face) => face,
-        Err(CreateFaceError::Exists(face)) => *face,
-        Err(error) => return Err(ConfigError::new(format!("face to {}: {error}", section.remote))),
-    };
-    node.impair(face.id, impairment);
-    for route in &section.routes {
-        let prefix = name(route)?;
-        let hop = NextHop { face: face.id, cost: section.cost };
-        node.add_next_hop(Dialect::Ndn, &prefix, hop, None)
-            .map_err(|error| ConfigError::new(format!("route {route} to {}: {error}", section.remote)))?;
-    }
-    Ok(())
-}
-
-fn name(text: &str) -> Result<Name, ConfigError> {
-    text.parse().map_err(|error| ConfigError::new(format!("name {text}: {error}")))
-}
-
-/// The settings of the data plane that a configuration gives.
-pub(crate) fn settings(config: &Config) -> Settings {
-    let node = &config.node;
-    Settings {
-        max_faces: node.max_faces,
-        max_on_demand_faces: node.max_on_demand_faces,
-        idle_timeout: Duration::from_secs(node.idle_timeout_secs),
-        crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
-        stall_timeout: Duration::from_secs(node.stall_timeout_secs),
-        busy_poll: Duration::from_micros(node.busy_poll_micros),
-        send_queue_bytes: node.send_queue_bytes,
-        all_send_queues_bytes: node.all_send_queues_bytes,
-        reassembly_bytes: node.reassembly_bytes,
-        congestion_marking: node.congestion_marking,
-        congestion: CongestionSettings {
-            interval: Duration::from_millis(node.congestion_interval_millis),
-            threshold_bytes: node.congestion_threshold_bytes,
-        },
-        udp_mtu_bytes: config.udp.mtu_bytes,
-        udp_reliability: config.udp.reliability,
-        accept_udp: config.udp.accept,
-        accept_ethernet: config.ethernet.accept,
-        local_origins: config.websocket.local_origins.clone(),
-        max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
-        interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
-            .filter(|rate| *rate > 0)
-            .map(|per_second| RateLimit { per_second, burst: config.tables.interest_burst_per_face }),
-    }
-}
-
-/// The changes to the content store that a configuration asks for.
-pub(crate) fn content_store_changes(config: &Config) -> Result<ContentStoreChanges, ConfigError> {
-    let section = &config.content_store;
-    let eviction =
-        EvictionPolicy::ALL.into_iter().find(|policy| policy.as_str() == section.eviction).ok_or_else(
-            || ConfigError::new(format!("content_store.eviction: there is no policy {}", section.eviction)),
-        )?;
-    let unsolicited = match section.unsolicited.as_str() {
-        "drop-all" => UnsolicitedPolicy::DropAll,
-        "admit-local" => UnsolicitedPolicy::AdmitLocal,
-        "admit-network" => UnsolicitedPolicy::AdmitNetwork,
-        "admit-all" => UnsolicitedPolicy::AdmitAll,
-        other => {
-            let problem = format!(
-                "content_store.unsolicited: there is no policy {other}; there are drop-all, admit-local, admit-network and admit-all"
-            );
-            return Err(ConfigError::new(problem));
-        }
-    };
-    Ok(ContentStoreChanges {
-        max_entries: Some(section.max_entries),
-        max_bytes: Some(section.max_bytes),
-        admit: Some(section.admit),
-        serve: Some(section.serve),
-        eviction: Some(eviction),
-        unsolicited: Some(unsolicited),
-    })
-}
-
-fn engine_config(config: &Config) -> Result<EngineConfig, StartError> {
-    let mut random = [0; 24];
-    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
-        .map_err(std::io::Error::from)?;
-    let mut words = random.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
-    let mut word = || words.next().unwrap_or(0);
-    let tables = &config.tables;
-    if config.udp.mtu_bytes < link::v2::MIN_MTU_BYTES {
-        let problem = format!("udp.mtu_bytes must be at least {}", link::v2::MIN_MTU_BYTES);
-        return Err(ConfigError::new(problem).into());
-    }
-    let changes = content_store_changes(config)?;
-    let store = ContentStoreConfig::default();
-    let strategy = tables.default_strategy.parse();
-    let bad = |error: &dyn std::fmt::Display| ConfigError::new(format!("tables.default_strategy: {error}"));
-    let seeded = EngineConfig::seeded(word()).map_err(|error| bad(&error))?;
-    Ok(EngineConfig {
-        hash_key: [word(), word()],
-        max_pending: tables.max_pending,
-        max_pending_bytes: tables.max_pending_bytes,
-        max_prefixes: tables.max_prefixes,
-        max_dead_nonces: tables.max_dead_nonces,
-        default_hop_limit: Some(tables.default_hop_limit).filter(|hops| *hops > 0),
-        producer_regions: tables
-            .producer_regions
-            .iter()
-            .map(|region| name(region))
-            .collect::<Result<_, _>>()?,
-        content_store: ContentStoreConfig {
-            max_bytes: changes.max_bytes.unwrap_or(store.max_bytes),
-            max_entries: changes.max_entries.unwrap_or(store.max_entries),
-            eviction: changes.eviction.unwrap_or(store.eviction),
-            admit: config.content_store.admit,
-            serve: config.content_store.serve,
-            unsolicited: changes.unsolicited.unwrap_or(store.unsolicited),
-        },
-        default_strategy: strategy.map_err(|error| bad(&error))?,
-        ..seeded
-    })
 }

@@ -1,0 +1,185 @@
+//! What people and scripts rely on whatever the command: closed pipes, full disks, exit codes, what is left behind and what is not.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod world;
+
+use std::fs::File;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use world::{World, bytes};
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Commands that print more than a pipe's reader who has gone away wants.
+const TALKATIVE: &[&[&str]] = &[
+    &["status", "--all"],
+    &["status", "--json"],
+    &["route", "list"],
+    &["face", "list"],
+    &["node", "config", "--sample"],
+    &["completions", "bash"],
+    &["peek", "-P", "-f", "/localhost/nfd/status/general"],
+];
+
+#[test]
+fn that_nobody_reads_on_is_no_error_of_ours() {
+    let world = World::new();
+    for arguments in TALKATIVE {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = world.command(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!((output.status.code(), errors(&output)), (Some(0), String::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_in_words_and_a_full_log_ends_nothing() {
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    let world = World::new();
+    for arguments in TALKATIVE {
+        let output = world.command(arguments).stdout(full()).stderr(Stdio::piped()).output().unwrap();
+        let errors = errors(&output);
+        assert!(errors.contains("No space left") && !errors.contains("panicked"), "{arguments:?}: {errors}");
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let mute = world.command(arguments).stdout(full()).stderr(full()).status().unwrap();
+        assert_eq!(mute.code(), Some(1), "{arguments:?}");
+    }
+    let mut put = world.command(&["put", "/lab/x", "--idle", "10ms"]);
+    assert_eq!(put.stderr(full()).status().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_is_no_file_is_written_into_and_not_replaced() {
+    let mut world = World::new();
+    let file = bytes(50_000);
+    world.write("file", &file);
+    world.start(&["put", "/lab/file", "-f", "file"], "published");
+    let pipe = world.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reading = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read(pipe).unwrap()
+    });
+    world.good(&["get", "-q", "/lab/file", "-o", "pipe"]);
+    assert!(reading.join().unwrap() == file);
+    assert!(pipe.symlink_metadata().unwrap().file_type().is_fifo());
+}
+
+#[test]
+fn a_fetch_that_brought_nothing_leaves_nothing_behind() {
+    let world = World::new();
+    assert_eq!(world.run(&["get", "/lab/nothing", "-o", "out"]).status.code(), Some(1));
+    assert!(!world.path("out").exists() && !world.path("out.part").exists());
+}
+
+#[test]
+fn a_fetch_that_is_broken_off_twice_goes_on_by_the_segments_it_began_with() {
+    let mut world = World::new();
+    let file = bytes(3 * 8000 + 700);
+    world.write("file", &file);
+    world.start(&["put", "/lab/file/v=9", "-f", "file"], "published");
+    world.write("out.part", &file[..3 * 8000]);
+    world.write("out.part.name", b"/lab/file/v=9 8000\n");
+    // The last segment, which is short, does not fit the second time.
+    let get = world.command(&["get", "-q", "/lab/file", "-o", "out", "--resume"]);
+    let mut limited = Command::new("prlimit");
+    limited.arg("--fsize=24100").arg(get.get_program()).args(get.get_args()).current_dir(&world.folder);
+    limited.envs(get.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    assert!(!limited.stderr(Stdio::null()).status().unwrap().success());
+    assert_eq!(world.read("out.part").len(), 24_100);
+    world.good(&["get", "-q", "/lab/file", "-o", "out", "--resume"]);
+    assert!(world.read("out") == file);
+}
+
+#[test]
+fn a_listing_reads_back_as_names_whatever_the_files_are_called() {
+    let mut world = World::new();
+    for odd in ["with space", "seg=1", "...", "new\nline", "\u{1b}[2J", "100%", "ü"] {
+        world.write(&format!("folder/{odd}"), odd.as_bytes());
+    }
+    world.start(&["serve", "folder", "/lab/files"], "serving");
+    let listing = world.good(&["get", "-q", "--list", "/lab/files"]);
+    assert_eq!(listing.lines().count(), 7, "{listing}");
+    let mut contents: Vec<String> =
+        listing.lines().map(|name| world.good(&["get", "-q", &format!("/lab/files/{name}")])).collect();
+    contents.sort();
+    assert_eq!(contents, ["\u{1b}[2J", "...", "100%", "new\nline", "seg=1", "with space", "ü"]);
+}
+
+#[test]
+fn a_secret_is_for_its_owner_also_where_a_file_was_before() {
+    let world = World::new();
+    world.good(&["key", "new", "/lab"]);
+    for (name, format) in [("a", "safebag"), ("b", "ndnd"), ("c", "pkcs8")] {
+        let path = world.write(name, b"old");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        world.good(&["key", "export", "/lab", "-f", format, "-o", name]);
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{format}");
+    }
+    let mut unprotected = world.command(&["key", "export", "/lab", "-o", "d"]);
+    let output = unprotected.env("CAIRN_PASSPHRASE", "").output().unwrap();
+    assert!(errors(&output).contains("empty passphrase") && !world.path("d").exists());
+}
+
+#[test]
+fn wrong_usage_is_told_from_failure() {
+    let world = World::new();
+    for arguments in [
+        &["ping", "/lab", "-i", "0"][..],
+        &["status", "--watch", "200ms"],
+        &["traffic", "consume", "/lab/{seq}"],
+        &["get", "lab"],
+        &["node", "config"],
+    ] {
+        assert_eq!(world.run(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_configuration_is_checked_to_its_last_word() {
+    let world = World::new();
+    world.good(&["node", "config", "node.toml"]);
+    for (text, expected) in [
+        ("[content_store]\neviction = \"fifo\"\n", "there is no policy fifo"),
+        ("[[face]]\nremote = \"udp4://example.net\"\n", "not canonical"),
+        ("[[face]]\nremote = \"udp4://127.0.0.1:9\"\nroutes = [\"a\"]\n", "starts with /"),
+        ("[[strategy]]\nprefix = \"/a\"\nstrategy = \"none\"\n", "no strategy none"),
+        ("[[authorize]]\ncertificate = \"missing.cert\"\n", "missing.cert: No such file"),
+        ("[log]\nfilter = \"x=loud\"\n", "log filter x=loud"),
+        ("[udp]\nlisten = 5\n", "line 2"),
+    ] {
+        world.write("bad.toml", text.as_bytes());
+        for arguments in [&["node", "config", "bad.toml"][..], &["node", "run", "-c", "bad.toml"]] {
+            let output = world.run(arguments);
+            let errors = errors(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {text}: {errors}");
+            assert!(errors.contains(expected), "{arguments:?} {text}: {errors}");
+            assert!(errors.contains("bad.toml") || errors.contains("log filter"), "{arguments:?}: {errors}");
+        }
+    }
+}
+
+#[test]
+fn captures_are_found_where_the_forwarder_is_and_end_in_good_order() {
+    let world = World::new();
+    let refused = world.run(&["capture", "--face", "9999", "-w", "none.pcapng"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(errors(&refused).contains("there is no face 9999"), "{}", errors(&refused));
+    let mut capture = world.command(&["capture", "-w", "all.pcapng"]);
+    let mut capture = capture.stderr(Stdio::piped()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !std::fs::metadata(world.path("all.pcapng")).is_ok_and(|file| file.len() > 500) {
+        assert!(Instant::now() < deadline, "nothing was captured");
+        world.good(&["status"]);
+    }
+    assert!(Command::new("kill").args(["-INT", &capture.id().to_string()]).status().unwrap().success());
+    assert_eq!(capture.wait().unwrap().code(), Some(0));
+    let told = String::from_utf8(world::all(capture.stderr.take().unwrap())).unwrap();
+    assert!(told.contains("bytes captured"), "{told}");
+}

@@ -1,0 +1,18 @@
+//! Whether a configuration could be used.
+
+use super::{Config, ConfigError};
+use crate::management::ManagementConfig;
+use crate::start::Wanted;
+
+impl Config {
+    /// Whether all names, addresses, words and limits mean something, and the certificates can be read. What the machine has to give,
+    /// sockets and interfaces, is not tried.
+    ///
+    /// # Errors
+    /// The first thing that makes no sense.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        Wanted::read(self)?;
+        ManagementConfig::read(self)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Staying awake for answers that are about to come.
+//!
+//! To wake a sleeping processor takes longer than to answer an Interest next door. When little is pending, the data plane therefore stays
+//! awake for a moment after it has sent an Interest on. Where answers take longer than that moment, it soon gives up, and tries again
+//! ever more rarely: an idle node uses no processor time, and one whose producers are far away next to none for this.
+
+use packet::time::{Duration, Instant};
+
+/// More Interests than these are a load, under which the data plane hardly sleeps anyway.
+pub(super) const FEW_PENDING: u32 = 8;
+/// After many vigils in vain, one in so many is held, as a power of two.
+const MAX_RESTRAINT: u32 = 8;
+
+/// Whether to stay awake, and until when.
+#[derive(Debug, Default)]
+pub(super) struct Vigil {
+    until: Option<Instant>,
+    /// Vigils in vain, one after another.
+    in_vain: u32,
+    /// Vigils to leave out before the next.
+    left_out: u32,
+}
+
+impl Vigil {
+    /// An Interest has been sent on, whose answer is worth a vigil of `length`; zero for none.
+    pub(super) fn begin(&mut self, now: Instant, length: Duration) {
+        if length == Duration::ZERO || self.until.is_some() {
+            return;
+        }
+        if self.left_out > 0 {
+            self.left_out -= 1;
+            return;
+        }
+        self.until = Some(now + length);
+    }
+
+    /// Something has come, perhaps while everybody slept.
+    pub(super) fn arrived(&mut self) {
+        if self.until.take().is_some() {
+            self.in_vain = 0;
+        }
+    }
+
+    /// Whether one has begun and not been seen to end.
+    pub(super) fn is_on(&self) -> bool {
+        self.until.is_some()
+    }
+
+    /// Whether to stay awake at `now`.
+    pub(super) fn is_held(&mut self, now: Instant) -> bool {
+        let Some(until) = self.until else { return false };
+        if now < until {
+            return true;
+        }
+        self.until = None;
+        self.in_vain = (self.in_vain + 1).min(MAX_RESTRAINT);
+        self.left_out = (1 << self.in_vain) - 1;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: Duration = Duration::from_micros(100);
+
+    /// Time awake while `count` Interests are sent, one each millisecond, whose answers take `answer`.
+    fn awake(vigil: &mut Vigil, count: u64, answer: Duration) -> Duration {
+        let step = Duration::from_micros(1);
+        let mut awake = Duration::ZERO;
+        for number in 0..count {
+            let sent = Instant::ZERO + Duration::from_millis(1) * number;
+            vigil.begin(sent, LENGTH);
+            let mut now = sent;
+            while now < sent + Duration::from_millis(1) {
+                if now.saturating_since(sent) >= answer {
+                    vigil.arrived();
+                    break;
+                }
+                if vigil.is_held(now) {
+                    awake += step;
+                }
+                now += step;
+            }
+        }
+        awake
+    }
+
+    #[test]
+    fn it_lasts_until_the_answer_comes_where_answers_are_quick() {
+        let mut vigil = Vigil::default();
+        assert_eq!(awake(&mut vigil, 1000, Duration::from_micros(40)), Duration::from_millis(40));
+        assert!(!vigil.is_held(Instant::ZERO));
+    }
+
+    #[test]
+    fn where_answers_are_slow_it_is_held_ever_more_rarely_and_as_soon_as_they_are_quick_for_each() {
+        let mut vigil = Vigil::default();
+        let (first, later) =
+            [1000, 10_000].map(|count| awake(&mut vigil, count, Duration::from_micros(600))).into();
+        assert!(first <= LENGTH * 12, "{first}");
+        assert!(later <= LENGTH * 41, "{later}");
+        awake(&mut vigil, 1 << MAX_RESTRAINT, Duration::from_micros(40));
+        assert_eq!(awake(&mut vigil, 1000, Duration::from_micros(40)), Duration::from_millis(40));
+    }
+
+    #[test]
+    fn there_is_none_where_it_is_turned_off_and_one_does_not_grow_with_more_interests() {
+        let mut vigil = Vigil::default();
+        vigil.begin(Instant::ZERO, Duration::ZERO);
+        assert!(!vigil.is_held(Instant::ZERO));
+        for number in 0..90 {
+            vigil.begin(Instant::ZERO + Duration::from_micros(number), LENGTH);
+        }
+        assert!(vigil.is_held(Instant::ZERO + Duration::from_micros(99)));
+        assert!(!vigil.is_held(Instant::ZERO + LENGTH));
+    }
+}

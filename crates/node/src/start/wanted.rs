@@ -1,0 +1,260 @@
+//! What a configuration asks for, understood: its names, addresses and words mean something.
+//!
+//! Reading it opens nothing and changes nothing, so a configuration can be checked, and is refused as a whole, before any of it is in force.
+
+use engine::{
+    ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec, UnsolicitedPolicy,
+};
+use packet::time::Duration;
+use packet::{Dialect, Name};
+
+use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
+use crate::control::{
+    CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
+    NodeControl,
+};
+use crate::node::RemoteControl;
+use crate::plane::{Impaired, Settings};
+
+/// What a configuration asks for, its sockets aside.
+pub(crate) struct Wanted {
+    pub(crate) settings: Settings,
+    pub(crate) content_store: ContentStoreChanges,
+    /// All but what is random.
+    engine: EngineConfig,
+    strategies: Vec<(Name, StrategySpec)>,
+    faces: Vec<WantedFace>,
+}
+
+struct WantedFace {
+    request: CreateFace,
+    routes: Vec<Name>,
+    cost: u64,
+    impairment: Option<Impaired>,
+}
+
+impl Wanted {
+    /// Understands a configuration.
+    pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
+        if config.udp.mtu_bytes < link::v2::MIN_MTU_BYTES {
+            let problem = format!("udp.mtu_bytes must be at least {}", link::v2::MIN_MTU_BYTES);
+            return Err(ConfigError::new(problem));
+        }
+        let content_store = content_store(&config.content_store)?;
+        let strategies = config.strategies.iter().map(|choice| {
+            let prefix = name("strategy.prefix", &choice.prefix)?;
+            let strategy = choice.strategy.parse();
+            let bad = |error| ConfigError::new(format!("strategy for {prefix}: {error}"));
+            Ok((prefix.clone(), strategy.map_err(bad)?))
+        });
+        Ok(Wanted {
+            settings: settings(config),
+            engine: engine(&config.tables, &content_store)?,
+            content_store,
+            strategies: strategies.collect::<Result<_, _>>()?,
+            faces: config.faces.iter().map(WantedFace::read).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The engine, with secrets of its own.
+    pub(crate) fn engine(&self) -> std::io::Result<EngineConfig> {
+        let mut random = [0; 24];
+        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+        let mut words = random.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
+        let mut word = || words.next().unwrap_or(0);
+        Ok(EngineConfig { seed: word(), hash_key: [word(), word()], ..self.engine.clone() })
+    }
+
+    /// Makes the faces and routes, and chooses the strategies; gives the routes.
+    pub(crate) fn apply(self, node: &mut RemoteControl) -> Result<Vec<(Name, NextHop)>, ConfigError> {
+        for (prefix, strategy) in &self.strategies {
+            node.set_strategy(Dialect::Ndn, prefix, strategy)
+                .map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
+        }
+        let mut routes = Vec::new();
+        for face in self.faces {
+            face.make(node, &mut routes)?;
+        }
+        Ok(routes)
+    }
+}
+
+impl WantedFace {
+    fn read(section: &FaceSection) -> Result<Self, ConfigError> {
+        let uri = |text: &str| text.parse().map_err(|error| ConfigError::new(format!("face: {error}")));
+        let persistency =
+            if section.persistent { FacePersistency::Persistent } else { FacePersistency::Permanent };
+        let impairment = match &section.impairment {
+            Some(given) => Some(Impaired::new(&given.config()?, given.direction, given.seed)),
+            None => None,
+        };
+        Ok(WantedFace {
+            request: CreateFace {
+                remote: uri(&section.remote)?,
+                local: section.local.as_deref().map(uri).transpose()?,
+                persistency,
+                changes: FaceChanges::default(),
+                dialect: Dialect::Ndn,
+            },
+            routes: section
+                .routes
+                .iter()
+                .map(|route| name("face.routes", route))
+                .collect::<Result<_, _>>()?,
+            cost: section.cost,
+            impairment,
+        })
+    }
+
+    fn make(self, node: &mut RemoteControl, routes: &mut Vec<(Name, NextHop)>) -> Result<(), ConfigError> {
+        let remote = self.request.remote.clone();
+        let face = match node.create_face(self.request) {
+            Ok(face) => face,
+            Err(CreateFaceError::Exists(face)) => *face,
+            Err(error) => return Err(ConfigError::new(format!("face to {remote}: {error}"))),
+        };
+        node.impair(face.id, self.impairment);
+        for prefix in self.routes {
+            let hop = NextHop { face: face.id, cost: self.cost };
+            node.add_next_hop(Dialect::Ndn, &prefix, hop, None)
+                .map_err(|error| ConfigError::new(format!("route {prefix} to {remote}: {error}")))?;
+            routes.push((prefix, hop));
+        }
+        Ok(())
+    }
+}
+
+fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
+    text.parse().map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))
+}
+
+/// The settings of the data plane.
+fn settings(config: &Config) -> Settings {
+    let node = &config.node;
+    Settings {
+        max_faces: node.max_faces,
+        max_on_demand_faces: node.max_on_demand_faces,
+        idle_timeout: Duration::from_secs(node.idle_timeout_secs),
+        crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
+        stall_timeout: Duration::from_secs(node.stall_timeout_secs),
+        busy_poll: Duration::from_micros(node.busy_poll_micros),
+        answer_poll: Duration::from_micros(node.answer_poll_micros),
+        send_queue_bytes: node.send_queue_bytes,
+        all_send_queues_bytes: node.all_send_queues_bytes,
+        reassembly_bytes: node.reassembly_bytes,
+        congestion_marking: node.congestion_marking,
+        congestion: CongestionSettings {
+            interval: Duration::from_millis(node.congestion_interval_millis),
+            threshold_bytes: node.congestion_threshold_bytes,
+        },
+        udp_mtu_bytes: config.udp.mtu_bytes,
+        udp_reliability: config.udp.reliability,
+        accept_udp: config.udp.accept,
+        accept_ethernet: config.ethernet.accept,
+        local_origins: config.websocket.local_origins.clone(),
+        max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
+        interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
+            .filter(|rate| *rate > 0)
+            .map(|per_second| RateLimit { per_second, burst: config.tables.interest_burst_per_face }),
+    }
+}
+
+/// The changes to the content store.
+fn content_store(section: &ContentStoreSection) -> Result<ContentStoreChanges, ConfigError> {
+    let eviction = EvictionPolicy::ALL
+        .into_iter()
+        .find(|policy| policy.as_str() == section.eviction)
+        .ok_or_else(|| {
+            let known = EvictionPolicy::ALL.map(|policy| policy.as_str()).join(", ");
+            let wanted = &section.eviction;
+            ConfigError::new(format!(
+                "content_store.eviction: there is no policy {wanted}; there are {known}"
+            ))
+        })?;
+    let unsolicited = match section.unsolicited.as_str() {
+        "drop-all" => UnsolicitedPolicy::DropAll,
+        "admit-local" => UnsolicitedPolicy::AdmitLocal,
+        "admit-network" => UnsolicitedPolicy::AdmitNetwork,
+        "admit-all" => UnsolicitedPolicy::AdmitAll,
+        other => {
+            let known = "drop-all, admit-local, admit-network, admit-all";
+            let problem = format!("content_store.unsolicited: there is no policy {other}; there are {known}");
+            return Err(ConfigError::new(problem));
+        }
+    };
+    Ok(ContentStoreChanges {
+        max_entries: Some(section.max_entries),
+        max_bytes: Some(section.max_bytes),
+        admit: Some(section.admit),
+        serve: Some(section.serve),
+        eviction: Some(eviction),
+        unsolicited: Some(unsolicited),
+    })
+}
+
+fn engine(tables: &TablesConfig, changes: &ContentStoreChanges) -> Result<EngineConfig, ConfigError> {
+    let store = ContentStoreConfig::default();
+    let bad = |error: &dyn std::fmt::Display| ConfigError::new(format!("tables.default_strategy: {error}"));
+    // What is random is drawn when it starts.
+    let plain = EngineConfig::seeded(0).map_err(|error| bad(&error))?;
+    let regions = tables.producer_regions.iter().map(|region| name("tables.producer_regions", region));
+    Ok(EngineConfig {
+        max_pending: tables.max_pending,
+        max_pending_bytes: tables.max_pending_bytes,
+        max_prefixes: tables.max_prefixes,
+        max_dead_nonces: tables.max_dead_nonces,
+        default_hop_limit: Some(tables.default_hop_limit).filter(|hops| *hops > 0),
+        producer_regions: regions.collect::<Result<_, _>>()?,
+        content_store: ContentStoreConfig {
+            max_bytes: changes.max_bytes.unwrap_or(store.max_bytes),
+            max_entries: changes.max_entries.unwrap_or(store.max_entries),
+            eviction: changes.eviction.unwrap_or(store.eviction),
+            admit: changes.admit.unwrap_or(store.admit),
+            serve: changes.serve.unwrap_or(store.serve),
+            unsolicited: changes.unsolicited.unwrap_or(store.unsolicited),
+        },
+        default_strategy: tables.default_strategy.parse().map_err(|error| bad(&error))?,
+        ..plain
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        let config = Config::read(text).unwrap();
+        Wanted::read(&config).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused_before_anything_is_opened_and_is_named() {
+        for (text, expected) in [
+            ("[udp]\nmtu_bytes = 10", "udp.mtu_bytes"),
+            ("[content_store]\neviction = \"fifo\"", "there is no policy fifo; there are "),
+            ("[content_store]\nunsolicited = \"all\"", "content_store.unsolicited: there is no policy all"),
+            ("[tables]\ndefault_strategy = \"best\"", "tables.default_strategy: there is no strategy best"),
+            ("[tables]\nproducer_regions = [\"a\"]", "tables.producer_regions: \"a\": a name starts with /"),
+            ("[[strategy]]\nprefix = \"/a\"\nstrategy = \"no\"", "strategy for /a: there is no strategy no"),
+            ("[[strategy]]\nprefix = \"a\"\nstrategy = \"asf\"", "strategy.prefix: \"a\""),
+            ("[[face]]\nremote = \"udp4://x\"", "face: face address udp4://x"),
+            ("[[face]]\nremote = \"udp4://127.0.0.1:9\"\nroutes = [\"a\"]", "face.routes: \"a\""),
+            (
+                "[[face]]\nremote = \"udp4://127.0.0.1:9\"\n[face.impairment]\nloss = 2.0",
+                "impairment.loss lies between 0 and 1",
+            ),
+        ] {
+            let problem = problem(text);
+            assert!(problem.contains(expected), "{text}: {problem}");
+        }
+        assert!(Wanted::read(&Config::default()).is_ok());
+    }
+
+    #[test]
+    fn two_engines_of_one_configuration_share_no_secret() {
+        let wanted = Wanted::read(&Config::default()).unwrap();
+        let (one, other) = (wanted.engine().unwrap(), wanted.engine().unwrap());
+        assert_ne!(one.hash_key, other.hash_key);
+        assert_ne!(one.seed, other.seed);
+    }
+}

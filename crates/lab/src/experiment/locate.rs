@@ -117,10 +117,9 @@ pub(super) fn in_words(message: &str) -> (String, Option<String>) {
         Some("it stands above already: take one of both away".to_owned())
     } else if message.starts_with("invalid basic string") {
         Some("end the text with a quotation mark".to_owned())
-    } else if let Some(field) = message.strip_prefix("missing field ") {
-        Some(format!("add {} = … here", field.trim_matches('`')))
     } else {
-        None
+        let missing = message.strip_prefix("missing field ");
+        missing.map(|field| format!("add {} = … here", field.trim_matches('`')))
     };
     (message, hint)
 }

@@ -29,7 +29,7 @@ pub(super) fn check(files: &[PathBuf]) -> Outcome {
                 ))?;
             }
             Err(problems) => {
-                eprintln!("{problems}");
+                tell!("{problems}");
                 code = ExitCode::FAILURE;
             }
         }

@@ -7,55 +7,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
+use testkit::experiment::{ROW, ROW_EXPECT, ROW_PING};
 use testkit::needs::{namespaces, needed};
+use testkit::processes;
 
-const SMALL: &str = r#"
-title = "Small"
-duration = "20 s"
-until_done = true
-
-[node]
-a = {}
-b = {}
-c = {}
-
-[defaults.link]
-rate = "20 Mbit/s"
-
-[link]
-a-b = {}
-b-c = {}
-
-[[route]]
-prefix = "/small"
-path = ["a", "b", "c"]
-
-[content.files]
-prefix = "/small/file"
-at = "c"
-count = 3
-size = "100 kB"
-
-[download.files]
-at = "a"
-content = "files"
-
-[ping.probe]
-at = "a"
-to = "c"
-prefix = "/small/ping"
-count = 5
-
-[[expect]]
-say = "Every file arrives"
-value = "files.unfinished"
-at_most = 0
-
-[[expect]]
-say = "The middle forwards all"
-value = "b.goodput.sum"
-at_least = 300000
-"#;
+/// Three nodes in a row, three files, five pings.
+fn small() -> String {
+    format!(
+        "title = \"Small\"\nduration = \"20 s\"\nuntil_done = true\n[defaults.link]\nrate = \"20 Mbit/s\"\n{ROW}{ROW_PING}{ROW_EXPECT}"
+    )
+}
 
 /// A folder of its own with the experiment in it.
 fn folder(name: &str, text: &str) -> PathBuf {
@@ -74,7 +35,7 @@ fn lab(folder: &Path, backend: &str) -> Command {
 }
 
 fn runs_to_its_report(backend: &str) {
-    let folder = folder(backend, SMALL);
+    let folder = folder(backend, &small());
     let output = lab(&folder, backend).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
@@ -101,18 +62,28 @@ fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
     }
 }
 
-/// Processes that name the folder in their command line.
-fn processes_of(folder: &Path) -> Vec<String> {
-    let wanted = folder.display().to_string();
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        if line.contains(&wanted) {
-            found.push(line);
-        }
+#[test]
+fn whoever_stops_reading_is_no_error() {
+    let folder = folder("closed", &small());
+    for _ in 0..2 {
+        assert!(lab(&folder, "sim").output().unwrap().status.success());
     }
-    found
+    let mut runs: Vec<PathBuf> =
+        std::fs::read_dir(folder.join("runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    runs.sort();
+    let runs: Vec<&str> = runs.iter().map(|run| run.to_str().unwrap()).collect();
+    let compare = ["compare", runs[0], runs[1]];
+    let commands: [&[&str]; 6] =
+        [&["reference"], &["check", "small.toml"], &["list"], &["list", "--json"], &["show"], &compare];
+    for words in commands {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        let output = command.arg("lab").args(words).current_dir(&folder).stdout(writer).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && err.is_empty(), "{words:?}: {err}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// Directories below `root` whose names begin with `prefix`, a few levels deep.
@@ -145,7 +116,7 @@ fn begun(folder: &Path, times: usize) -> Child {
         assert!(begun, "the workloads never began");
     }
     std::thread::spawn(move || lines.for_each(drop));
-    assert!(!processes_of(folder).is_empty(), "forwarders and agents run");
+    assert!(!processes::of(folder).is_empty(), "forwarders and agents run");
     child
 }
 
@@ -158,7 +129,7 @@ fn end(child: &mut Child, signal: Signal) {
 fn nothing_is_left(folder: &Path, lab: &Child) {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
-        let (processes, groups) = (processes_of(folder), groups_of(lab.id()));
+        let (processes, groups) = (processes::of(folder), groups_of(lab.id()));
         if processes.is_empty() && groups.is_empty() {
             return;
         }
@@ -172,7 +143,7 @@ fn a_lab_that_is_ended_by_any_signal_leaves_no_process_and_no_control_group_behi
     if namespaces().is_none() {
         return;
     }
-    let text = SMALL.replace("until_done = true", "").replace("\"20 s\"", "\"120 s\"");
+    let text = small().replace("until_done = true", "").replace("\"20 s\"", "\"120 s\"");
     let text = text.replace("\nb = {}", "\nb = { cpu = \"50 %\", memory = \"200 MB\" }");
     for (name, signal) in [("killed", Signal::KILL), ("interrupted", Signal::INT), ("ended", Signal::TERM)] {
         let folder = folder(name, &text).canonicalize().unwrap();
@@ -188,7 +159,7 @@ fn a_run_that_was_interrupted_goes_on_where_it_stopped_and_measures_nothing_twic
     if namespaces().is_none() {
         return;
     }
-    let text = SMALL.replace("until_done = true", "until_done = true\nrepeats = 3");
+    let text = small().replace("until_done = true", "until_done = true\nrepeats = 3");
     let folder = folder("resumed", &text).canonicalize().unwrap();
     let mut child = begun(&folder, 2);
     end(&mut child, Signal::KILL);
@@ -231,7 +202,7 @@ fn real_forwarders_run_without_root_in_namespaces_of_the_user() {
     if needed("user namespaces", allowed).is_none() {
         return;
     }
-    let text = SMALL.replace("\nb = {}", "\nb = { cpu = \"50 %\" }");
+    let text = small().replace("\nb = {}", "\nb = { cpu = \"50 %\" }");
     let folder = folder("user", &text).canonicalize().unwrap();
     let mut command = lab(&folder, "netns");
     if is_root {
@@ -250,7 +221,7 @@ fn a_link_without_netem_has_its_delay_all_the_same() {
     if namespaces().is_none() {
         return;
     }
-    let text = SMALL.replace("rate = \"20 Mbit/s\"", "rate = \"20 Mbit/s\"\ndelay = \"15 ms\"");
+    let text = small().replace("rate = \"20 Mbit/s\"", "rate = \"20 Mbit/s\"\ndelay = \"15 ms\"");
     let text = format!(
         "{text}\n[[expect]]\nsay = \"Two links, there and back\"\nvalue = \"probe.rtt.min\"\nat_least = 60\n"
     );

@@ -8,35 +8,17 @@ use lab::driver::Programs;
 use lab::experiment::Experiment;
 use lab::report::{Comparison, RunData, verdicts, write_report};
 use lab::run::{Options, RunFolder, execute};
+use testkit::experiment::ROW;
 
-const TEXT: &str = r#"
+const HEAD: &str = r#"
 title = "Two rates & a report"
 about = "A few files over `three` nodes."
 duration = "4 s"
 repeats = 2
+"#;
 
-[node]
-a = {}
-b = {}
-c = {}
-
-[link]
-a-b = {}
-b-c = {}
-
-[[route]]
-prefix = "/lab"
-path = ["a", "b", "c"]
-
-[content.files]
-prefix = "/lab/file"
-at = "c"
-count = 4
-size = "200 kB"
-
-[download.files]
-at = "a"
-content = "files"
+/// Keys of the row's download, and what follows it.
+const REST: &str = r#"
 rate = "2/s"
 
 [load.b]
@@ -103,7 +85,8 @@ impl Place {
     }
 
     fn run(&self) -> RunFolder {
-        let experiment = Experiment::parse("two", "two.toml", TEXT).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let experiment = Experiment::parse("two", "two.toml", &format!("{HEAD}{ROW}{REST}"))
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
         let options = Options {
             backend: "sim".to_owned(),
             hosts: None,

@@ -8,7 +8,9 @@
 
 pub mod cable;
 pub mod counting_allocator;
+pub mod experiment;
 pub mod needs;
 pub mod network;
+pub mod processes;
 pub mod stopwatch;
 pub mod vectors;

@@ -8,93 +8,45 @@
 mod sshd;
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sshd::Hosts;
+use testkit::experiment::{ROW, ROW_EXPECT, ROW_PING};
+use testkit::processes;
 
-const SMALL: &str = r#"
+/// Three hosts in a row, three files, five pings.
+fn small() -> String {
+    format!(
+        r#"
 title = "Small, on hosts"
 duration = "30 s"
 until_done = true
-probe = { psml = true }
-
-[node]
-a = {}
-b = {}
-c = {}
-
+probe = {{ psml = true }}
 [defaults.link]
 rate = "20 Mbit/s"
 delay = "10 ms"
-
-[link]
-a-b = {}
-b-c = {}
-
-[[route]]
-prefix = "/small"
-path = ["a", "b", "c"]
-
-[content.files]
-prefix = "/small/file"
-at = "c"
-count = 3
-size = "100 kB"
-
-[download.files]
-at = "a"
-content = "files"
-
-[ping.probe]
-at = "a"
-to = "c"
-prefix = "/small/ping"
-count = 5
-
-[[expect]]
-say = "Every file arrives"
-value = "files.unfinished"
-at_most = 0
-
-[[expect]]
-say = "The middle forwards all"
-value = "b.goodput.sum"
-at_least = 300000
-
+{ROW}{ROW_PING}{ROW_EXPECT}
 [[expect]]
 say = "Each link adds its delay, in both directions"
 value = "probe.rtt.min"
 at_least = 40
-"#;
+"#
+    )
+}
 
 fn write(hosts: &Hosts, experiment: &str, copied: &[&str]) {
     std::fs::write(hosts.folder.join("small.toml"), experiment).unwrap();
     std::fs::write(hosts.folder.join("hosts.toml"), hosts.inventory(copied)).unwrap();
 }
 
-/// Processes that name the folder in their command line or work below it, the SSH servers left out.
-fn processes_below(folder: &Path) -> Vec<String> {
-    let wanted = folder.display().to_string();
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        let works_at = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-        let is_server = line.contains("sshd");
-        if !is_server && (line.contains(&wanted) || works_at.starts_with(folder)) {
-            found.push(line);
-        }
-    }
-    found
-}
-
 fn nothing_is_left(hosts: &Hosts) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let (processes, files) = (processes_below(&hosts.folder), hosts.left_behind());
+        let mut processes = processes::of(&hosts.folder);
+        processes.retain(|line| !line.contains("sshd"));
+        let files = hosts.left_behind();
         if processes.is_empty() && files.is_empty() {
             return;
         }
@@ -107,7 +59,7 @@ fn nothing_is_left(hosts: &Hosts) {
 fn an_experiment_on_hosts_ends_with_a_report_and_clocks_known_to_a_millisecond() {
     let Some(hosts) = Hosts::start("whole") else { return };
     // One host gets the program, the others have it.
-    write(&hosts, SMALL, &["b"]);
+    write(&hosts, &small(), &["b"]);
     let output = hosts.output(hosts.lab());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
@@ -134,7 +86,7 @@ fn an_experiment_on_hosts_ends_with_a_report_and_clocks_known_to_a_millisecond()
 
 /// Starts a run that lasts and waits until its workloads have begun.
 fn begin(hosts: &Hosts) -> std::process::Child {
-    write(hosts, &SMALL.replace("until_done = true", "").replace("\"30 s\"", "\"120 s\""), &[]);
+    write(hosts, &small().replace("until_done = true", "").replace("\"30 s\"", "\"120 s\""), &[]);
     let mut command = hosts.lab();
     command.stderr(Stdio::piped());
     let mut child = hosts.spawn(command);
@@ -157,7 +109,7 @@ fn hosts_are_clean_after_the_lab_is_killed() {
 #[test]
 fn a_host_that_cannot_be_reached_ends_the_run_with_its_name() {
     let Some(hosts) = Hosts::start("absent") else { return };
-    write(&hosts, SMALL, &[]);
+    write(&hosts, &small(), &[]);
     let text = std::fs::read_to_string(hosts.folder.join("hosts.toml")).unwrap();
     let (before, after) = text.split_once("[host.b]").unwrap();
     let (line, rest) = after.trim_start().split_once('\n').unwrap();

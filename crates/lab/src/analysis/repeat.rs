@@ -49,6 +49,9 @@ pub struct RepeatResult {
     pub values: BTreeMap<String, Summary>,
     /// Was it a valid run?
     pub gates: Vec<Gate>,
+    /// Why attempts before this one were thrown away.
+    #[serde(default)]
+    pub thrown_away: Vec<String>,
     /// Lines of forwarder logs that were dropped because values were missing.
     pub dropped_lines: u64,
     /// How long the run was, in seconds.
@@ -78,12 +81,17 @@ fn interface_place(plan: &Plan, node: NodeIndex, link: usize) -> Option<u32> {
     captured.zip(0u32..).find(|(index, _)| *index == link).map(|(_, place)| place)
 }
 
-/// Derives everything of the repeat in `folder`: `raw` is read, `derived` and `result.json` are written.
+/// Derives everything of the repeat in `folder`: `raw` is read, `derived` and `result.json` are written. `thrown_away` says why
+/// attempts before this one are not used.
 ///
 /// # Errors
 ///
 /// When raw files are missing or damaged.
-pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), DeriveError> {
+pub fn derive(
+    plan: &Plan,
+    folder: &Path,
+    thrown_away: Vec<String>,
+) -> Result<(RepeatData, RepeatResult), DeriveError> {
     let (raw, derived) = (folder.join("raw"), folder.join("derived"));
     fs::create_dir_all(&derived)?;
     let outcome: Outcome = read_json(&raw.join(OUTCOME_FILE))?;
@@ -92,9 +100,10 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
         let start_s = outcome.start_at(&node.name) as f64 / 1e9;
-        let (log, dropped) =
+        let (mut log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
+        add_busy(node.cpu, &mut log);
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
         let traffic = match node.watch {
             Some(link) if plan.probe.capture && outcome.taps.contains_key(&node.name) => {
@@ -112,7 +121,7 @@ pub fn derive(plan: &Plan, folder: &Path) -> Result<(RepeatData, RepeatResult), 
     for (name, table) in &data.transfers {
         table.table().write(&derived.join(format!("transfers-{name}.csv")))?;
     }
-    let result = result(plan, &data, outcome, dropped_lines);
+    let result = RepeatResult { thrown_away, dropped_lines, ..result(plan, &data, outcome) };
     write_json(&folder.join("result.json"), &result)?;
     Ok((data, result))
 }
@@ -153,12 +162,25 @@ fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, 
     table.rows.retain_mut(|row| {
         let Some(time) = row.first_mut() else { return false };
         *time -= start_s;
-        let within = *time >= -1.0 && *time <= seconds + 0.5;
+        // Samples before the start and behind the end are not of the run. The end is rounded to the microsecond.
+        let within = *time >= 0.0 && *time <= seconds + 1e-6;
         let valid = row.iter().all(|value| value.is_finite());
         dropped += u64::from(within && !valid);
         within && valid
     });
     Ok((table, dropped))
+}
+
+/// Processor time in percent of the share that the node has. Virtual time knows it better: there a competing load takes from the share.
+fn add_busy(share: Option<f64>, log: &mut Table) {
+    if log.columns.iter().any(|name| name == "busy") {
+        return;
+    }
+    let used = log.column("cpu");
+    log.columns.push("busy".to_owned());
+    for (row, used) in log.rows.iter_mut().zip(used) {
+        row.push(used / share.unwrap_or(1.0));
+    }
 }
 
 fn traffic(
@@ -241,7 +263,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
 }
 
 /// All numbers of a repeat.
-fn result(plan: &Plan, data: &RepeatData, outcome: Outcome, dropped_lines: u64) -> RepeatResult {
+fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let mut values = BTreeMap::new();
     let mut put = |key: String, numbers: &[f64]| {
         if let Some(summary) = Summary::of(numbers) {
@@ -297,5 +319,5 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome, dropped_lines: u64) 
     let samples = (data.seconds * 1e9 / plan.sample_every_ns.max(1) as f64) as u64;
     let counts = Counts { transfers, unfinished, samples, waited: waited.fold(0.0, f64::max) };
     let gates = gates(&plan.gates, &outcome, &counts);
-    RepeatResult { values, gates, dropped_lines, seconds: data.seconds, outcome }
+    RepeatResult { values, gates, seconds: data.seconds, outcome, ..RepeatResult::default() }
 }

@@ -21,7 +21,8 @@ impl<W: Write> PsmlWriter<W> {
     ///
     /// When it cannot be written.
     pub fn new(mut out: W) -> io::Result<Self> {
-        writeln!(out, "<?xml version=\"1.0\"?>\n<psml version=\"0\" creator=\"cairn\">\n<structure>")?;
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"utf-8\"?>")?;
+        writeln!(out, "<psml version=\"0\" creator=\"cairn/{}\">\n<structure>", env!("CARGO_PKG_VERSION"))?;
         for column in COLUMNS {
             writeln!(out, "<section>{column}</section>")?;
         }
@@ -68,4 +69,69 @@ impl<W: Write> PsmlWriter<W> {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `tshark -r two.pcap -T psml` of Wireshark 4.0.17 writes for two packets, without what is said of them.
+    const TSHARK: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
+<psml version=\"0\" creator=\"wireshark/4.0.17\">
+<structure>
+<section>No.</section>
+<section>Time</section>
+<section>Source</section>
+<section>Destination</section>
+<section>Protocol</section>
+<section>Length</section>
+<section>Info</section>
+</structure>
+
+<packet>
+<section>1</section>
+<section></section>
+<section></section>
+<section></section>
+<section></section>
+<section>47</section>
+<section></section>
+</packet>
+
+<packet>
+<section>2</section>
+<section></section>
+<section></section>
+<section></section>
+<section></section>
+<section>48</section>
+<section></section>
+</packet>
+
+</psml>
+";
+
+    #[test]
+    fn the_form_is_that_of_tshark() {
+        let mut writer = PsmlWriter::new(Vec::new()).unwrap();
+        for length in [47, 48] {
+            writer.packet(1_700_000_000_001_000_000, length, &Summary::default()).unwrap();
+        }
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        assert_eq!(text.matches("<section>1700000000.001000</section>").count(), 2);
+        let text = text.replace(concat!("cairn/", env!("CARGO_PKG_VERSION")), "wireshark/4.0.17");
+        assert_eq!(text.lines().count(), TSHARK.lines().count());
+        for (ours, theirs) in text.lines().zip(TSHARK.lines()) {
+            if theirs == "<section></section>" {
+                assert!(ours.starts_with("<section>") && ours.ends_with("</section>"), "{ours}");
+            } else {
+                assert_eq!(ours, theirs);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_packet_cannot_become_markup() {
+        assert_eq!(escape("Interest, /a&b<c>"), "Interest, /a&amp;b&lt;c&gt;");
+    }
 }

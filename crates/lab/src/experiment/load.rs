@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::cases::{self, Variant};
 use super::figures;
-use super::locate::{Locator, problem_of};
+use super::locate::{Locator, in_words, problem_of};
 use super::measure::{Measure, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
 use super::model::File;
 use super::plan::Plan;
@@ -143,7 +143,7 @@ impl Experiment {
 /// A changed table as a typed file again.
 fn reread(content: &Table) -> Result<File, String> {
     let text = toml::to_string(content).map_err(|error| error.to_string())?;
-    toml::from_str(&text).map_err(|error| error.message().to_owned())
+    toml::from_str(&text).map_err(|error| in_words(error.message()).0)
 }
 
 /// What is wrong with a plan's expectations.
@@ -273,6 +273,28 @@ content = "small"
         let shown = problems(&GOOD.replace("a-b = {", "a-c = {"));
         assert!(shown.contains("x.toml:10: link.a-c"), "{shown}");
         assert!(shown.contains("no link joins `a` and `b`"), "several mistakes at once: {shown}");
+    }
+
+    #[test]
+    fn what_could_not_be_told_apart_or_carried_out_is_refused() {
+        let with = |more: &str| problems(&format!("{GOOD}\n{more}"));
+        let shown = with("[ping.a]\nat = 'a'\nto = 'b'\nprefix = '/files'\n");
+        assert!(shown.contains("x.toml:25: ping.a: a node is called `a`, too"), "{shown}");
+        let load = |name: &str| format!("[load.{name}]\nat = 'a'\nbusy = '1 s'\nidle = '1 s'\n");
+        let shown = with(&(load("one") + &load("two")));
+        assert!(shown.contains("x.toml:29: load.two: `one` is a load at the same node"), "{shown}");
+        let shown = problems(&GOOD.replace("[download.files]", "[download.'../files']"));
+        assert!(shown.contains("`../files` cannot be the name of a workload"), "{shown}");
+        let shown = problems(&GOOD.replace("path = [\"a\", \"b\"]", "path = [\"a\", \"b\", \"a\", \"b\"]"));
+        assert!(shown.contains("x.toml:14: route.0.path: the path goes through `a` twice"), "{shown}");
+        let shown = problems(&GOOD.replace("\na = {}", "\na = { forwarder = { strategy = 'best-rout' } }"));
+        assert!(shown.contains("x.toml:6: ") && shown.contains("did you mean `best-route`?"), "{shown}");
+        let shown = problems(&GOOD.replace("\na = {}", "\na = 'fast'"));
+        assert!(shown.contains("x.toml:6: a table of keys is expected, and not string \"fast\""), "{shown}");
+        let shown = problems(&GOOD.replace("10 Mbit/s", "-10 Mbit/s"));
+        assert!(shown.contains("x.toml:10: ") && shown.contains("it must not be negative"), "{shown}");
+        let shown = problems(&GOOD.replace("content = \"small\"", "content = \"small\"\nstart = '9 s'"));
+        assert!(shown.contains("x.toml:24: download.files.start: it begins after the experiment"), "{shown}");
     }
 
     #[test]

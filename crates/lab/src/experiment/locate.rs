@@ -97,12 +97,31 @@ impl<'a> Locator<'a> {
 /// A parser's error as a problem with its line.
 pub(super) fn problem_of(text: &str, error: &toml::de::Error) -> Problem {
     let at = error.span().map_or(0, |span| span.start);
-    Problem {
-        line: line_of(text, at),
-        key: String::new(),
-        message: error.message().to_owned(),
-        suggestion: None,
+    let (message, suggestion) = in_words(error.message());
+    Problem { line: line_of(text, at), key: String::new(), message, suggestion }
+}
+
+/// What the parser says, in words of the file and not of our types; and what can be done about it.
+pub(super) fn in_words(message: &str) -> (String, Option<String>) {
+    let message = message
+        .replace("u32", "a whole number from 0 on")
+        .replace("u64", "a whole number from 0 on")
+        .replace("usize", "a whole number from 0 on");
+    if let Some((given, name)) = message.split_once(", expected struct ") {
+        let given = given.trim_start_matches("invalid type: ");
+        let name = name.to_lowercase();
+        let hint = format!("write {{ }} for a {name} with every default, or {{ key = value }}");
+        return (format!("a table of keys is expected, and not {given}"), Some(hint));
     }
+    let hint = if message == "duplicate key" {
+        Some("it stands above already: take one of both away".to_owned())
+    } else if message.starts_with("invalid basic string") {
+        Some("end the text with a quotation mark".to_owned())
+    } else {
+        let missing = message.strip_prefix("missing field ");
+        missing.map(|field| format!("add {} = … here", field.trim_matches('`')))
+    };
+    (message, hint)
 }
 
 fn line_of(text: &str, at: usize) -> usize {

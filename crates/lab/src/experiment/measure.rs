@@ -6,9 +6,10 @@ use std::str::FromStr;
 /// What is measured at a node, twice a second or once a second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder, in percent of a core"),
+    ("busy", "the same in percent of the node's share; of a core where it has none"),
     (
         "waited",
-        "time the forwarder could have run and had no processor, in percent; what its share denies it not counted",
+        "time the forwarder could have run and did not, in percent: no processor was free, or its share was used up",
     ),
     ("memory", "resident memory of the forwarder, in bytes"),
     ("names", "names the forwarder knows"),

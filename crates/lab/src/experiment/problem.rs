@@ -5,7 +5,7 @@ use std::fmt;
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The line in the file, counted from 1.
+    /// The line in the file, counted from 1; 0 when it is about the file as a whole.
     pub line: usize,
     /// The key, such as `link.n1-n2.rate`.
     pub key: String,
@@ -30,7 +30,11 @@ impl fmt::Display for Problems {
             if number > 0 {
                 writeln!(f)?;
             }
-            write!(f, "{}:{}: ", self.file, problem.line)?;
+            match problem.line {
+                // Of the file as a whole.
+                0 => write!(f, "{}: ", self.file)?,
+                line => write!(f, "{}:{line}: ", self.file)?,
+            }
             if !problem.key.is_empty() {
                 write!(f, "{}: ", problem.key)?;
             }

@@ -53,6 +53,15 @@ impl Findings {
         found
     }
 
+    /// A name of the file's own that can be part of a file's name, an address and a measure.
+    pub(super) fn name(&mut self, key: &str, what: &str, given: &str) {
+        let good = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+        if given.is_empty() || given.len() > 24 || !given.chars().all(good) {
+            let hint = Some("use up to 24 letters, digits, `-` and `_`".to_owned());
+            self.add(key, format!("`{given}` cannot be the name of {what}"), hint);
+        }
+    }
+
     /// A name in URI form that packets can carry.
     pub(super) fn prefix(&mut self, key: &str, given: &str) {
         if let Err(error) = given.parse::<packet::Name>() {
@@ -138,10 +147,6 @@ fn whole(plan: &Plan, f: &mut Findings) {
             Some("write at least \"10 ms\"".to_owned()),
         );
     }
-    for workload in plan.workloads.iter().filter(|workload| workload.start_ns >= plan.duration_ns) {
-        let key = workload.name.clone();
-        f.add(key, "it begins after the experiment has ended", Some("make `duration` longer".to_owned()));
-    }
 }
 
 fn software(file: &File, f: &mut Findings) -> Software {
@@ -177,7 +182,8 @@ fn links(file: &File, names: &[&str], f: &mut Findings) -> Vec<LinkPlan> {
         let kind = f.word(&format!("{key}.kind"), kind, &kinds).unwrap_or(LinkKind::Udp);
         let loss = link.loss.or(defaults.and_then(|link| link.loss)).map_or(0.0, |share| share.0);
         if !(0.0..=1.0).contains(&loss) {
-            f.add(format!("{key}.loss"), "a loss lies between 0 % and 100 %", None);
+            let hint = Some("write for example loss = \"1 %\"".to_owned());
+            f.add(format!("{key}.loss"), "a loss lies between 0 % and 100 %", hint);
         }
         let mtu = link.mtu.or(defaults.and_then(|link| link.mtu)).unwrap_or(1500);
         if !(576..=65_000).contains(&mtu) {
@@ -242,6 +248,13 @@ fn routes(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> 
         if path.len() < 2 {
             f.add(&key, "a path has at least two nodes", None);
         }
+        if let Some(twice) =
+            (1..path.len()).find(|at| path.iter().take(*at).any(|node| path.get(*at) == Some(node)))
+        {
+            let name = path.get(twice).and_then(|node| names.get(*node)).copied().unwrap_or("?");
+            let hint = Some("name each node once, from the consumers to the producer".to_owned());
+            f.add(&key, format!("the path goes through `{name}` twice, in a circle"), hint);
+        }
         for pair in path.windows(2) {
             let [from, to] = *pair else { continue };
             let link = links
@@ -262,6 +275,17 @@ fn routes(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> 
     (routes, hops)
 }
 
+/// A mistake in the strategy of one of our own forwarders; other software knows its own.
+fn strategy(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mut Findings) {
+    let is_ours = file.software.as_deref().is_none_or(|software| software == "cairn");
+    let given = forwarder.and_then(|forwarder| forwarder.strategy.as_deref()).filter(|_| is_ours);
+    let Some(Err(error)) = given.map(str::parse::<engine::StrategySpec>) else { return };
+    let names: Vec<String> = engine::strategy_names().map(|name| name.to_string()).collect();
+    let words: Vec<&str> = names.iter().filter_map(|name| name.rsplit('/').nth(1)).collect();
+    let word = given.unwrap_or_default().split('/').next().unwrap_or_default();
+    f.add(format!("{key}.forwarder.strategy"), error.to_string(), Some(suggest(word, &words)));
+}
+
 fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut Findings) -> Vec<NodePlan> {
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.node.as_ref());
     let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
@@ -269,16 +293,14 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
     for (index, name) in names.iter().enumerate() {
         let Some(node) = file.node.get(*name) else { continue };
         let key = format!("node.{name}");
-        let good = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-        if name.is_empty() || name.len() > 24 || !name.chars().all(good) {
-            let hint = Some("use up to 24 letters, digits, `-` and `_`".to_owned());
-            f.add(&key, "this cannot be a node's name", hint);
-        }
+        f.name(&key, "a node", name);
         let cpu = node.cpu.or(defaults.and_then(|node| node.cpu)).map(|share| share.0);
         if cpu.is_some_and(|share| !(0.01..=1024.0).contains(&share)) {
-            f.add(format!("{key}.cpu"), "a share of a core is at least 1 %", None);
+            let hint = Some("write for example cpu = \"10 %\"".to_owned());
+            f.add(format!("{key}.cpu"), "a share of a core is at least 1 %", hint);
         }
         let forwarder = node.forwarder.clone().or(defaults.and_then(|node| node.forwarder.clone()));
+        strategy(&key, file, forwarder.as_ref(), f);
         let watch = match &node.watch {
             Some(given) => f.place(&format!("{key}.watch"), "link", given, &link_names),
             None => hops

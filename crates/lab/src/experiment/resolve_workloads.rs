@@ -76,13 +76,54 @@ pub(super) fn workloads(
     list.extend(file.ping.iter().filter_map(|(name, ping)| self::ping(&context, name, ping, f)));
     list.extend(file.traffic.iter().filter_map(|(name, traffic)| self::traffic(&context, name, traffic, f)));
     list.extend(file.load.iter().filter_map(|(name, load)| self::load(&context, name, load, f)));
-    let mut names: Vec<&str> = list.iter().map(|workload| workload.name.as_str()).collect();
-    names.sort_unstable();
-    for pair in names.windows(2).filter(|pair| pair.first() == pair.last()) {
-        let name = pair.first().copied().unwrap_or("");
-        f.add("", format!("two workloads are called `{name}`"), Some("give one another name".to_owned()));
-    }
+    told_apart(&list, nodes, file.duration.0, f);
     list
+}
+
+/// The table of the file that a workload stands in.
+fn table(workload: &Workload) -> &'static str {
+    match workload.does {
+        Activity::Download { .. } => "download",
+        Activity::Flood { .. } => "flood",
+        Activity::Ping { .. } => "ping",
+        Activity::Traffic { .. } => "traffic",
+        Activity::Load { .. } => "load",
+    }
+}
+
+/// Names of workloads name files, and measures beside those of nodes; a node's share is divided only once.
+fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f: &mut Findings) {
+    let is_load = |workload: &Workload| matches!(workload.does, Activity::Load { .. });
+    for (place, workload) in list.iter().enumerate() {
+        let name = workload.name.as_str();
+        let key = format!("{}.{name}", table(workload));
+        f.name(&key, "a workload", name);
+        let before = list.get(..place).unwrap_or_default();
+        if before.iter().any(|other| other.name == name) {
+            f.add(
+                &key,
+                format!("two workloads are called `{name}`"),
+                Some("give one another name".to_owned()),
+            );
+        }
+        if !is_load(workload) && nodes.contains(&name) {
+            let hint = Some(format!("write for example [{}.{name}-1]", table(workload)));
+            f.add(
+                &key,
+                format!("a node is called `{name}`, too: their measures could not be told apart"),
+                hint,
+            );
+        }
+        let shares = |other: &&Workload| is_load(other) && other.at == workload.at;
+        if let Some(other) = before.iter().find(|other| is_load(workload) && shares(other)) {
+            let message = format!("`{}` is a load at the same node", other.name);
+            f.add(&key, message, Some("make one of both, or put them at different nodes".to_owned()));
+        }
+        if workload.start_ns >= duration_ns {
+            let hint = Some("let it start earlier, or make `duration` longer".to_owned());
+            f.add(format!("{key}.start"), "it begins after the experiment has ended", hint);
+        }
+    }
 }
 
 fn download(

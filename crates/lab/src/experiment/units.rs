@@ -38,6 +38,9 @@ fn parse(
     example: &'static str,
 ) -> Result<f64, UnitError> {
     let error = |why: String| UnitError { text: text.to_owned(), what, why, example };
+    if text.trim_start().starts_with('-') {
+        return Err(error("it must not be negative".into()));
+    }
     let Some((number, unit)) = split(text) else {
         return Err(error("it does not start with a number".into()));
     };

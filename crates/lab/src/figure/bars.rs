@@ -112,7 +112,9 @@ impl BarChart {
                 let size = ((bar * 0.92).max(0.8), (plot.floor - top).max(0.0));
                 plot.drawing.rectangle((x + bar * 0.04, top), size, Paint::Series(colour + number), &hint);
                 let mut above = top;
-                if let Some(spread) = spread {
+                // One that could not be seen would be a blot on its bar.
+                let is_seen = |spread: &f64| plot.up(value - spread) - plot.up(value + spread) >= 2.0;
+                if let Some(spread) = spread.filter(is_seen) {
                     let centre = x + bar / 2.0;
                     let (high, low) = (plot.up(value + spread), plot.up((value - spread).max(0.0)));
                     plot.drawing.line((centre, high), (centre, low), Paint::Ink);

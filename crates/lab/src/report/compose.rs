@@ -29,7 +29,9 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     }
     let asked = paper::figures(run);
     if !asked.is_empty() {
-        chapter(blocks, "paper", "The paper's figures, from this run");
+        let is_paper = run.experiment.file.figure.iter().any(|figure| figure.paper.is_some());
+        let title = if is_paper { "The paper's figures, from this run" } else { "What was to be seen" };
+        chapter(blocks, "figures", title);
         blocks.extend(asked.into_iter().map(Block::Figure));
     }
     if run.cases.len() > 1 {

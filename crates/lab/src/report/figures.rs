@@ -5,6 +5,7 @@ use super::document::Figure;
 use super::quantity::{Quantity, SIX};
 use super::topology;
 use crate::analysis::{Table, TransferTable};
+use crate::figure::palette::SERIES;
 use crate::figure::{Axis, BarChart, BarGroup, Data, Frame, LineChart, Series, Span, SpanChart};
 
 /// Beside each other on a screen and on paper.
@@ -145,20 +146,30 @@ pub(super) fn round_trips(number: usize, case: &CaseData) -> Vec<Figure> {
 /// Means of each node in each case.
 pub(super) fn means(run: &RunData) -> Vec<Figure> {
     let mut figures = Vec::new();
+    let cases: Vec<&CaseData> = run.cases.iter().collect();
+    // No two cases of a chart have one colour: more of them are in charts beside each other, on one scale.
+    let parts = cases.len().div_ceil(SERIES).max(1);
+    let together = cases.len().div_ceil(parts).max(1);
     for quantity in SIX {
-        let cases: Vec<&CaseData> = run.cases.iter().collect();
-        let labels = cases.iter().map(|case| case.name().to_owned()).collect();
-        let (chart, deviations) = per_node(&quantity, "mean", &cases, labels, 0.0);
-        if chart.groups.iter().all(|group| group.values.iter().all(|value| value.is_nan())) {
+        let (all, spread) = per_node(&quantity, "mean", &cases, Vec::new(), 0.0);
+        let tops = all.groups.iter().flat_map(|group| &group.values).zip(spread.iter().flatten());
+        let tops = tops.filter(|(value, _)| value.is_finite());
+        let most = tops.map(|(value, deviation)| value + deviation.max(0.0)).fold(f64::NAN, f64::max);
+        if most.is_nan() {
             continue;
         }
-        let rows = run.cases.len().div_ceil(2) as f64;
-        figures.push(Figure {
-            name: format!("means-{}", quantity.key),
-            drawing: chart.draw(Frame::new(344.0, 210.0 + 15.0 * rows), &deviations, 0),
-            caption: String::new(),
-            data: Some(chart.data(&deviations)),
-        });
+        for (part, cases) in cases.chunks(together).enumerate() {
+            let labels = cases.iter().map(|case| case.name().to_owned()).collect();
+            let (chart, deviations) = per_node(&quantity, "mean", cases, labels, most);
+            let number = if parts > 1 { format!("-{}", part + 1) } else { String::new() };
+            let rows = cases.len().div_ceil(2) as f64;
+            figures.push(Figure {
+                name: format!("means-{}{number}", quantity.key),
+                drawing: chart.draw(Frame::new(344.0, 210.0 + 15.0 * rows), &deviations, part * together),
+                caption: String::new(),
+                data: Some(chart.data(&deviations)),
+            });
+        }
     }
     figures
 }

@@ -54,6 +54,12 @@ pub(super) fn figures(run: &RunData) -> Vec<Figure> {
 fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure> {
     let holds = |case: &&CaseData| wanted.cases.as_ref().is_none_or(|text| case.plan.case.contains(text));
     let cases: Vec<&CaseData> = run.cases.iter().filter(holds).collect();
+    let is_there = |key: &String| cases.iter().any(|case| is_measured(key, case));
+    let (show, missing): (Vec<String>, Vec<String>) = wanted.show.iter().cloned().partition(is_there);
+    if show.is_empty() {
+        return None;
+    }
+    let wanted = &model::Figure { show, ..wanted.clone() };
     let mut rows = Rows::default();
     let (drawing, names) = match wanted.form.as_str() {
         "over-time" => (one_node(wanted, &cases, &mut rows)?, ["time (s)", "value"]),
@@ -74,7 +80,23 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         "per-case" => " Bars are means over the run, whiskers the standard deviation over its time.",
         _ => "",
     };
+    if !missing.is_empty() {
+        let title =
+            |key: &String| quantity(key).map_or(key.clone(), |quantity| quantity.title.to_lowercase());
+        let missing: Vec<String> = missing.iter().map(title).collect();
+        caption += &format!(" Not measured in this run: {}.", missing.join(", "));
+    }
     Some(Figure { name: format!("figure-{:02}", number + 1), drawing, caption, data: Some(rows.data(names)) })
+}
+
+/// Is there anything to draw of it? Without a capture there is nothing of what flows over a link.
+fn is_measured(key: &str, case: &CaseData) -> bool {
+    if key == TRANSFERS {
+        return !case.shown.transfers.is_empty();
+    }
+    let nodes = 0..case.plan.nodes.len();
+    quantity(key)
+        .is_some_and(|quantity| nodes.into_iter().any(|node| !quantity.points(case, node).is_empty()))
 }
 
 fn quantities(wanted: &model::Figure) -> Vec<Quantity> {

@@ -27,7 +27,8 @@ pub(crate) const SIX: [Quantity; 6] = [
     of("retransmissions", "Interest retransmissions", "1/s", 1.0),
 ];
 
-const OTHERS: [Quantity; 8] = [
+const OTHERS: [Quantity; 9] = [
+    of("busy", "Processor, part of the node's share", "%", 1.0),
     of("waited", "Waiting for a processor", "%", 1.0),
     of("names", "Names known", "", 1.0),
     of("propagated", "Interests propagated", "1/s", 1.0),

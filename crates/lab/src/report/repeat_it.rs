@@ -24,7 +24,13 @@ pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
         ("backend", record.backend.clone()),
         ("lab", format!("cairn {}", record.version)),
         ("software under test", record.software.clone()),
-        ("seed", format!("{}; repeat number n uses the seed + n − 1", record.seed)),
+        (
+            "seed",
+            format!(
+                "{}; repeat number n uses the seed + n − 1, an attempt after one that was not valid 2³² more",
+                record.seed
+            ),
+        ),
         (
             "machine",
             format!(

@@ -101,6 +101,10 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                 else {
                     continue;
                 };
+                if sent <= 0.0 {
+                    list.push(format!("`{}` sent nothing.", workload.name));
+                    continue;
+                }
                 let nacks = get("nacks", "mean").unwrap_or(0.0);
                 list.push(format!(
                     "`{}` sent {} different Interests for content that does not exist, refreshed them {} times, and got {} Nacks.",
@@ -200,6 +204,17 @@ pub(super) fn warnings(run: &RunData) -> Vec<String> {
                 "{invalid} of {} repeats of “{}” are not valid and left out of all means.",
                 case.results.len(),
                 case.name()
+            ));
+        }
+    }
+    for case in &run.cases {
+        for (repeat, result) in (1..).zip(&case.results).filter(|(_, result)| !result.thrown_away.is_empty())
+        {
+            list.push(format!(
+                "Repeat {repeat} of “{}” is attempt {}. Before it was thrown away what was not valid: {}.",
+                case.name(),
+                result.thrown_away.len() + 1,
+                result.thrown_away.join("; ")
             ));
         }
     }

@@ -20,10 +20,13 @@ fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
 /// Expectations, met or missed.
 pub(super) fn verdicts(list: &[Verdict]) -> Table {
     let with_case = list.iter().any(|verdict| !verdict.case.is_empty());
+    let with_paper = list.iter().any(|verdict| verdict.paper.is_some());
     let mut table = Table::new(&["expected", "case", "the paper", "must be", "#measured", ""]);
-    if !with_case {
-        table.columns.remove(1);
-    }
+    table.columns.retain(|(title, _)| match title.as_str() {
+        "case" => with_case,
+        "the paper" => with_paper,
+        _ => true,
+    });
     for verdict in list {
         let (mark, tone) = match verdict.met {
             Some(true) => ("met", Tone::Good),
@@ -36,7 +39,9 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         if with_case {
             row.push(Cell::new(verdict.case.as_str()));
         }
-        row.push(Cell::new(verdict.paper.as_deref().unwrap_or("–")));
+        if with_paper {
+            row.push(Cell::new(verdict.paper.as_deref().unwrap_or("–")));
+        }
         row.push(Cell::new(verdict.bound.as_str()));
         row.push(measured);
         row.push(Cell::new(mark).toned(tone));

@@ -45,10 +45,11 @@ impl Verdict {
 fn unit(measure: &Measure) -> &'static str {
     match (measure.quantity.as_str(), measure.summary.as_str()) {
         (_, "count") => "",
-        ("cpu" | "load" | "loss", _) => "%",
+        ("cpu" | "busy" | "waited" | "load" | "loss", _) => "%",
         ("rtt", _) => "ms",
         ("duration", _) => "s",
         ("memory", _) => "B",
+        ("propagated" | "noted", summary) if summary != "sum" => "1/s",
         ("goodput" | "goodput_interests" | "throughput" | "throughput_interests", "sum") => "B",
         ("goodput" | "goodput_interests" | "throughput" | "throughput_interests", _) => "B/s",
         _ => "",

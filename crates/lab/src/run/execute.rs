@@ -9,11 +9,11 @@ use super::calendar::Stamp;
 use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
-use crate::analysis::{DeriveError, derive};
+use crate::analysis::{DeriveError, RepeatResult, derive};
 use crate::backend::hosts::{self, Inventory, InventoryError};
 use crate::backend::netns::cgroup::Owner;
 use crate::backend::netns::conduct::{ConductError, conduct};
-use crate::backend::netns::order::{Event, Order};
+use crate::backend::netns::order::{Event, Order, read_json};
 use crate::backend::sim::simulate;
 use crate::driver::{DriverError, Programs, driver};
 use crate::experiment::{Experiment, Plan, Problems};
@@ -177,6 +177,24 @@ pub fn resume(
     Ok(folder)
 }
 
+/// Derives everything anew from what was measured, such as with a later version or other gates in the run's experiment.
+///
+/// # Errors
+///
+/// When raw files are missing.
+pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
+    let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let experiment = Experiment::read(&folder.experiment())?;
+    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    for (case, plan) in plans.iter().enumerate() {
+        for place in (0..plan.repeats).map(|repeat| folder.repeat(case, repeat)) {
+            let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
+            derive(plan, &place, before.thrown_away)?;
+        }
+    }
+    Ok(())
+}
+
 fn carry_on(
     folder: &RunFolder,
     mut record: RunRecord,
@@ -222,6 +240,7 @@ fn one_repeat(
     programs: &Programs,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<(), RunError> {
+    let mut thrown_away: Vec<String> = Vec::new();
     for attempt in 0..=plan.gates.retries {
         let _ = fs::remove_dir_all(place.path);
         fs::create_dir_all(place.path).map_err(io_error("no folder for a repeat"))?;
@@ -242,7 +261,7 @@ fn one_repeat(
             folder: place.folder.path().display().to_string(),
         })?;
         observe(&Progress::Step("summary".to_owned()));
-        let (_, result) = derive(plan, place.path)?;
+        let (_, result) = derive(plan, place.path, thrown_away.clone())?;
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
         let invalid: Vec<String> = result
@@ -251,11 +270,12 @@ fn one_repeat(
             .filter(|gate| !gate.passed)
             .map(|gate| format!("{}: {}", gate.name, gate.words()))
             .collect();
-        let is_valid = invalid.is_empty();
+        let why = invalid.join(", ");
         observe(&Progress::Done { invalid });
-        if is_valid {
+        if why.is_empty() {
             break;
         }
+        thrown_away.push(why);
     }
     Ok(())
 }

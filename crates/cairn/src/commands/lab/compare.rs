@@ -1,6 +1,5 @@
 //! Two runs side by side.
 
-use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,25 +7,27 @@ use std::process::ExitCode;
 use lab::report::{Comparison, RunData};
 use lab::run::RunFolder;
 
-type Outcome = Result<ExitCode, Box<dyn Error>>;
+use super::Outcome;
+use crate::tool::{ToolError, output};
 
-fn read(path: &Path) -> Result<RunData, Box<dyn Error>> {
-    let folder = RunFolder::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(RunData::read(&folder)?)
+fn read(path: &Path) -> Result<RunData, ToolError> {
+    let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
+    RunData::read(&folder).map_err(ToolError::other)
 }
 
 /// Means of every measure of every case in both runs, and how far they are apart; as a page, too, when a folder is named.
 pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> Outcome {
     let comparison = Comparison::of(read(a)?, read(b)?);
     if comparison.pairs.is_empty() {
-        return Err("the two runs have no case in common".into());
+        return Err(ToolError::other("the two runs have no case in common"));
     }
-    let page = report.map(|folder| comparison.write(folder)).transpose()?;
-    let mut out = std::io::stdout().lock();
+    let page = report.map(|folder| comparison.write(folder)).transpose().map_err(ToolError::other)?;
     if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&comparison.pairs)?)?;
+        let pairs = serde_json::to_value(&comparison.pairs).map_err(ToolError::other)?;
+        output::json(&pairs)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut out = std::io::stdout().lock();
     for (name, record) in ["A", "B"].iter().zip(comparison.records()) {
         writeln!(out, "{name}: {} ({}, {})", record.title, record.backend, record.began)?;
     }
@@ -34,7 +35,8 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
     for pair in &comparison.pairs {
         if last != Some(&pair.case) {
             let also = if pair.case == pair.case_b { String::new() } else { format!(" / {}", pair.case_b) };
-            writeln!(out, "\n{}{also}", pair.case)?;
+            let case = if pair.case.is_empty() { String::new() } else { format!("{}{also}\n", pair.case) };
+            write!(out, "\n{case}")?;
             writeln!(out, "  {:<28} {:>26} {:>26} {:>9}", "measure", "A", "B", "B / A")?;
         }
         last = Some(&pair.case);

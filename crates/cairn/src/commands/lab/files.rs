@@ -1,17 +1,16 @@
 //! Experiment files: check one, write one, print the reference.
 
-use std::error::Error;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lab::experiment::{Experiment, reference, template};
 
-type Outcome = Result<ExitCode, Box<dyn Error>>;
+use super::Outcome;
+use crate::tool::{ToolError, output};
 
 /// Says of each file whether it is sound.
 pub(super) fn check(files: &[PathBuf]) -> Outcome {
-    let mut out = std::io::stdout().lock();
     let mut code = ExitCode::SUCCESS;
     for path in files {
         match Experiment::read(path) {
@@ -19,8 +18,7 @@ pub(super) fn check(files: &[PathBuf]) -> Outcome {
                 let cases = experiment.plans("netns").map_or(0, |plans| plans.len());
                 let file = &experiment.file;
                 let repeats = file.repeats.unwrap_or(1);
-                writeln!(
-                    out,
+                output::line(format_args!(
                     "{}: sound: {} nodes, {} links, {cases} case{}, {repeats} repeat{}, {} each",
                     path.display(),
                     file.node.len(),
@@ -28,10 +26,10 @@ pub(super) fn check(files: &[PathBuf]) -> Outcome {
                     if cases == 1 { "" } else { "s" },
                     if repeats == 1 { "" } else { "s" },
                     file.duration,
-                )?;
+                ))?;
             }
             Err(problems) => {
-                eprintln!("{problems}");
+                tell!("{problems}");
                 code = ExitCode::FAILURE;
             }
         }
@@ -41,19 +39,22 @@ pub(super) fn check(files: &[PathBuf]) -> Outcome {
 
 /// Writes a file to begin with, and never over one that is there.
 pub(super) fn new(path: &Path, title: &str) -> Outcome {
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|error| format!("{}: {error}; give a name that is not taken", path.display()))?;
-    file.write_all(template(title).as_bytes())?;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}: written. Run it with: cairn lab run {}", path.display(), path.display())?;
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| {
+        match error.kind() {
+            ErrorKind::AlreadyExists => ToolError::other(format_args!(
+                "{} is there already; give a name that is not taken",
+                path.display()
+            )),
+            _ => ToolError::file(path)(error),
+        }
+    })?;
+    file.write_all(template(title).as_bytes()).map_err(ToolError::file(path))?;
+    output::line(format_args!("{}: written. Run it with: cairn lab run {}", path.display(), path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the reference.
 pub(super) fn print_reference() -> Outcome {
-    std::io::stdout().lock().write_all(reference().as_bytes())?;
+    output::bytes(reference().as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,9 @@ use lab::backend::hosts::remote;
 use lab::backend::netns::order::{ORDER_FILE, Order, read_json};
 use lab::backend::netns::{guard, load, world};
 
+use super::Outcome;
+use crate::tool::ToolError;
+
 /// The processes of a run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Internal {
@@ -47,7 +50,11 @@ pub(crate) enum Internal {
 }
 
 impl Internal {
-    pub(super) fn run(self) -> Result<ExitCode, Box<dyn Error>> {
+    pub(super) fn run(self) -> Outcome {
+        self.work().map_err(ToolError::other)
+    }
+
+    fn work(self) -> Result<ExitCode, Box<dyn Error>> {
         match self {
             Internal::Guard { folder } => {
                 let order: Order = read_json(&folder.join(ORDER_FILE))?;

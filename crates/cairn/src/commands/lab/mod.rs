@@ -12,6 +12,11 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::tool::{ToolError, finish};
+
+/// How a command ended.
+type Outcome = Result<ExitCode, ToolError>;
+
 /// What can be done with experiments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -40,6 +45,9 @@ pub(crate) enum Command {
         /// The folder that runs are in.
         #[arg(long, default_value = "runs")]
         runs: PathBuf,
+        /// Derive tables, numbers and gates from the raw data again, too.
+        #[arg(long)]
+        derive: bool,
     },
     /// Two runs side by side, such as one in virtual time and one on real forwarders.
     Compare {
@@ -91,7 +99,7 @@ impl Command {
             Command::Sweep(arguments) => run::sweep(&arguments),
             Command::Resume { folder } => run::go_on(&folder),
             Command::List { runs, json } => runs::list(&runs, json),
-            Command::Show { folder, runs } => runs::show(folder, &runs),
+            Command::Show { folder, runs, derive } => runs::show(folder, &runs, derive),
             Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files } => files::check(&files),
@@ -99,12 +107,6 @@ impl Command {
             Command::Reference => files::print_reference(),
             Command::Internal(part) => part.run(),
         };
-        match outcome {
-            Ok(code) => code,
-            Err(error) => {
-                eprintln!("cairn lab: {error}");
-                ExitCode::FAILURE
-            }
-        }
+        finish(outcome)
     }
 }

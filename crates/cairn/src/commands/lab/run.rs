@@ -1,6 +1,5 @@
 //! Run an experiment, or go on with one.
 
-use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +12,8 @@ use lab::report::{RunData, write_report};
 use lab::run::progress::Progress;
 use lab::run::{Options, RunFolder, execute, resume};
 
-type Outcome = Result<ExitCode, Box<dyn Error>>;
+use super::Outcome;
+use crate::tool::ToolError;
 
 /// How a run is started.
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ pub(crate) struct SweepArguments {
 
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let path = &arguments.run.file;
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = std::fs::read_to_string(path).map_err(ToolError::file(path))?;
     // What reads as a number or a truth value is one, and all else is text.
     let values = arguments.values.iter().map(|value| value.trim()).map(|value| {
         let is_bare = value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
@@ -62,40 +62,42 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let text = format!("{text}\n[[sweep]]\nkey = {:?}\nvalues = [{}]\n", arguments.key, values.join(", "));
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let shown = format!("{} with --key and --values", path.display());
-    let experiment = Experiment::parse(&name, &shown, &text).map_err(|problems| format!("\n{problems}"))?;
+    let experiment = Experiment::parse(&name, &shown, &text)
+        .map_err(|problems| ToolError::other(format_args!("\n{problems}")))?;
     carry_out(&experiment, &arguments.run)
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Outcome {
-    let experiment = Experiment::read(&arguments.file).map_err(|problems| format!("\n{problems}"))?;
+    let experiment = Experiment::read(&arguments.file)
+        .map_err(|problems| ToolError::other(format_args!("\n{problems}")))?;
     carry_out(&experiment, arguments)
 }
 
 fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
     let options = Options {
         backend: arguments.on.clone(),
-        hosts: arguments.hosts.as_deref().map(Inventory::read).transpose()?,
+        hosts: arguments.hosts.as_deref().map(Inventory::read).transpose().map_err(ToolError::other)?,
         runs: arguments.runs.clone(),
         programs: programs()?,
         repeats: arguments.repeats,
         only: arguments.only.clone(),
     };
     let mut screen = Screen::new();
-    let folder = execute(experiment, &options, |progress| screen.show(progress))?;
+    let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen)
 }
 
 pub(super) fn go_on(folder: &Path) -> Outcome {
     let mut screen = Screen::new();
-    let folder = resume(folder, &programs()?, |progress| screen.show(progress))?;
+    let folder = resume(folder, &programs()?, |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen)
 }
 
 /// Writes the report and says where it is.
 fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
     screen.show(&Progress::Step("report".to_owned()));
-    let page = write_report(folder)?;
-    let run = RunData::read(folder)?;
+    let page = write_report(folder).map_err(ToolError::other)?;
+    let run = RunData::read(folder).map_err(ToolError::other)?;
     screen.line("");
     let missed = super::runs::print_verdicts(&run)?;
     screen.line(&format!("report: {}", page.display()));
@@ -103,11 +105,18 @@ fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
 }
 
 /// This program, and others that are in PATH or named in the environment.
-pub(super) fn programs() -> Result<Programs, Box<dyn Error>> {
+pub(super) fn programs() -> Result<Programs, ToolError> {
     let named = std::env::var_os("CAIRN_NDND").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join("ndnd")).find(|file| file.is_file());
-    Ok(Programs { cairn: std::env::current_exe()?, ndnd: named.or(found) })
+    let cairn = std::env::current_exe().map_err(ToolError::file("this program"))?;
+    Ok(Programs { cairn, ndnd: named.or(found) })
+}
+
+/// Shows something on standard error. A screen that is gone shows nothing, and the run goes on.
+fn put(text: &str) {
+    let mut screen = std::io::stderr().lock();
+    let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
 }
 
 /// What a person sees while a run goes on.
@@ -127,19 +136,15 @@ impl Screen {
 
     /// A line that stays.
     fn line(&mut self, text: &str) {
-        if self.open {
-            eprint!("\r\x1b[K");
-            self.open = false;
-        }
-        eprintln!("{text}");
+        let clear = if self.open { "\r\x1b[K" } else { "" };
+        self.open = false;
+        put(&format!("{clear}{text}\n"));
     }
 
     /// A line that the next one replaces.
     fn status(&mut self, text: &str) {
         if self.terminal {
-            eprint!("\r\x1b[K{text}");
-            // A screen that is gone shows nothing.
-            let _ = std::io::stderr().flush();
+            put(&format!("\r\x1b[K{text}"));
             self.open = true;
         }
     }

@@ -1,23 +1,21 @@
 //! Runs that are there: list them, show one.
 
-use std::error::Error;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lab::report::{RunData, verdicts, write_report};
-use lab::run::RunFolder;
+use lab::run::{RunFolder, derive_anew};
 
-type Outcome = Result<ExitCode, Box<dyn Error>>;
+use super::Outcome;
+use crate::tool::{ToolError, output};
 
 /// Every run below a folder.
 pub(super) fn list(runs: &Path, json: bool) -> Outcome {
-    let mut out = std::io::stdout().lock();
-    let list = RunFolder::list(runs).map_err(|error| format!("{}: {error}", runs.display()))?;
+    let list = RunFolder::list(runs).map_err(ToolError::file(runs))?;
     if json {
         let records: Vec<_> =
             list.iter().map(|(folder, record)| (folder.path().display().to_string(), record)).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&records)?)?;
+        output::json(&serde_json::to_value(&records).map_err(ToolError::other)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let name =
@@ -32,43 +30,46 @@ pub(super) fn list(runs: &Path, json: bool) -> Outcome {
         } else {
             format!("× {}", record.repeats)
         };
-        writeln!(
-            out,
+        output::line(format_args!(
             "{:<widest$}  {:<5}  {what:<12}  {}{state}",
             name(folder),
             record.backend,
             record.title
-        )?;
+        ))?;
     }
     if list.is_empty() {
-        writeln!(out, "no run in {}; begin with: cairn lab run experiments/quickstart.toml", runs.display())?;
+        let words = "begin with: cairn lab run experiments/quickstart.toml";
+        output::line(format_args!("no run in {}; {words}", runs.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The run that is meant: the one that is named, or the last.
-pub(super) fn find(folder: Option<PathBuf>, runs: &Path) -> Result<RunFolder, Box<dyn Error>> {
+pub(super) fn find(folder: Option<PathBuf>, runs: &Path) -> Result<RunFolder, ToolError> {
     if let Some(path) = folder {
-        return RunFolder::open(&path).map_err(|error| format!("{}: {error}", path.display()).into());
+        return RunFolder::open(&path).map_err(ToolError::file(path));
     }
-    let last = RunFolder::list(runs).map_err(|error| format!("{}: {error}", runs.display()))?.pop();
-    last.map(|(folder, _)| folder).ok_or_else(|| format!("there is no run in {}", runs.display()).into())
+    let last = RunFolder::list(runs).map_err(ToolError::file(runs))?.pop();
+    let none = || ToolError::other(format_args!("there is no run in {}", runs.display()));
+    last.map(|(folder, _)| folder).ok_or_else(none)
 }
 
 /// What a run found.
-pub(super) fn show(folder: Option<PathBuf>, runs: &Path) -> Outcome {
+pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool) -> Outcome {
     let folder = find(folder, runs)?;
-    let page = write_report(&folder)?;
-    let run = RunData::read(&folder)?;
+    if derive {
+        derive_anew(&folder).map_err(ToolError::other)?;
+    }
+    let page = write_report(&folder).map_err(ToolError::other)?;
+    let run = RunData::read(&folder).map_err(ToolError::other)?;
     let missed = print_verdicts(&run)?;
-    writeln!(std::io::stdout().lock(), "report: {}", page.display())?;
+    output::line(format_args!("report: {}", page.display()))?;
     Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
 }
 
 /// Prints what was expected and what came of it. Returns how many expectations were missed.
-pub(super) fn print_verdicts(run: &RunData) -> Result<usize, Box<dyn Error>> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{} ({}, {})", run.record.title, run.record.backend, run.record.began)?;
+pub(super) fn print_verdicts(run: &RunData) -> Result<usize, ToolError> {
+    output::line(format_args!("{} ({}, {})", run.record.title, run.record.backend, run.record.began))?;
     let mut missed = 0;
     for verdict in verdicts(run) {
         let word = match verdict.met {
@@ -80,11 +81,10 @@ pub(super) fn print_verdicts(run: &RunData) -> Result<usize, Box<dyn Error>> {
         let (found, half) = verdict.found();
         let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
-        writeln!(
-            out,
+        output::line(format_args!(
             "  {word}  {}{case}: {} = {measured}, {}",
             verdict.say, verdict.measure, verdict.bound
-        )?;
+        ))?;
     }
     Ok(missed)
 }

@@ -1,6 +1,5 @@
 //! Follow a run that goes on in another terminal, by the files it writes.
 
-use std::error::Error;
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,8 @@ use std::time::{Duration, SystemTime};
 use lab::analysis::Table;
 use lab::run::{RunFolder, RunRecord};
 
-type Outcome = Result<ExitCode, Box<dyn Error>>;
+use super::Outcome;
+use crate::tool::ToolError;
 
 /// How many marks a node's history has.
 const MARKS: usize = 32;
@@ -24,7 +24,7 @@ pub(super) fn watch(folder: Option<PathBuf>, runs: &Path) -> Outcome {
     let live = out.is_terminal();
     let pause = Duration::from_millis(if live { 500 } else { 5000 });
     loop {
-        let record = folder.record()?;
+        let record = folder.record().map_err(ToolError::file(folder.path()))?;
         let lines = state(&folder, &record);
         if live {
             // Home, and clear what is below.

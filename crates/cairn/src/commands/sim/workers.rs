@@ -1,33 +1,18 @@
 //! Independent jobs on all cores. What comes out does not depend on how many there are.
 
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use lab::parallel;
+use lab::study::Runner;
 
 /// Does all jobs and gives their results in the order of the jobs. Shows how far it is on a terminal, if it takes long.
 pub(super) fn do_all<J: Sync, R: Send>(jobs: &[J], workers: usize, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(jobs.iter().map(|_| None).collect::<Vec<Option<R>>>());
     let progress = Progress::default();
-    std::thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, jobs.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(place) else { return };
-                    let result = work(job);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    if let Some(slot) = results.get_mut(place) {
-                        *slot = Some(result);
-                    }
-                    progress.show(results.iter().filter(|result| result.is_some()).count(), jobs.len());
-                }
-            });
-        }
-    });
+    let runner = Runner { workers: Some(workers), progress: &|done, all| progress.show(done, all) };
+    let results = parallel::for_each(jobs, &runner, work);
     progress.clear();
-    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+    results
 }
 
 /// As many workers as the machine has cores.

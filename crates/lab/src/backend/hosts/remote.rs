@@ -26,7 +26,6 @@ use crate::backend::netns::sampler::{Sampler, SamplerConfig};
 use crate::backend::netns::world::is_captured;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Setup, driver};
-use crate::experiment::plan::Activity;
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -381,14 +380,14 @@ impl Remote {
         let begin = Instant::now() + ahead;
         let mut loads = Vec::new();
         for workload in order.plan.workloads.iter().filter(|workload| workload.at == order.node) {
-            if matches!(workload.does, Activity::Load { .. }) {
-                let program = std::env::current_exe()?;
-                let owner = self.holdings.owner;
-                let load = Load::of(&order.plan, workload, self.group.clone(), owner, &program)?;
-                self.holdings.note(load.burner());
-                let stop = self.stop.clone();
-                loads.push(std::thread::spawn(move || load.run(begin, &stop)));
-            }
+            let program = std::env::current_exe()?;
+            let place = (&self.holdings.controllers, self.holdings.owner);
+            let Some(load) = Load::of(&order.plan, workload, self.group.clone(), place, &program)? else {
+                continue;
+            };
+            self.holdings.note(load.burner());
+            let stop = self.stop.clone();
+            loads.push(std::thread::spawn(move || load.run(begin, &stop)));
         }
         self.machine = Some(Machine::now());
         self.sampler = Some(sampler);

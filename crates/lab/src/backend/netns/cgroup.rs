@@ -25,6 +25,8 @@ pub enum Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     version: Version,
+    /// The controller, as the kernel calls it.
+    controller: String,
     /// The directory that new groups are made in.
     directory: PathBuf,
 }
@@ -135,21 +137,21 @@ impl Controllers {
     ///
     /// When a group cannot be made although its place can be written to.
     pub fn group(&self, owner: Owner, name: &str) -> io::Result<Group> {
-        let make = |place: &Option<Place>, controller: &str| -> io::Result<Option<(Version, PathBuf)>> {
+        let make = |place: &Option<Place>| -> io::Result<Option<(Version, PathBuf)>> {
             let Some(place) = place else { return Ok(None) };
             let above = place.directory.join(owner.directory());
             fs::create_dir_all(&above)?;
             if place.version == Version::V2 {
-                fs::write(above.join("cgroup.subtree_control"), format!("+{controller}"))?;
+                fs::write(above.join("cgroup.subtree_control"), format!("+{}", place.controller))?;
             }
-            if controller == "cpu" {
+            if place.controller == "cpu" {
                 prefer(&above, place.version)?;
             }
             let path = above.join(name);
             fs::create_dir_all(&path)?;
             Ok(Some((place.version, path)))
         };
-        Ok(Group { processor: make(&self.processor, "cpu")?, memory: make(&self.memory, "memory")? })
+        Ok(Group { processor: make(&self.processor)?, memory: make(&self.memory)? })
     }
 }
 
@@ -267,7 +269,8 @@ fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
             let mut fields = line.splitn(3, ':').skip(1);
             fields.next()?.split(',').any(|name| name == controller).then(|| fields.next())?
         });
-        return usable(Place { version: Version::V1, directory: join(&mount, own.unwrap_or("/")) });
+        let directory = join(&mount, own.unwrap_or("/"));
+        return usable(Place { version: Version::V1, controller: controller.to_owned(), directory });
     }
     let mount = mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -278,9 +281,9 @@ fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
         return None;
     }
     // A group that holds processes may not pass controllers on, except the root; so groups are made at the root.
-    let root = PathBuf::from(&mount);
-    fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
-    usable(Place { version: Version::V2, directory: root })
+    let directory = PathBuf::from(&mount);
+    fs::write(directory.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
+    usable(Place { version: Version::V2, controller: controller.to_owned(), directory })
 }
 
 fn mount_point(left: &str) -> Option<String> {
@@ -356,6 +359,35 @@ mod tests {
         assert_eq!(said(&above.join("n1/cpu.max")), "max 100000");
         assert!(place(&mounts, groups, "hugetlb").is_none(), "a controller that is not there is not used");
         fs::remove_dir_all(&root).unwrap();
+    }
+
+    /// Any controller that this kernel offers by version 2: on a machine of version 1 that of huge pages often is left to it.
+    fn of_the_kernel() -> Result<Place, String> {
+        let [mounts, groups] = ["/proc/self/mountinfo", "/proc/self/cgroup"].map(fs::read_to_string);
+        let find = |controller: &&str| place(mounts.as_ref().ok()?, groups.as_ref().ok()?, controller);
+        let offered = ["memory", "pids", "hugetlb"].iter().filter_map(find);
+        let mut second = offered.filter(|place| place.version == Version::V2);
+        second.next().ok_or_else(|| "no controller of version 2 can be used".to_owned())
+    }
+
+    #[test]
+    fn the_kernel_keeps_groups_of_the_second_version_and_takes_them_away_with_what_runs_in_them() {
+        let Some(place) = testkit::needs::needed("control groups of version 2", of_the_kernel()) else {
+            return;
+        };
+        // The processor's part is that of the test above: what is looked at here is the same for every controller.
+        let root = place.directory.clone();
+        let controllers = Controllers { processor: None, memory: Some(place) };
+        let owner = Owner { pid: std::process::id(), started: 2 };
+        let group = controllers.group(owner, "n1").unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        group.add(child.id()).unwrap();
+        let said = fs::read_to_string(format!("/proc/{}/cgroup", child.id())).unwrap();
+        assert!(said.lines().any(|line| line == format!("0::/{}/n1", owner.directory())), "{said}");
+        // Only whoever waits for the child lets it leave its group.
+        let waits = std::thread::spawn(move || child.wait().unwrap());
+        assert_eq!(controllers.clean_leftovers(), 1, "no process started in the second tick of the machine");
+        assert!(!waits.join().unwrap().success() && !root.join(owner.directory()).exists());
     }
 
     #[test]

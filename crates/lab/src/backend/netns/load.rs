@@ -54,25 +54,27 @@ pub(crate) struct Load {
 
 impl Load {
     /// The load that a workload asks for, its burner started and resting. `forwarder` is the group that it competes with.
+    /// None when the workload is none, or takes nothing.
     pub(crate) fn of(
         plan: &Plan,
         workload: &Workload,
         forwarder: Option<Group>,
-        owner: Owner,
+        (controllers, owner): (&Controllers, Owner),
         program: &Path,
-    ) -> io::Result<Self> {
-        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else {
-            return Err(io::Error::other(format!("`{}` is no load", workload.name)));
-        };
+    ) -> io::Result<Option<Self>> {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return Ok(None) };
+        if cpu <= 0.0 {
+            return Ok(None);
+        }
         let limit = plan.nodes.get(workload.at).and_then(|node| node.cpu);
         let cores = limit.unwrap_or(1.0);
-        let group = Controllers::find().group(owner, &format!("{}-load", plan.node_name(workload.at)))?;
+        let group = controllers.group(owner, &format!("{}-load", plan.node_name(workload.at)))?;
         let threads = cores.ceil().max(1.0);
         let mut command = Command::new(program);
         command.args(["lab", "internal", "burn", &format!("{threads:.0}")]);
         let burner = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
         group.add(burner.id())?;
-        Ok(Load {
+        Ok(Some(Load {
             burner,
             groups: forwarder.map(|forwarder| (forwarder, group)),
             cores,
@@ -81,7 +83,7 @@ impl Load {
             start: Duration::from_nanos(workload.start_ns),
             busy: Duration::from_nanos(busy_ns),
             idle: Duration::from_nanos(idle_ns),
-        })
+        }))
     }
 
     /// The process that takes the time.

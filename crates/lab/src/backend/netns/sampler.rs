@@ -17,6 +17,9 @@ use crate::agent::management::{ManagementError, Manager};
 pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
                                out_data,in_nacks,out_nacks,satisfied,unsatisfied,waited";
 
+/// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are wanted.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// What is sampled.
 #[derive(Debug)]
 pub(crate) struct SamplerConfig {
@@ -80,10 +83,21 @@ fn percent_of_a_core(last: Option<(Instant, [u64; 2])>, seen: Option<[u64; 2]>, 
         .map(|(from, to)| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0)
 }
 
+/// Asks for the counters, after having had the last answer erased where the forwarder does that.
+fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
+    if *erases {
+        match manager.forget_status() {
+            Ok(()) => {}
+            Err(ManagementError::Refused { .. }) => *erases = false,
+            Err(_) => return None,
+        }
+    }
+    manager.status().ok()
+}
+
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
     writeln!(file, "{HEAD}")?;
-    let patience = config.every.min(Duration::from_secs(2));
     let mut manager: Option<Manager> = None;
     let (mut samples, mut invalid) = (0, 0);
     let mut last: Option<(Instant, [u64; 2])> = None;
@@ -102,23 +116,23 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         if due < now {
             due = now + config.every;
         }
-        let time = SystemTime::now();
-        let busy = processor_ns(config.pid);
-        let memory = memory_bytes(config.pid).unwrap_or(0);
-        let processor = percent_of_a_core(last, busy, now);
-        last = busy.map(|busy| (now, busy));
         if manager.is_none() {
-            manager = Manager::open(&config.socket, now, patience, samples).ok();
+            manager = Manager::open(&config.socket, now, PATIENCE, samples).ok();
         }
-        if erases && let Some(manager) = &mut manager {
-            erases = !matches!(manager.forget_status(), Err(ManagementError::Refused { .. }));
-        }
-        let status = manager.as_mut().and_then(|manager| manager.status().ok());
+        let status = manager.as_mut().and_then(|manager| ask(manager, &mut erases));
         if status.is_none() {
             // A new connection, so that a late answer is not taken for the next one.
             manager = None;
             invalid += 1;
         }
+        // All of a line is of the moment of the answer.
+        let (now, time) = (Instant::now(), SystemTime::now());
+        let busy = processor_ns(config.pid);
+        let memory = memory_bytes(config.pid).unwrap_or(0);
+        let processor = percent_of_a_core(last, busy, now);
+        last = busy.map(|busy| (now, busy));
+        // After a late answer not at once again: what is used in an instant says nothing of a share.
+        due = due.max(now + config.every / 2);
         samples += 1;
         write_line(
             &mut file,

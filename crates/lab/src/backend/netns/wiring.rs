@@ -82,6 +82,7 @@ pub fn wire(plan: &Plan, namespaces: &[Namespace]) -> Result<Wiring, WiringError
         namespace
             .run(move || -> Result<(), NetlinkError> {
                 quiet();
+                let_fragments_go();
                 Netlink::open()?.up(1)
             })?
             .map_err(|error| WiringError::Loopback(name, error))?;
@@ -104,6 +105,15 @@ fn quiet() {
     }
 }
 
+/// What is left of an IP packet that lost a fragment, the kernel keeps for 30 s; with 4 MB of such remains it drops every fragment that
+/// comes, and a burst of losses silences a link for half a minute. That would be measured instead of forwarders.
+fn let_fragments_go() {
+    for (setting, value) in [("ipfrag_time", "1"), ("ipfrag_high_thresh", "67108864")] {
+        // A kernel that does not let us keeps its own numbers; the network works with them, too.
+        let _ = std::fs::write(format!("/proc/sys/net/ipv4/{setting}"), value);
+    }
+}
+
 /// Builds one link. False when delay or loss was wanted and the kernel has no netem.
 fn one(
     index: LinkIndex,
@@ -114,7 +124,7 @@ fn one(
 ) -> Result<bool, WiringError> {
     let [a, b] = link.between;
     let (Some(here), Some(there)) = (namespaces.get(a), namespaces.get(b)) else { return Ok(true) };
-    let names = [interface_name(plan.node_name(b)), interface_name(plan.node_name(a))];
+    let names = [interface_name(plan.node_name(b), index), interface_name(plan.node_name(a), index)];
     let kernel = |source| WiringError::Kernel { link: link.name.clone(), source };
     let far = there.handle().try_clone().map_err(NamespaceError::from)?;
     let ends = names.clone();
@@ -150,10 +160,12 @@ fn one(
     Ok(impaired)
 }
 
-/// An interface is called after the node at its other end; the kernel allows 15 letters.
-fn interface_name(neighbour: &str) -> String {
-    let short: String = neighbour.chars().take(12).collect();
-    format!("to-{short}")
+/// An interface is called after the node at its other end, and after its link: there may be another to the same node, or to one whose
+/// name begins alike. The kernel allows 15 letters.
+fn interface_name(neighbour: &str, link: LinkIndex) -> String {
+    let number = link.to_string();
+    let short: String = neighbour.chars().take(14usize.saturating_sub(number.len())).collect();
+    format!("{short}.{number}")
 }
 
 /// Addresses, shapes and starts one end. Gives its index, and whether delay and loss are done.
@@ -204,5 +216,12 @@ mod tests {
         assert_eq!(address(63, 1), Ipv4Addr::new(10, 77, 0, 254));
         assert_eq!(address(64, 0), Ipv4Addr::new(10, 77, 1, 1));
         assert_ne!(ether(1, 0), ether(0, 1));
+    }
+
+    #[test]
+    fn two_links_to_nodes_that_are_called_alike_have_interfaces_of_their_own() {
+        let (one, other) = (interface_name("second-level-1", 7), interface_name("second-level-2", 1234));
+        assert!(one != other && one.len() <= 15 && other.len() == 15, "{one} {other}");
+        assert_ne!(interface_name("b", 0), interface_name("b", 1));
     }
 }

@@ -83,7 +83,8 @@ struct World<'a> {
     folder: &'a Path,
     namespaces: Vec<Namespace>,
     wiring: Wiring,
-    groups: Vec<Option<Group>>,
+    controllers: Controllers,
+    groups: Vec<Group>,
     forwarders: Vec<Child>,
     outcome: Outcome,
 }
@@ -110,6 +111,7 @@ fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
         folder,
         namespaces: Vec::new(),
         wiring: Wiring::default(),
+        controllers: Controllers::find(),
         groups: Vec::new(),
         forwarders: Vec::new(),
         outcome: Outcome::default(),
@@ -211,13 +213,17 @@ impl World<'_> {
             self.namespaces.push(Namespace::new(name)?);
         }
         self.wiring = wire(self.plan(), &self.namespaces)?;
-        let controllers = Controllers::find();
+        let controllers = self.controllers.clone();
         self.outcome.control = controllers.words();
         // Who samples and captures must not wait for what else the machine does, either. No node can be called so.
         let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());
         own.map_err(io_error("no control group for the lab itself"))?;
         let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
-            || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Load { .. }));
+            || self
+                .plan()
+                .workloads
+                .iter()
+                .any(|workload| matches!(workload.does, Activity::Load { cpu, .. } if cpu > 0.0));
         if wants_shares && !controllers.can_limit_processor() {
             self.note(
                 "Shares of the processor are not kept: no control group can be written to here. Run as root, or \
@@ -235,7 +241,7 @@ impl World<'_> {
             if let Some(bytes) = node.and_then(|node| node.memory_bytes) {
                 group.limit_memory(bytes).map_err(io_error(format!("no memory limit for `{name}`")))?;
             }
-            self.groups.push(Some(group));
+            self.groups.push(group);
         }
         Ok(())
     }
@@ -298,7 +304,7 @@ impl World<'_> {
             return Err(io_error(program)(io::Error::other("there is no such node")));
         };
         let child = namespace.run(move || command.spawn())?.map_err(io_error(program))?;
-        if let Some(Some(group)) = self.groups.get(node) {
+        if let Some(group) = self.groups.get(node) {
             group
                 .add(child.id())
                 .map_err(io_error(format!("`{name}` cannot be put into its control group")))?;
@@ -381,11 +387,10 @@ impl World<'_> {
         let start = Instant::now() + ahead;
         let mut loads = Vec::new();
         for workload in &self.plan().workloads {
-            let Activity::Load { .. } = workload.does else { continue };
-            let forwarder = self.groups.get(workload.at).cloned().flatten();
-            let (owner, program) = (self.order.owner, &self.order.programs.cairn);
-            let load =
-                Load::of(self.plan(), workload, forwarder, owner, program).map_err(io_error("no load"))?;
+            let forwarder = self.groups.get(workload.at).cloned();
+            let (place, program) = ((&self.controllers, self.order.owner), &self.order.programs.cairn);
+            let load = Load::of(self.plan(), workload, forwarder, place, program);
+            let Some(load) = load.map_err(io_error("no load"))? else { continue };
             let stop = stop.clone();
             loads.push(std::thread::spawn(move || load.run(start, &stop)));
         }

@@ -8,13 +8,17 @@ use super::run::SimulationError;
 use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{Activity, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan};
 
+/// The header of an Ethernet frame, which its MTU does not count.
+pub(super) const ETHERNET_BYTES: u32 = 14;
+
 /// Bytes below NDNLPv2 on a real link: Ethernet, IP and UDP; IP and TCP with timestamps; Ethernet alone.
-fn overhead_bytes(kind: LinkKind) -> u32 {
-    match kind {
-        LinkKind::Udp => 14 + 20 + 8,
-        LinkKind::Tcp => 14 + 20 + 32,
-        LinkKind::Ether => 14,
-    }
+pub(super) fn overhead_bytes(kind: LinkKind) -> u32 {
+    ETHERNET_BYTES
+        + match kind {
+            LinkKind::Udp => 20 + 8,
+            LinkKind::Tcp => 20 + 32,
+            LinkKind::Ether => 0,
+        }
 }
 
 /// Interests that a face with a rate limit may send at once; the daemon's own default.
@@ -126,7 +130,7 @@ fn link(link: &LinkPlan) -> LinkConfig {
         ..LinkConfig::ideal()
     }
     .delay(Duration::from_nanos(link.delay_ns))
-    .queue(Queue::bytes(u64::from(link.queue) * u64::from(link.mtu + 14)))
+    .queue(Queue::bytes(u64::from(link.queue) * u64::from(link.mtu + ETHERNET_BYTES)))
     .loss(link.loss)
 }
 

@@ -10,12 +10,12 @@ use packet::Name;
 use sim::PacketKind;
 use sim::trace::PacketRecord;
 
-use super::network::Built;
+use super::network::{Built, ETHERNET_BYTES, overhead_bytes};
 use crate::analysis::TRAFFIC_COLUMNS;
 use crate::analysis::Table;
 use crate::backend::netns::order::Event;
 use crate::backend::netns::sampler_head;
-use crate::experiment::plan::Plan;
+use crate::experiment::plan::{Activity, Plan};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
@@ -25,6 +25,25 @@ struct Before {
     waiting_ns: u64,
     received: u64,
     sent: u64,
+}
+
+/// What a node's processor can do at a moment, as a part of a core: its share, and what a competing load leaves of it.
+fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
+    let share = plan.nodes.get(node).and_then(|node| node.cpu).unwrap_or(1.0).min(1.0);
+    let left = plan.workloads.iter().filter(|workload| workload.at == node).filter_map(|workload| {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { return None };
+        let since_ns = at_ns.checked_sub(workload.start_ns)?;
+        (since_ns % (busy_ns + idle_ns).max(1) < busy_ns).then_some(1.0 - cpu)
+    });
+    left.fold(share, |share, left| share * left)
+}
+
+/// Bytes of headers below a packet of so many bytes on a link: each frame that it takes has its own.
+fn below(plan: &Plan, link: usize, bytes: u32) -> f64 {
+    let Some(link) = plan.links.get(link) else { return 0.0 };
+    let headers = overhead_bytes(link.kind);
+    let room = (link.mtu + ETHERNET_BYTES).saturating_sub(headers).max(1);
+    f64::from(headers) * f64::from(bytes.div_ceil(room).max(1))
 }
 
 /// The logs of all nodes, and their watched links by the second.
@@ -49,7 +68,7 @@ impl Recorder {
             table.rows.push(row);
         }
         Recorder {
-            logs: vec![format!("{}\n", sampler_head()); count],
+            logs: vec![format!("{},busy\n", sampler_head()); count],
             traffic: vec![table; count],
             before: vec![Before::default(); count],
             seen: vec![HashSet::new(); count],
@@ -72,7 +91,8 @@ impl Recorder {
             let given_ns = busy_ns.saturating_sub(before.busy_ns) + before.waiting_ns;
             let passed_ns = now_ns.saturating_sub(before.at_ns);
             let done_ns = given_ns.min(passed_ns);
-            let cpu = done_ns as f64 / passed_ns.max(1) as f64 * 100.0;
+            let busy = done_ns as f64 / passed_ns.max(1) as f64 * 100.0;
+            let cpu = busy * part_of_a_core(plan, index, now_ns.saturating_sub(passed_ns / 2));
             let faces = engine.faces().filter_map(|(face, _)| engine.face_counters(face));
             let (mut in_interests, mut in_data, mut in_nacks) = (0, 0, 0);
             for face in faces {
@@ -85,11 +105,12 @@ impl Recorder {
             let not_sent = in_interests.saturating_sub(sent);
             let noted = not_sent.saturating_sub(before.received) as f64 / self.every_s;
             let memory = sizes.footprint_bytes as u64 + sizes.pending_bytes + sizes.cached_bytes;
-            let names = sizes.pending + sizes.cached + sizes.routes;
+            // As the daemon counts them: the names of pending Interests, and the prefixes of routes.
+            let names = sizes.pending + sizes.routes;
             let _ = writeln!(
                 log,
                 "{seconds:.9},{names},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{in_interests},{sent},\
-                 {in_data},{},{in_nacks},{},{},{},0",
+                 {in_data},{},{in_nacks},{},{},{},0,{busy:.2}",
                 sizes.pending,
                 sizes.cached,
                 counters.data_sent,
@@ -120,12 +141,12 @@ impl Recorder {
                 let is_route = plan.hops.iter().any(|hop| hop.node == index && hop.link == link);
                 // Data comes in from the next hop; at a node without one it goes out.
                 let with_data = outwards != is_route;
-                self.add(index, record, outwards, with_data);
+                self.add(index, record, outwards, with_data, below(plan, link, record.bytes));
             }
         }
     }
 
-    fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool) {
+    fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool, below: f64) {
         let PacketRecord { time, kind, bytes, name, .. } = record;
         let second = usize::try_from(time.as_nanos() / 1_000_000_000).unwrap_or(usize::MAX);
         let is_again = *kind == PacketKind::Interest
@@ -138,8 +159,7 @@ impl Recorder {
         };
         let (good, all) = if with_data { (goodput, through) } else { (goodput_back, through_back) };
         *good += f64::from(*bytes);
-        // Frames of 1500 bytes each have headers of their own.
-        *all += f64::from(*bytes) + 42.0 * f64::from(bytes.div_ceil(1472).max(1));
+        *all += f64::from(*bytes) + below;
         *again += f64::from(u8::from(is_again));
         match kind {
             PacketKind::Interest => *interests += 1.0,
@@ -155,5 +175,56 @@ impl Recorder {
             traffic.write(&folder.join(format!("traffic-{}.csv", node.name)))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::experiment::Experiment;
+
+    const TEXT: &str = "title = 't'
+duration = '10 s'
+[node]
+a = { cpu = '50 %' }
+b = {}
+[link]
+a-b = { kind = 'tcp' }
+[content.c]
+prefix = '/c'
+at = 'b'
+size = '1 kB'
+[load.l]
+at = 'a'
+cpu = '90 %'
+busy = '1 s'
+idle = '2 s'
+start = '1 s'
+";
+
+    fn plan(text: &str) -> Plan {
+        let experiment = Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        experiment.plans("sim").unwrap_or_default().pop().unwrap_or_else(|| panic!("one case"))
+    }
+
+    #[test]
+    fn each_frame_of_a_packet_has_the_headers_of_its_link() {
+        // 4,200 bytes take three frames on each; an Ethernet header, that of IP, and 32, 8 or no bytes above it.
+        for (kind, headers) in [("tcp", 66.0), ("udp", 42.0), ("ether", 14.0)] {
+            let plan = plan(&TEXT.replace("'tcp'", &format!("'{kind}'")));
+            assert_eq!((below(&plan, 0, 4200), below(&plan, 0, 60)), (3.0 * headers, headers), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_competing_load_takes_from_a_share_while_it_is_busy() {
+        let plan = plan(TEXT);
+        let at = |seconds: f64| part_of_a_core(&plan, 0, Duration::from_secs_f64(seconds).as_nanos() as u64);
+        assert_eq!((at(0.5), at(2.5), part_of_a_core(&plan, 1, 0)), (0.5, 0.5, 1.0));
+        for busy in [1.0, 1.9, 4.5, 7.2] {
+            assert!((at(busy) - 0.05).abs() < 1e-12, "{busy} s: {}", at(busy));
+        }
     }
 }

@@ -6,12 +6,31 @@ use super::summary::TRACE_HASH;
 use crate::figure::number::with_unit;
 
 pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
-    let record = &run.record;
-    let machine = &record.machine;
     blocks.push(Block::Code(format!(
         "cairn lab run experiment.toml --on {} --repeats {}",
-        record.backend, record.repeats
+        run.record.backend, run.record.repeats
     )));
+    let mut table = Table::new(&["", ""]);
+    for (name, value) in circumstances(run) {
+        table.rows.push(vec![Cell::new(name).toned(Tone::Soft), value.into()]);
+    }
+    blocks.push(Block::Table(table));
+    blocks.push(Block::Paragraph(
+        "Beside this report are the figures as SVG with their data as CSV and Parquet (`figures/`), all numbers of all repeats \
+         (`results.csv`, `results.parquet`), and for each repeat the raw captures, logs and transfers, compressed \
+         (`case-…/repeat-…/raw/`), and what was derived from them (`derived/`)."
+            .to_owned(),
+    ));
+    blocks.push(Block::Folded {
+        title: "The experiment as it was given".to_owned(),
+        blocks: vec![Block::Code(run.experiment.text.clone())],
+    });
+}
+
+/// What the run was made of and with: name and value of each thing.
+fn circumstances(run: &RunData) -> Vec<(&'static str, String)> {
+    let record = &run.record;
+    let machine = &record.machine;
     let control = run
         .cases
         .iter()
@@ -60,19 +79,5 @@ pub(super) fn chapter(blocks: &mut Vec<Block>, run: &RunData) {
     rows.extend(
         scaling.map(|why| ("scaled for this backend", why.split_whitespace().collect::<Vec<_>>().join(" "))),
     );
-    let mut table = Table::new(&["", ""]);
-    for (name, value) in rows {
-        table.rows.push(vec![Cell::new(name).toned(Tone::Soft), value.into()]);
-    }
-    blocks.push(Block::Table(table));
-    blocks.push(Block::Paragraph(
-        "Beside this report are the figures as SVG with their data as CSV and Parquet (`figures/`), all numbers of all repeats \
-         (`results.csv`, `results.parquet`), and for each repeat the raw captures, logs and transfers, compressed \
-         (`case-…/repeat-…/raw/`), and what was derived from them (`derived/`)."
-            .to_owned(),
-    ));
-    blocks.push(Block::Folded {
-        title: "The experiment as it was given".to_owned(),
-        blocks: vec![Block::Code(run.experiment.text.clone())],
-    });
+    rows
 }

@@ -24,8 +24,9 @@ use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, show_size, size};
 use crate::tool::{ToolError, finish, input, output};
 
-/// Bytes of signed packets that are kept, so that one that is asked for again need not be signed again.
-const CACHE_BYTES: usize = 64 << 20;
+/// Bytes of signed packets that are kept, so that one that is asked for again soon need not be signed again: what is on its way at
+/// any time, and no more than a processor's cache holds. What is asked for later comes from content stores.
+const CACHE_BYTES: usize = 4 << 20;
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
 #[derive(Debug, Args)]

@@ -269,6 +269,11 @@ pub struct DataBuilder {
     content: Option<Vec<u8>>,
 }
 
+/// Bytes of the header of the largest packet.
+const HEADER_ROOM: usize = 4;
+/// Bytes of most signatures, with their header.
+const USUAL_SIGNATURE_BYTES: usize = 80;
+
 impl DataBuilder {
     /// A Data with nothing but a name.
     pub fn new(name: Name) -> Self {
@@ -331,28 +336,34 @@ impl DataBuilder {
             + if meta_len > 0 { tlv::element_len(types::META_INFO, meta_len) } else { 0 }
             + self.content.as_ref().map_or(0, |content| tlv::element_len(types::CONTENT, content.len()))
             + info.encoded_len(types::SIGNATURE_INFO);
-        let mut signed = Vec::with_capacity(signed_len);
-        tlv::write_element(&mut signed, types::NAME, self.name.canonical());
+        // The header tells the length of all, and that of the signature is not known yet: it is put in front when it is.
+        let mut wire = Vec::with_capacity(HEADER_ROOM + signed_len + USUAL_SIGNATURE_BYTES);
+        wire.resize(HEADER_ROOM, 0);
+        tlv::write_element(&mut wire, types::NAME, self.name.canonical());
         if meta_len > 0 {
-            tlv::write_header(&mut signed, types::META_INFO, meta_len);
-            self.write_meta_info(&mut signed);
+            tlv::write_header(&mut wire, types::META_INFO, meta_len);
+            self.write_meta_info(&mut wire);
         }
         if let Some(content) = &self.content {
-            tlv::write_element(&mut signed, types::CONTENT, content);
+            tlv::write_element(&mut wire, types::CONTENT, content);
         }
-        info.write(types::SIGNATURE_INFO, &mut signed);
+        info.write(types::SIGNATURE_INFO, &mut wire);
+        let signed = wire.get(HEADER_ROOM..).unwrap_or_default();
         debug_assert_eq!(signed.len(), signed_len);
-        let signature = sign(&signed);
+        let signature = sign(signed);
         let value_len = signed_len + tlv::element_len(types::SIGNATURE_VALUE, signature.len());
         let size = tlv::element_len(types::DATA, value_len);
         if size > MAX_PACKET_BYTES {
             return Err(EncodeError::TooLarge { size, limit: MAX_PACKET_BYTES });
         }
-        let mut wire = Vec::with_capacity(size);
-        tlv::write_header(&mut wire, types::DATA, value_len);
-        wire.extend_from_slice(&signed);
         tlv::write_element(&mut wire, types::SIGNATURE_VALUE, &signature);
-        Ok(Data::decode_ndn(Buffer::from(wire))?)
+        let mut header = Vec::with_capacity(HEADER_ROOM);
+        tlv::write_header(&mut header, types::DATA, value_len);
+        let start = HEADER_ROOM - header.len();
+        if let Some(place) = wire.get_mut(start..HEADER_ROOM) {
+            place.copy_from_slice(&header);
+        }
+        Ok(Data::decode_ndn(Buffer::copy_from(wire.get(start..).unwrap_or_default()))?)
     }
 
     fn meta_info_len(&self) -> usize {

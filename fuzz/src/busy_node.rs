@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use arbitrary::Arbitrary;
 use engine::{
     ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope, LinkType,
-    NextHop, Outgoing, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy, strategy_names,
+    NextHop, Outgoing, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy,
+    strategy_names,
 };
 use packet::time::{Duration, Instant};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, PitToken};
@@ -501,7 +502,11 @@ impl Node {
                 let asked = target.asked.iter().any(|(interest, _)| interest.matches(&data));
                 assert!(asked, "{} was not asked for {}", face, data.name());
                 let told = header.explicit_rate.is_some();
-                assert_eq!(told, config.rate_control.is_some(), "consumers are told a rate where there is one");
+                assert_eq!(
+                    told,
+                    config.rate_control.is_some(),
+                    "consumers are told a rate where there is one"
+                );
             }
             Outgoing::Nack(interest, _) => {
                 self.totals.nacks_sent += 1;

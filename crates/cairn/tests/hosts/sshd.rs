@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use lab::backend::netns::namespace::Namespace;
-use lab::backend::netns::wiring::{Wiring, wire};
+use lab::backend::netns::wiring::{Interface, Wiring, wire};
 use lab::experiment::{Experiment, Plan};
 use testkit::needs::needed;
 
@@ -108,9 +108,13 @@ impl Hosts {
 
     /// The address of a node's end of a link.
     fn address(&self, node: &str, link: &str) -> Ipv4Addr {
-        let link = self.plan.links.iter().position(|known| known.name == link).unwrap();
+        self.interface(node, link).local
+    }
+
+    fn interface(&self, node: &str, link: &str) -> &Interface {
+        let link = self.plan.links.iter().position(|plan| plan.name == link).unwrap();
         let interfaces = &self.wiring.interfaces[&self.plan.node(node).unwrap()];
-        interfaces.iter().find(|interface| interface.link == link).unwrap().local
+        interfaces.iter().find(|interface| interface.link == link).unwrap()
     }
 
     /// The file of hosts; those in `copied` get a copy of the program. Runs keep their files below the test's folder.
@@ -164,8 +168,10 @@ impl Hosts {
 
     /// Ends the SSH server of a host as a failing machine would: with every connection to it.
     pub(crate) fn fail(&mut self, host: usize) {
+        let node = ["a", "b", "c"][host];
+        let interface = self.interface(node, &format!("{node}-desk")).name.clone();
         self.namespaces[host]
-            .run(|| must(Command::new("ip").args(["link", "set", "to-desk", "down"])))
+            .run(move || must(Command::new("ip").args(["link", "set", &interface, "down"])))
             .unwrap();
     }
 }

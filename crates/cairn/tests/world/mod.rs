@@ -31,7 +31,9 @@ impl World {
         let mut node = world.command(&["node", "run", "-c", "node.toml"]);
         world.children.push(node.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
         let deadline = Instant::now() + PATIENCE;
-        while UnixStream::connect(world.socket()).is_err() {
+        // The socket for captures is the last that it opens.
+        let is_closed = |path| UnixStream::connect(path).is_err();
+        while is_closed(world.socket()) || is_closed(world.path("nfd.capture")) {
             assert!(Instant::now() < deadline, "the node does not listen");
             std::thread::yield_now();
         }

@@ -85,12 +85,12 @@ fn serve(client: &UnixStream, clock: Clock, node: &RemoteControl, stop: &AtomicB
     BufReader::new(client).take(70_000).read_line(&mut line)?;
     let request: Request = match line.trim_end().parse() {
         Ok(request) => request,
-        Err(error) => return writeln!(&mut &*client, "{REFUSED}{error}"),
+        Err(error) => return refuse(client, &error.to_string()),
     };
     if let Some(face) = request.face
         && node.call(move |plane| plane.faces.contains_key(&face)) == Some(false)
     {
-        return writeln!(&mut &*client, "{REFUSED}there is no face {face}");
+        return refuse(client, &format!("there is no face {face}"));
     }
     let (sender, frames) = sync_channel(MAX_WAITING);
     let missed = Arc::new(AtomicU64::new(0));
@@ -116,6 +116,11 @@ fn serve(client: &UnixStream, clock: Clock, node: &RemoteControl, stop: &AtomicB
         tracing::warn!("a capture missed {missed} frames, because its reader was too slow");
     }
     outcome
+}
+
+/// Says why there will be no capture, in one piece: whoever reads takes the first for all of it.
+fn refuse(mut client: &UnixStream, why: &str) -> io::Result<()> {
+    client.write_all(format!("{REFUSED}{why}\n").as_bytes())
 }
 
 fn copy_frames(

@@ -36,19 +36,18 @@ impl SpareBuffers {
             return;
         }
         let Some(spare) = buffer.reclaim() else { return };
-        let capacity = spare.capacity_bytes();
-        if self.bytes + capacity > MAX_BYTES {
+        if self.bytes + cost_of(&spare) > MAX_BYTES {
             // Sizes that nobody wants any more must not keep the place of those that somebody does.
             self.classes.iter_mut().for_each(Vec::clear);
             self.bytes = 0;
         }
-        let class = class_of(capacity);
+        let class = class_of(spare.capacity_bytes());
         if self.classes.len() <= class + 1 {
             self.classes.resize_with(class + 2, Vec::new);
         }
         if let Some(spares) = self.classes.get_mut(class) {
             prefetch(spare.memory());
-            self.bytes += capacity;
+            self.bytes += cost_of(&spare);
             spares.push(spare);
         }
     }
@@ -56,7 +55,7 @@ impl SpareBuffers {
     #[inline]
     fn pop(&mut self, class: usize) -> Option<SpareBuffer> {
         let spare = self.classes.get_mut(class)?.pop()?;
-        self.bytes -= spare.capacity_bytes();
+        self.bytes -= cost_of(&spare);
         Some(spare)
     }
 
@@ -64,6 +63,12 @@ impl SpareBuffers {
     pub(crate) fn footprint_bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// What memory costs with its place in a class and the counts before it, so that many small pieces are not for nothing.
+#[inline]
+fn cost_of(spare: &SpareBuffer) -> usize {
+    spare.capacity_bytes() + size_of::<SpareBuffer>() + 2 * size_of::<usize>()
 }
 
 /// Eight classes for each doubling of the size.

@@ -1,7 +1,7 @@
 //! Keyed hashes of names and of all their prefixes, computed once when a packet is decoded.
 //!
-//! The hash is SipHash-1-3 over the components, finalised after each one, so one pass over a name yields the hash of
-//! every prefix. The key is secret to the process: somebody who only sees names go by cannot construct names that
+//! The hash is SipHash-1-3 over the components. One pass over a name notes the state after each, from which the hash of every prefix is
+//! finished when it is asked for: nobody asks for more than a few of them. The key is secret to the process: somebody who only sees names go by cannot construct names that
 //! collide. Hashes select candidates; every table still compares whole names.
 
 use crate::Dialect;
@@ -28,12 +28,17 @@ impl NameHasher {
     /// Hashes of the name made of `components` and of all its prefixes.
     pub fn hash(&self, dialect: Dialect, components: Components<'_>) -> PrefixHashes {
         let mut hashes = PrefixHashes::default();
-        let mut pass = self.begin(dialect, &mut hashes);
+        self.hash_into(dialect, components, &mut hashes);
+        hashes
+    }
+
+    /// The same, into `hashes`.
+    pub fn hash_into(&self, dialect: Dialect, components: Components<'_>, hashes: &mut PrefixHashes) {
+        let mut pass = self.begin(dialect, hashes);
         for component in components {
             pass.component(component);
         }
         pass.finish();
-        hashes
     }
 
     /// Hashes of the name made of `components`, to which one more component can be added again and again: for whoever makes many
@@ -53,7 +58,7 @@ impl NameHasher {
     #[inline]
     pub fn begin<'h>(&self, dialect: Dialect, hashes: &'h mut PrefixHashes) -> HashPass<'h> {
         let state = self.start[dialect as usize];
-        hashes.prefixes[0] = state.finish();
+        hashes.prefixes[0] = state;
         hashes.component_count = 0;
         HashPass { state, count: 0, hashes }
     }
@@ -79,7 +84,7 @@ impl HashPass<'_> {
         self.state.absorb_component(component);
         self.count += 1;
         if let Some(slot) = self.hashes.prefixes.get_mut(self.count) {
-            *slot = self.state.finish();
+            *slot = self.state;
         }
     }
 
@@ -87,10 +92,7 @@ impl HashPass<'_> {
     #[inline]
     pub fn finish(self) {
         self.hashes.component_count = self.count as u16;
-        self.hashes.whole = match self.hashes.prefixes.get(self.count) {
-            Some(hash) => *hash,
-            None => self.state.finish(),
-        };
+        self.hashes.whole = self.state.finish();
     }
 }
 
@@ -121,11 +123,18 @@ impl std::fmt::Debug for HashedPrefix {
 }
 
 /// Hashes of one name and of its prefixes up to [`PrefixHashes::MAX_PREFIX_COMPONENTS`] components.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct PrefixHashes {
     whole: NameHash,
     component_count: u16,
-    prefixes: [NameHash; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
+    /// Behind each component, the first one behind none.
+    prefixes: [State; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
+}
+
+impl std::fmt::Debug for PrefixHashes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PrefixHashes({:?} of {} components)", self.whole, self.component_count)
+    }
 }
 
 impl PrefixHashes {
@@ -158,7 +167,7 @@ impl PrefixHashes {
         if components == self.component_count() {
             Some(self.whole)
         } else if components < self.component_count() {
-            self.prefixes.get(components).copied()
+            self.prefixes.get(components).map(|state| state.finish())
         } else {
             None
         }
@@ -167,7 +176,7 @@ impl PrefixHashes {
 
 /// SipHash-1-3 with the message made of whole words: each component starts a new word that also holds its type and
 /// length, so no two component sequences give the same words.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct State {
     v0: u64,
     v1: u64,

@@ -143,7 +143,7 @@ impl<'a> NameRef<'a> {
 
     /// The components from first to last.
     pub fn components(self) -> Components<'a> {
-        Components { rest: self.canonical }
+        Components { rest: tlv::Reader::new(self.canonical, "Name") }
     }
 
     /// Number of components; walks the name.
@@ -170,7 +170,7 @@ impl<'a> NameRef<'a> {
     pub fn prefix(self, count: usize) -> NameRef<'a> {
         let mut components = self.components();
         let _ = count.checked_sub(1).and_then(|last| components.nth(last));
-        let len = if count == 0 { 0 } else { self.canonical.len() - components.rest.len() };
+        let len = if count == 0 { 0 } else { components.rest.position() };
         NameRef { canonical: self.canonical.get(..len).unwrap_or(self.canonical) }
     }
 
@@ -195,19 +195,27 @@ impl<'a> NameRef<'a> {
 /// Iterates over the components of a checked name.
 #[derive(Clone, Copy, Debug)]
 pub struct Components<'a> {
-    rest: &'a [u8],
+    rest: tlv::Reader<'a>,
 }
 
 impl<'a> Iterator for Components<'a> {
     type Item = Component<'a>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Component<'a>> {
-        let mut reader = tlv::Reader::new(self.rest, "Name");
-        // The bytes were checked when the name was made; `ok` only spares a panic path.
-        let element = reader.element().ok().flatten()?;
-        self.rest = &self.rest[element.end()..];
+        let element = match self.rest.short() {
+            Some(element) => element,
+            None => self.next_long()?,
+        };
         Some(Component::from_checked(element))
+    }
+}
+
+impl<'a> Components<'a> {
+    #[cold]
+    fn next_long(&mut self) -> Option<tlv::Element<'a>> {
+        // The bytes were checked when the name was made; `ok` only spares a panic path.
+        self.rest.element().ok().flatten()
     }
 }
 

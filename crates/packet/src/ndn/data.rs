@@ -42,30 +42,12 @@ impl<'a> DataView<'a> {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::decode_with(wire, |_| {})
-    }
-
-    /// Reads one Data and hashes all prefixes of its name on the way.
-    ///
-    /// # Errors
-    /// As [`DataView::decode`]; the hashes mean nothing then.
-    #[inline]
-    pub fn decode_hashed(
-        wire: &'a [u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
-        let mut pass = hasher.begin(crate::Dialect::Ndn, hashes);
-        let view = Self::decode_with(wire, |component| pass.component(component))?;
-        pass.finish();
-        Ok(view)
-    }
-
-    #[inline(always)]
-    fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
         let (mut reader, signed_start) = outer_element(wire, types::DATA, "Data")?;
-        let name = reader.required(types::NAME, "Name")?;
-        let DecodedName { component_count, .. } = decode_name(&reader, name, visit)?;
+        let name = match reader.plain(types::NAME) {
+            Some(name) => name,
+            None => reader.required(types::NAME, "Name")?,
+        };
+        let DecodedName { component_count, .. } = decode_name(&reader, name)?;
         let mut layout = Layout {
             freshness: Duration::ZERO,
             content_type: ContentType::BLOB,
@@ -77,7 +59,7 @@ impl<'a> DataView<'a> {
             signature_value: Span::ABSENT,
             signed: Span::ABSENT,
         };
-        let mut last_rank = 0;
+        let mut last_rank = layout.read_usual_fields(&mut reader, signed_start)?;
         while let Some(element) = reader.element()? {
             match rank(element.kind) {
                 Some(rank) if rank > last_rank => {
@@ -94,6 +76,21 @@ impl<'a> DataView<'a> {
             return Err(DecodeError::new("SignatureValue", wire.len(), Rule::Missing));
         }
         Ok(DataView { wire, layout })
+    }
+
+    /// Reads one Data and hashes all prefixes of its name on the way.
+    ///
+    /// # Errors
+    /// As [`DataView::decode`]; the hashes mean nothing then.
+    #[inline]
+    pub fn decode_hashed(
+        wire: &'a [u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let view = Self::decode(wire)?;
+        hasher.hash_into(crate::Dialect::Ndn, view.name().components(), hashes);
+        Ok(view)
     }
 
     /// The whole packet, outer type and length included.
@@ -163,6 +160,31 @@ impl<'a> DataView<'a> {
 }
 
 impl Layout {
+    /// Reads the fields of almost every Data as long as they follow each other in their usual form; gives the rank of the last.
+    #[inline(always)]
+    fn read_usual_fields(&mut self, reader: &mut Reader<'_>, signed_start: usize) -> Result<u8, DecodeError> {
+        let mut last_rank = 0;
+        if let Some(meta_info) = reader.plain(types::META_INFO) {
+            self.read_meta_info(reader.inside(meta_info, "MetaInfo"))?;
+            last_rank = 1;
+        }
+        if let Some(content) = reader.plain(types::CONTENT) {
+            self.content = Span::new(content.value_start, content.end());
+            last_rank = 2;
+        }
+        if let Some(info) = reader.plain(types::SIGNATURE_INFO) {
+            SignatureInfo::decode(reader, info, "SignatureInfo")?;
+            self.signature_info = Span::new(info.start, info.end());
+            self.signed = Span::new(signed_start, info.end());
+            last_rank = 3;
+            if let Some(value) = reader.plain(types::SIGNATURE_VALUE) {
+                self.signature_value = Span::new(value.value_start, value.end());
+                last_rank = 4;
+            }
+        }
+        Ok(last_rank)
+    }
+
     #[inline]
     fn read_field(
         &mut self,
@@ -195,6 +217,10 @@ impl Layout {
     #[inline]
     fn read_meta_info(&mut self, mut reader: Reader<'_>) -> Result<(), DecodeError> {
         let mut last_rank = 0;
+        if let Some(period) = reader.plain(types::FRESHNESS_PERIOD) {
+            self.freshness = Duration::from_millis(tlv::read_nni(period, "FreshnessPeriod")?);
+            last_rank = 2;
+        }
         while let Some(element) = reader.element()? {
             let rank = match element.kind {
                 types::CONTENT_TYPE => 1,

@@ -55,30 +55,12 @@ impl<'a> InterestView<'a> {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
-        Self::decode_with(wire, |_| {})
-    }
-
-    /// Reads one Interest and hashes all prefixes of its name on the way.
-    ///
-    /// # Errors
-    /// As [`InterestView::decode`]; the hashes mean nothing then.
-    #[inline]
-    pub fn decode_hashed(
-        wire: &'a [u8],
-        hasher: &NameHasher,
-        hashes: &mut PrefixHashes,
-    ) -> Result<Self, DecodeError> {
-        let mut pass = hasher.begin(crate::Dialect::Ndn, hashes);
-        let view = Self::decode_with(wire, |component| pass.component(component))?;
-        pass.finish();
-        Ok(view)
-    }
-
-    #[inline(always)]
-    fn decode_with(wire: &'a [u8], visit: impl FnMut(Component<'a>)) -> Result<Self, DecodeError> {
         let (mut reader, _) = outer_element(wire, types::INTEREST, "Interest")?;
-        let name = reader.required(types::NAME, "Name")?;
-        let decoded = decode_name(&reader, name, visit)?;
+        let name = match reader.plain(types::NAME) {
+            Some(name) => name,
+            None => reader.required(types::NAME, "Name")?,
+        };
+        let decoded = decode_name(&reader, name)?;
         if decoded.component_count == 0 {
             return Err(DecodeError::new("Name", name.start, Rule::BadLength(0)));
         }
@@ -96,7 +78,7 @@ impl<'a> InterestView<'a> {
             can_be_prefix: false,
             must_be_fresh: false,
         };
-        let mut last_rank = 0;
+        let mut last_rank = layout.read_usual_fields(&mut reader);
         while let Some(element) = reader.element()? {
             match rank(element.kind) {
                 Some(rank) if rank > last_rank => {
@@ -107,6 +89,21 @@ impl<'a> InterestView<'a> {
             }
         }
         Ok(InterestView { wire, layout })
+    }
+
+    /// Reads one Interest and hashes all prefixes of its name on the way.
+    ///
+    /// # Errors
+    /// As [`InterestView::decode`]; the hashes mean nothing then.
+    #[inline]
+    pub fn decode_hashed(
+        wire: &'a [u8],
+        hasher: &NameHasher,
+        hashes: &mut PrefixHashes,
+    ) -> Result<Self, DecodeError> {
+        let view = Self::decode(wire)?;
+        hasher.hash_into(crate::Dialect::Ndn, view.name().components(), hashes);
+        Ok(view)
     }
 
     /// The whole packet, outer type and length included.
@@ -237,6 +234,29 @@ impl Layout {
         self.ends_in_implicit_digest
     }
 
+    /// Reads the fields of almost every Interest as long as they follow each other in their usual form; gives the rank of the last.
+    #[inline(always)]
+    fn read_usual_fields(&mut self, reader: &mut Reader<'_>) -> u8 {
+        let mut last_rank = 0;
+        if reader.fixed::<0>(types::CAN_BE_PREFIX).is_some() {
+            (self.can_be_prefix, last_rank) = (true, 1);
+        }
+        if reader.fixed::<0>(types::MUST_BE_FRESH).is_some() {
+            (self.must_be_fresh, last_rank) = (true, 2);
+        }
+        if let Some(nonce) = reader.fixed(types::NONCE) {
+            (self.nonce, last_rank) = (Some(Nonce(u32::from_be_bytes(*nonce))), 4);
+        }
+        if let Some(millis) = reader.fixed(types::INTEREST_LIFETIME) {
+            (self.lifetime, last_rank) = (Duration::from_millis(u16::from_be_bytes(*millis).into()), 5);
+        }
+        if reader.fixed::<1>(types::HOP_LIMIT).is_some() {
+            let end = reader.position();
+            (self.hop_limit, last_rank) = (Span::new(end - 1, end), 6);
+        }
+        last_rank
+    }
+
     #[inline]
     fn read_field(
         &mut self,
@@ -318,7 +338,7 @@ fn check_forwarding_hint(reader: &Reader<'_>, element: Element<'_>) -> Result<()
     let mut names = 0;
     while let Some(inner) = inside.element()? {
         if inner.kind == types::NAME {
-            decode_name(&inside, inner, |_| {})?;
+            decode_name(&inside, inner)?;
             names += 1;
         } else {
             tlv::skip_unexpected(inner, false, "ForwardingHint")?;

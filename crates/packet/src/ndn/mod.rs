@@ -29,9 +29,20 @@ fn outer_element<'a>(
         return Err(DecodeError::new(field, 0, Rule::TooLarge { size: wire.len(), limit: MAX_PACKET_BYTES }));
     }
     let mut reader = Reader::new(wire, field);
+    let outer = match reader.plain(kind) {
+        Some(outer) if reader.is_empty() => outer,
+        _ => whole_element(wire, kind, field)?,
+    };
+    Ok((reader.inside(outer, field), outer.value_start))
+}
+
+/// The element of type `kind` that fills `wire` exactly.
+#[cold]
+fn whole_element<'a>(wire: &'a [u8], kind: u32, field: &'static str) -> Result<Element<'a>, DecodeError> {
+    let mut reader = Reader::new(wire, field);
     let outer = reader.required(kind, field)?;
     reader.finish()?;
-    Ok((reader.inside(outer, field), outer.value_start))
+    Ok(outer)
 }
 
 /// What decoding a Name finds out.
@@ -40,15 +51,16 @@ struct DecodedName {
     ends_in_implicit_digest: bool,
 }
 
-/// Checks the Name in `element`, shows each component to `visit`, and counts them.
+/// Checks the Name in `element` and counts its components.
 #[inline(always)]
-fn decode_name<'a>(
-    reader: &Reader<'a>,
-    element: Element<'a>,
-    mut visit: impl FnMut(Component<'a>),
-) -> Result<DecodedName, DecodeError> {
+fn decode_name(reader: &Reader<'_>, element: Element<'_>) -> Result<DecodedName, DecodeError> {
     let mut inside = reader.inside(element, "Name");
     let mut name = DecodedName { component_count: 0, ends_in_implicit_digest: false };
+    // Almost every component is of a type that nothing depends on here, and of a few bytes.
+    while inside.short().is_some() {
+        // A packet of 8,800 bytes holds at most 4,400 components.
+        name.component_count += 1;
+    }
     let mut has_parameters_digest = false;
     while let Some(inner) = inside.element()? {
         let component = Component::from_element(inner)?;
@@ -59,8 +71,6 @@ fn decode_name<'a>(
             }
             has_parameters_digest = true;
         }
-        visit(component);
-        // A packet of 8,800 bytes holds at most 4,400 components.
         name.component_count += 1;
         name.ends_in_implicit_digest = component.kind == ComponentKind::IMPLICIT_DIGEST;
     }

@@ -83,9 +83,12 @@ impl<'a> SignatureInfo<'a> {
         field: &'static str,
     ) -> Result<Self, DecodeError> {
         let mut inside = reader.inside(element, field);
-        let signature_type = inside.required(types::SIGNATURE_TYPE, "SignatureType")?;
+        let signature_type = match inside.fixed::<1>(types::SIGNATURE_TYPE) {
+            Some(&[number]) => number.into(),
+            None => tlv::read_nni(inside.required(types::SIGNATURE_TYPE, "SignatureType")?, "SignatureType")?,
+        };
         let mut info = SignatureInfo {
-            signature_type: SignatureType(tlv::read_nni(signature_type, "SignatureType")?),
+            signature_type: SignatureType(signature_type),
             key_locator: None,
             nonce: None,
             time_ms: None,
@@ -144,7 +147,7 @@ fn decode_key_locator<'a>(
     while let Some(inner) = inside.element()? {
         match inner.kind {
             types::NAME if locator.is_none() => {
-                decode_name(&inside, inner, |_| {})?;
+                decode_name(&inside, inner)?;
                 locator = Some(KeyLocator::Name(NameRef::from_checked(inner.value)));
             }
             types::KEY_DIGEST if locator.is_none() => locator = Some(KeyLocator::Digest(inner.value)),

@@ -26,86 +26,144 @@ impl Element<'_> {
     }
 }
 
-/// Reads elements one after the other from `wire[position..end]`, never past `end`.
+/// Reads elements one after the other, never past the end of what it was given.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
-    wire: &'a [u8],
-    position: usize,
+    rest: &'a [u8],
+    /// Where `rest` ends, in bytes from the start of the whole buffer.
     end: usize,
     field: &'static str,
 }
 
 impl<'a> Reader<'a> {
     /// Reads all of `wire`; errors name `field` until a more precise one is known.
+    #[inline]
     pub fn new(wire: &'a [u8], field: &'static str) -> Self {
-        Reader { wire, position: 0, end: wire.len(), field }
+        Reader { rest: wire, end: wire.len(), field }
     }
 
     /// Reads the elements inside `element`, which this reader or one on the same buffer returned. Offsets keep
     /// counting from the start of the whole buffer.
+    #[inline]
     pub fn inside(&self, element: Element<'a>, field: &'static str) -> Reader<'a> {
-        Reader { wire: self.wire, position: element.value_start, end: element.end(), field }
+        Reader { rest: element.value, end: element.end(), field }
     }
 
     /// Offset of the next byte to be read.
+    #[inline]
     pub fn position(&self) -> usize {
-        self.position
+        self.end - self.rest.len()
     }
 
     /// True when everything has been read.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.position >= self.end
+        self.rest.is_empty()
     }
 
     /// The next element, or `None` at the end.
     #[inline(always)]
     pub fn element(&mut self) -> Result<Option<Element<'a>>, DecodeError> {
-        if self.is_empty() {
-            return Ok(None);
-        }
-        let start = self.position;
-        let window = &self.wire[..self.end];
         // Almost every element has a one-byte type and a one-byte length.
-        let (kind, length, value_start) = match window.get(start..start + 2) {
-            Some(&[kind, length]) if kind < 253 && length < 253 => {
-                (u64::from(kind), u64::from(length), start + 2)
+        if let Some((&[kind @ 1..=252, length @ 0..=252], rest)) = self.rest.split_first_chunk()
+            && let Some((value, rest)) = rest.split_at_checked(length.into())
+        {
+            let start = self.position();
+            self.rest = rest;
+            return Ok(Some(Element { kind: kind.into(), value, start, value_start: start + 2 }));
+        }
+        if self.rest.is_empty() { Ok(None) } else { self.long_element().map(Some) }
+    }
+
+    /// The next element if it has type `kind`, at most 252, a length of at most 65,535 and no flaw; leaves anything else in place, for
+    /// [`element`](Self::element) to read or to refuse. Costs a third of that.
+    #[inline(always)]
+    pub(crate) fn plain(&mut self, kind: u32) -> Option<Element<'a>> {
+        let (&[first, length], rest) = self.rest.split_first_chunk()?;
+        if u32::from(first) != kind {
+            return None;
+        }
+        let start = self.position();
+        let (header, (value, rest)) = match length {
+            0..=252 => (2, rest.split_at_checked(length.into())?),
+            253 => {
+                let (&digits, rest) = rest.split_first_chunk()?;
+                let length = u16::from_be_bytes(digits);
+                (4, rest.split_at_checked(length.into()).filter(|_| length > 252)?)
             }
-            _ => self.long_header(start)?,
+            _ => return None,
         };
+        self.rest = rest;
+        Some(Element { kind, value, start, value_start: start + header })
+    }
+
+    /// The value of the next element if it has type `kind`, at most 252, and `LEN` bytes, fewer than 253; leaves anything else in place, as
+    /// [`plain`](Self::plain) does.
+    #[inline(always)]
+    pub(crate) fn fixed<const LEN: usize>(&mut self, kind: u32) -> Option<&'a [u8; LEN]> {
+        let (&[first, length], rest) = self.rest.split_first_chunk()?;
+        let (value, rest) = rest.split_first_chunk()?;
+        if u32::from(first) != kind || usize::from(length) != LEN {
+            return None;
+        }
+        self.rest = rest;
+        Some(value)
+    }
+
+    /// The next element if its type is one of 3 to 252 and its length at most 252; leaves anything else in place, as
+    /// [`plain`](Self::plain) does.
+    #[inline(always)]
+    pub(crate) fn short(&mut self) -> Option<Element<'a>> {
+        let (&[kind @ 3..=252, length @ 0..=252], rest) = self.rest.split_first_chunk()? else { return None };
+        let (value, rest) = rest.split_at_checked(length.into())?;
+        let start = self.position();
+        self.rest = rest;
+        Some(Element { kind: kind.into(), value, start, value_start: start + 2 })
+    }
+
+    /// The next element, of whatever form, which must be there.
+    #[inline(never)]
+    fn long_element(&mut self) -> Result<Element<'a>, DecodeError> {
+        let start = self.position();
+        let (kind, length_at) = self.number(0)?;
+        let (length, value_at) = self.number(length_at)?;
         let kind = match u32::try_from(kind) {
             Ok(kind) if kind > 0 => kind,
             _ => return Err(self.error(start, Rule::TypeOutOfRange(kind))),
         };
-        let available = self.end - value_start;
-        if length > available as u64 {
-            return Err(self.error(start, Rule::Truncated { missing: (length - available as u64) as usize }));
+        let value = self.rest.get(value_at..).unwrap_or_default();
+        match usize::try_from(length).ok().and_then(|length| value.split_at_checked(length)) {
+            Some((value, rest)) => {
+                self.rest = rest;
+                Ok(Element { kind, value, start, value_start: start + value_at })
+            }
+            None => {
+                let missing = length - value.len() as u64;
+                Err(self.error(start, Rule::Truncated { missing: missing as usize }))
+            }
         }
-        let value_end = value_start + length as usize;
-        self.position = value_end;
-        Ok(Some(Element { kind, value: &self.wire[value_start..value_end], start, value_start }))
     }
 
     /// The next element if it has type `kind`; leaves any other in place.
     #[inline]
     pub fn optional(&mut self, kind: u32) -> Result<Option<Element<'a>>, DecodeError> {
-        let before = self.position;
+        let before = *self;
         match self.element()? {
             Some(element) if element.kind == kind => Ok(Some(element)),
             _ => {
-                self.position = before;
+                *self = before;
                 Ok(None)
             }
         }
     }
 
     /// The next element, which must be there and have type `kind`.
-    #[inline]
+    #[inline(always)]
     pub fn required(&mut self, kind: u32, field: &'static str) -> Result<Element<'a>, DecodeError> {
-        let before = self.position;
+        let before = self.position();
         match self.element()? {
             Some(element) if element.kind == kind => Ok(element),
-            Some(element) => Err(DecodeError::new(field, before, Rule::UnexpectedType(element.kind.into()))),
-            None => Err(DecodeError::new(field, before, Rule::Missing)),
+            other => Err(not_there(other, before, field)),
         }
     }
 
@@ -114,26 +172,26 @@ impl<'a> Reader<'a> {
         if self.is_empty() {
             Ok(())
         } else {
-            Err(self.error(self.position, Rule::Trailing(self.end - self.position)))
+            Err(self.error(self.position(), Rule::Trailing(self.rest.len())))
         }
     }
 
-    /// Type and length of an element when one of them takes more than a byte, and where the value starts.
-    #[inline(never)]
-    fn long_header(&self, start: usize) -> Result<(u64, u64, usize), DecodeError> {
-        let (kind, length_start) = self.number(start)?;
-        let (length, value_start) = self.number(length_start)?;
-        Ok((kind, length, value_start))
-    }
-
+    /// The VAR-NUMBER `at` bytes from the next one to be read, and how far from there it ends.
+    #[inline]
     fn number(&self, at: usize) -> Result<(u64, usize), DecodeError> {
-        read_number(&self.wire[..self.end], at).map_err(|rule| self.error(at, rule))
+        read_number(self.rest, at).map_err(|rule| self.error(self.position() + at, rule))
     }
 
     #[cold]
     fn error(&self, offset: usize, rule: Rule) -> DecodeError {
         DecodeError::new(self.field, offset, rule)
     }
+}
+
+#[cold]
+fn not_there(found: Option<Element<'_>>, offset: usize, field: &'static str) -> DecodeError {
+    let rule = found.map_or(Rule::Missing, |element| Rule::UnexpectedType(element.kind.into()));
+    DecodeError::new(field, offset, rule)
 }
 
 /// Reads the VAR-NUMBER at `at`; gives it and the offset behind it.

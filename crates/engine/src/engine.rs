@@ -488,7 +488,13 @@ impl Engine {
     /// The next packet to send.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.transmits.pop_front().map(Waiting::into_transmit)
+        self.poll_waiting().map(Waiting::into_transmit)
+    }
+
+    /// The same with its link header not written out, for owners who can send most packets without one.
+    #[inline]
+    pub fn poll_waiting(&mut self) -> Option<Waiting> {
+        self.transmits.pop_front()
     }
 
     /// The next event.

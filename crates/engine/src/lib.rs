@@ -71,4 +71,4 @@ pub use tables::content_store::eviction::{Eviction, EvictionPolicy, Lru, S3Fifo,
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{NextHop, RouteError};
 pub use tables::pending::{InRecord, OutRecord, StrategyNotes};
-pub use transmit::{Event, Outgoing, Transmit};
+pub use transmit::{Event, Outgoing, Transmit, Waiting};

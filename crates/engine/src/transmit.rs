@@ -16,9 +16,9 @@ pub struct Transmit {
     pub header: LinkHeader,
 }
 
-/// A [`Transmit`] until it is polled, without room for what is rarely there: it is written, moved and read for every packet.
+/// A [`Transmit`] whose link header has not been written out: there is rarely anything in it, and it is moved about for every packet.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub struct Waiting {
     pub(crate) packet: Outgoing,
     pub(crate) pit_token: PitToken,
     pub(crate) congestion_mark: u64,
@@ -46,8 +46,38 @@ impl Waiting {
         }
     }
 
+    /// The face to send it by.
+    #[inline]
+    pub fn face(&self) -> FaceId {
+        self.face
+    }
+
+    /// The packet to send.
+    #[inline]
+    pub fn packet(&self) -> &Outgoing {
+        &self.packet
+    }
+
+    /// The packet as it goes on the wire if nothing at all has to travel with it, the face it came by left aside, which only local
+    /// applications may be told. Otherwise gives everything back.
     #[inline(always)]
-    pub(crate) fn into_transmit(self) -> Transmit {
+    #[expect(clippy::result_large_err, reason = "it is no error")]
+    pub fn into_bare(self) -> Result<Buffer, Waiting> {
+        let says_nothing = self.pit_token.is_none()
+            && self.congestion_mark == 0
+            && self.prefix_announcement.is_none()
+            && self.explicit_rate.is_none()
+            && !self.non_discovery;
+        match self.packet {
+            Outgoing::Interest(interest) if says_nothing => Ok(interest.into_wire()),
+            Outgoing::Data(data) if says_nothing => Ok(data.into_wire()),
+            packet => Err(Waiting { packet, ..self }),
+        }
+    }
+
+    /// The same with all that travels with it.
+    #[inline(always)]
+    pub fn into_transmit(self) -> Transmit {
         let header = LinkHeader {
             pit_token: self.pit_token,
             congestion_mark: self.congestion_mark,

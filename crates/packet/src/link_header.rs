@@ -29,6 +29,18 @@ pub struct LinkHeader {
 }
 
 impl LinkHeader {
+    /// A header without fields.
+    pub const NONE: LinkHeader = LinkHeader {
+        pit_token: PitToken::NONE,
+        congestion_mark: 0,
+        incoming_face: None,
+        next_hop_face: None,
+        cache_policy: None,
+        non_discovery: false,
+        prefix_announcement: None,
+        explicit_rate: None,
+    };
+
     /// Whether no field is there.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -34,6 +34,12 @@ impl CongestionMarker {
         CongestionMarker { config, next_mark: None, marks: 0 }
     }
 
+    /// Whether [`shall_mark`](Self::shall_mark) would say no and change nothing.
+    #[inline]
+    pub(crate) fn is_calm(&self, queued_bytes: u64) -> bool {
+        queued_bytes <= self.config.threshold_bytes && self.next_mark.is_none()
+    }
+
     /// Whether the packet that is about to join a queue of `queued_bytes` gets a mark.
     pub(crate) fn shall_mark(&mut self, now: Instant, queued_bytes: u64) -> bool {
         if queued_bytes <= self.config.threshold_bytes {

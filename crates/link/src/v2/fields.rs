@@ -23,7 +23,26 @@ impl PacketKind {
     ///
     /// # Errors
     /// Why it is no network packet.
+    #[inline]
     pub(crate) fn of(packet: &[u8], nack: Option<NackReason>) -> Result<PacketKind, DropReason> {
+        match (PacketKind::of_plain(packet), nack) {
+            (Some(kind), None) => Ok(kind),
+            _ => PacketKind::of_any(packet, nack),
+        }
+    }
+
+    /// The same of a packet that has type and length in few bytes, as nearly all have; `None` if it has not, or is none.
+    #[inline]
+    pub(crate) fn of_plain(packet: &[u8]) -> Option<PacketKind> {
+        let mut reader = tlv::Reader::new(packet, "Packet");
+        let kind = match reader.plain(types::INTEREST) {
+            Some(_) => PacketKind::Interest,
+            None => reader.plain(types::DATA).map(|_| PacketKind::Data)?,
+        };
+        reader.is_empty().then_some(kind)
+    }
+
+    fn of_any(packet: &[u8], nack: Option<NackReason>) -> Result<PacketKind, DropReason> {
         let number = |at| tlv::read_number(packet, at).map_err(|_| DropReason::MalformedPacket);
         let (kind, length_start) = number(0)?;
         let (length, value_start) = number(length_start)?;

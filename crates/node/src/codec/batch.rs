@@ -1,5 +1,7 @@
 //! Packets that have been decoded and wait for the engine: it works on dozens at a time, fetching ahead what they will touch.
 
+use std::num::NonZeroU32;
+
 use engine::{Engine, FaceId, Upcoming};
 use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, PrefixHashes};
@@ -16,8 +18,9 @@ pub(crate) enum Packet {
 #[derive(Debug)]
 struct Arrival {
     face: FaceId,
+    /// Which of the headers came with it, if any did.
+    header: Option<NonZeroU32>,
     packet: Packet,
-    header: LinkHeader,
 }
 
 /// Packets on their way from the codecs to the engine.
@@ -26,6 +29,8 @@ pub(crate) struct Arrivals {
     /// The face whose frames are being decoded.
     pub(crate) face: FaceId,
     waiting: Vec<Arrival>,
+    /// What came with those packets that something came with, counted from one.
+    headers: Vec<LinkHeader>,
     /// The hashes of each, and spare places behind them, which decoding fills before it is known whether the packet is good.
     hashes: Vec<PrefixHashes>,
 }
@@ -38,7 +43,7 @@ impl Arrivals {
     pub(crate) const FULL: usize = 64;
 
     pub(crate) fn new() -> Self {
-        Arrivals { face: FaceId(0), waiting: Vec::new(), hashes: Vec::new() }
+        Arrivals { face: FaceId(0), waiting: Vec::new(), headers: Vec::new(), hashes: Vec::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -56,13 +61,18 @@ impl Arrivals {
     }
 
     /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
-    #[inline]
-    pub(crate) fn push(&mut self, packet: Packet, header: LinkHeader) {
-        self.waiting.push(Arrival { face: self.face, packet, header });
+    #[inline(always)]
+    pub(crate) fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
+        let header = header.and_then(|header| {
+            self.headers.push(header);
+            NonZeroU32::new(self.headers.len() as u32)
+        });
+        self.waiting.push(Arrival { face: self.face, header, packet });
     }
 
     /// Hands all packets to the engine.
     pub(crate) fn hand_over(&mut self, now: Instant, engine: &mut Engine) {
+        static PLAIN: LinkHeader = LinkHeader::NONE;
         let mut hashes = self.hashes.chunks(PREPARED);
         let mut waiting = self.waiting.drain(..);
         while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {
@@ -79,15 +89,18 @@ impl Arrivals {
                 engine.prepare(&upcoming);
             }
             for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
-                let Arrival { face, packet, header } = arrival;
+                let Arrival { face, header, packet } = arrival;
+                let header = header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
                 match packet {
-                    Packet::Interest(packet) => engine.receive_interest(now, face, packet, hashes, &header),
-                    Packet::Data(packet) => engine.receive_data(now, face, &packet, hashes, &header),
+                    Packet::Interest(packet) => engine.receive_interest(now, face, packet, hashes, header),
+                    Packet::Data(packet) => engine.receive_data(now, face, &packet, hashes, header),
                     Packet::Nack(packet, reason) => {
                         engine.receive_nack(now, face, &packet, reason, hashes);
                     }
                 }
             }
         }
+        drop(waiting);
+        self.headers.clear();
     }
 }

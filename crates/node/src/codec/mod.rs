@@ -5,7 +5,7 @@
 mod batch;
 mod ndn;
 
-use engine::{Engine, Transmit};
+use engine::{Engine, Waiting};
 use packet::time::Instant;
 
 pub(crate) use batch::{Arrivals, Packet};
@@ -72,9 +72,9 @@ impl Codec {
 
     /// Turns a packet into frames.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
+    pub(crate) fn send(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
         match self {
-            Codec::Ndn(codec) => codec.send(now, transmit, sink),
+            Codec::Ndn(codec) => codec.send(now, waiting, sink),
         }
     }
 

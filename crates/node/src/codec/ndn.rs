@@ -1,6 +1,6 @@
 //! The NDN codec: packets of format v0.3 in NDNLPv2.
 
-use engine::{Engine, Outgoing, Transmit};
+use engine::{Engine, Outgoing, Transmit, Waiting};
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType,
     ReassemblyConfig, Received, ReliabilityConfig,
@@ -9,7 +9,7 @@ use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Data, Interest, NackReason, NameHasher};
+use packet::{Buffer, Data, Interest, LinkHeader, NackReason, NameHasher};
 
 use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
 
@@ -92,29 +92,43 @@ impl NdnCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
-        let hasher = engine.hasher();
+        if self.service.receive_bare(frame) {
+            return self.read(frame, None, None, engine, arrivals);
+        }
         match self.service.receive_frame(now, EndpointId(from), frame) {
-            // Read where it lies; whoever is good is copied last, so that nothing waits for memory that is not in the cache.
             Ok(Received::Packet { packet, header, nack }) => {
-                let hashes = arrivals.next_hashes();
-                if is_data(packet) {
-                    match DataView::decode_hashed(packet, hasher, hashes) {
-                        Ok(view) => {
-                            let spare = engine.spare_buffers().take(packet.len());
-                            arrivals.push(Packet::Data(Data::copy_of(view, spare)), header);
-                        }
-                        Err(_) => self.malformed_packets += 1,
-                    }
-                } else {
-                    match InterestView::decode_hashed(packet, hasher, hashes) {
-                        Ok(view) => arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header),
-                        Err(_) => self.malformed_packets += 1,
-                    }
-                }
+                self.read(packet, Some(header), nack, engine, arrivals);
             }
-            Ok(Received::Taken) => self.receive_reassembled(hasher, arrivals),
+            Ok(Received::Taken) => self.receive_reassembled(engine.hasher(), arrivals),
             // The service has counted it.
             Err(_) => {}
+        }
+    }
+
+    /// Reads a packet where it lies; whoever is good is copied last, so that nothing waits for memory that is not in the cache.
+    #[inline(always)]
+    fn read(
+        &mut self,
+        packet: &[u8],
+        header: Option<LinkHeader>,
+        nack: Option<NackReason>,
+        engine: &mut Engine,
+        arrivals: &mut Arrivals,
+    ) {
+        let hashes = arrivals.next_hashes();
+        if is_data(packet) {
+            match DataView::decode_hashed(packet, engine.hasher(), hashes) {
+                Ok(view) => {
+                    let spare = engine.spare_buffers().take(packet.len());
+                    arrivals.push(Packet::Data(Data::copy_of(view, spare)), header);
+                }
+                Err(_) => self.malformed_packets += 1,
+            }
+        } else {
+            match InterestView::decode_hashed(packet, engine.hasher(), hashes) {
+                Ok(view) => arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header),
+                Err(_) => self.malformed_packets += 1,
+            }
         }
     }
 
@@ -129,20 +143,43 @@ impl NdnCodec {
                     .map(|interest| asked_or_nacked(interest, delivery.nack))
             };
             match decoded {
-                Ok(packet) => arrivals.push(packet, delivery.header),
+                Ok(packet) => arrivals.push(packet, Some(delivery.header)),
                 Err(_) => self.malformed_packets += 1,
             }
         }
     }
 
     #[inline]
-    pub(super) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
-        let Transmit { packet, header, .. } = transmit;
+    pub(super) fn send(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
+        // Applications are told more about their packets.
+        if self.settings.local_fields {
+            return self.send_with_header(now, waiting, sink);
+        }
+        match waiting.into_bare() {
+            Ok(wire) if self.service.frame_bare(&wire) => sink.end_frame(Some(wire)),
+            Ok(wire) => self.send_framed(now, wire, LinkHeader::NONE, None, sink),
+            Err(waiting) => self.send_with_header(now, waiting, sink),
+        }
+    }
+
+    fn send_with_header(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
+        let Transmit { packet, header, .. } = waiting.into_transmit();
         let (wire, nack) = match packet {
             Outgoing::Interest(interest) => (interest.into_wire(), None),
             Outgoing::Data(data) => (data.into_wire(), None),
             Outgoing::Nack(interest, reason) => (interest.into_wire(), Some(reason)),
         };
+        self.send_framed(now, wire, header, nack, sink);
+    }
+
+    fn send_framed(
+        &mut self,
+        now: Instant,
+        wire: Buffer,
+        header: LinkHeader,
+        nack: Option<NackReason>,
+        sink: &mut impl FrameSink,
+    ) {
         match self.service.frame(now, header, nack, &wire, sink.bytes()) {
             Ok(Framed::Whole) => sink.end_frame(Some(wire)),
             Ok(Framed::Taken) => self.poll_frames(now, sink),

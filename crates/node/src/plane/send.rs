@@ -1,6 +1,6 @@
 //! From the engine to the sockets.
 
-use engine::{FaceId, Outgoing, Transmit};
+use engine::{FaceId, Outgoing, Transmit, Waiting};
 use packet::Interest;
 use rustix::event::epoll;
 
@@ -28,29 +28,29 @@ impl DataPlane {
 
     /// Sends all that the engine has.
     pub(super) fn send_all(&mut self) {
-        while let Some(transmit) = self.engine.poll_transmit() {
-            self.send(transmit);
+        while let Some(waiting) = self.engine.poll_waiting() {
+            self.send(waiting);
         }
     }
 
     #[inline]
-    fn send(&mut self, transmit: Transmit) {
-        let id = transmit.face;
+    fn send(&mut self, waiting: Waiting) {
+        let id = waiting.face();
         let limit = self.send_queue_limit();
         let Some(face) = self.faces.get_mut(&id) else {
             if id == INTERNAL_FACE {
-                self.send_to_control(transmit);
+                self.send_to_control(waiting.into_transmit());
             }
             return;
         };
         if !face.taps.is_empty() && face.state == FaceState::Up {
-            return self.send_tapped(id, transmit);
+            return self.send_tapped(id, waiting);
         }
-        self.asked |= matches!(transmit.packet, Outgoing::Interest(_));
+        self.asked |= matches!(waiting.packet(), Outgoing::Interest(_));
         let full = match &mut face.transport {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
-                face.codec.send(self.now, transmit, outbox);
+                face.codec.send(self.now, waiting, outbox);
                 outbox.is_full(FULL_FRAMES, FULL_BYTES)
             }
             Transport::Stream(port) => match &mut port.stream {
@@ -59,13 +59,13 @@ impl DataPlane {
                     if waits >= limit {
                         // What came together in one turn may well find a reader.
                         if waits > 0 && !stream.waits_for_room && self.flush_now(id) {
-                            return self.send(transmit);
+                            return self.send(waiting);
                         }
                         self.count_full_queue(id);
                         return;
                     }
                     let queue = stream.queue();
-                    face.codec.send(self.now, transmit, queue);
+                    face.codec.send(self.now, waiting, queue);
                     note_queue(&mut self.queued_bytes, port);
                     false
                 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceId, Transmit};
+use engine::{FaceId, Waiting};
 use link::{Direction, Fate, FrameTap};
 use packet::time::Instant;
 
@@ -117,9 +117,9 @@ impl DataPlane {
     }
 
     /// Turns a packet into frames that taps see before they leave.
-    pub(super) fn send_tapped(&mut self, id: FaceId, transmit: Transmit) {
+    pub(super) fn send_tapped(&mut self, id: FaceId, waiting: Waiting) {
         let now = self.now;
-        self.emit_tapped(id, |codec, outbox| codec.send(now, transmit, outbox));
+        self.emit_tapped(id, |codec, outbox| codec.send(now, waiting, outbox));
     }
 
     /// Lets the codec of a face make frames, and shows them to its taps.

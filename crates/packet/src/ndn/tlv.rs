@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     /// The next element if it has type `kind`, at most 252, a length of at most 65,535 and no flaw; leaves anything else in place, for
     /// [`element`](Self::element) to read or to refuse. Costs a third of that.
     #[inline(always)]
-    pub(crate) fn plain(&mut self, kind: u32) -> Option<Element<'a>> {
+    pub fn plain(&mut self, kind: u32) -> Option<Element<'a>> {
         let (&[first, length], rest) = self.rest.split_first_chunk()?;
         if u32::from(first) != kind {
             return None;

@@ -164,6 +164,22 @@ impl LinkService {
         self.count_drop(outcome)
     }
 
+    /// Sends a whole network packet that has nothing to tell this link but itself, if the link has nothing to tell about it either:
+    /// then the packet is a frame as it stands, and has been counted as one. If not, it has to go by [`frame`](Self::frame).
+    #[inline]
+    pub fn frame_bare(&mut self, packet: &[u8]) -> bool {
+        let config = &self.config;
+        let largest = config.effective_mtu_bytes().unwrap_or(usize::MAX).min(config.max_packet_bytes);
+        let is_calm = match (&self.marker, self.queued_bytes) {
+            (Some(marker), Some(queued_bytes)) => marker.is_calm(queued_bytes),
+            _ => true,
+        };
+        let bare = self.reliability.is_none() && self.unsent.is_empty() && is_calm && packet.len() <= largest;
+        self.counters.packets_out += u64::from(bare);
+        self.counters.frames_out += u64::from(bare);
+        bare
+    }
+
     /// The same without a copy where that is possible: when the packet fits into one frame and nothing waits before it,
     /// appends to `frame` what stands before the packet in that frame.
     ///
@@ -217,6 +233,19 @@ impl LinkService {
             outcome => outcome.map(|_| ()),
         };
         self.count_drop(outcome)
+    }
+
+    /// Takes in a frame that is a network packet as it stands, with no field around it: most are. False if it is none, or not plainly
+    /// one; then nothing was counted, and it has to go by [`receive_frame`](Self::receive_frame).
+    #[inline]
+    pub fn receive_bare(&mut self, frame: &[u8]) -> bool {
+        let config = &self.config;
+        let bare = !config.padded_frames
+            && frame.len() <= config.max_packet_bytes
+            && PacketKind::of_plain(frame).is_some();
+        self.counters.frames_in += u64::from(bare);
+        self.counters.packets_in += u64::from(bare);
+        bare
     }
 
     /// The same without a copy where that is possible: gives the packet if all of it is in the frame.

@@ -17,7 +17,7 @@ impl LinkService {
         from: EndpointId,
         frame: &'f [u8],
     ) -> Result<Received<'f>, DropReason> {
-        if let Some(outcome) = self.receive_bare(frame) {
+        if let Some(outcome) = self.try_receive_bare(frame) {
             return outcome;
         }
         let decoded = if self.config.padded_frames {
@@ -50,7 +50,7 @@ impl LinkService {
 
     /// A network packet without an LpPacket around it has no fields to look after; `None` if the frame is something else.
     #[inline]
-    fn receive_bare<'f>(&self, frame: &'f [u8]) -> Option<Result<Received<'f>, DropReason>> {
+    fn try_receive_bare<'f>(&self, frame: &'f [u8]) -> Option<Result<Received<'f>, DropReason>> {
         let is_bare = matches!(u32::from(*frame.first()?), types::INTEREST | types::DATA);
         if !is_bare || self.config.padded_frames {
             return None;

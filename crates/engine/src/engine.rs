@@ -441,7 +441,9 @@ impl Engine {
             match packet.nonce {
                 Some(nonce) => {
                     self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
-                    self.fibs[packet.dialect as usize].prefetch(packet.hashes);
+                    if !self.fibs[packet.dialect as usize].is_small() {
+                        self.fibs[packet.dialect as usize].prefetch(packet.hashes);
+                    }
                 }
                 None => {
                     self.store.prefetch_place(packet.hashes.whole());
@@ -464,8 +466,8 @@ impl Engine {
                 known = true;
             }
             // What is pending or kept already will hardly need a route.
-            if packet.nonce.is_some() && !known {
-                let fib = &self.fibs[packet.dialect as usize];
+            let fib = &self.fibs[packet.dialect as usize];
+            if packet.nonce.is_some() && !known && !fib.is_small() {
                 let node = fib.prefetch_match(packet.hashes);
                 self.route_hints.note(packet.hashes.whole(), node);
                 routes.push((packet.dialect, node));
@@ -533,6 +535,9 @@ impl Engine {
         hashes: &PrefixHashes,
     ) -> FibNode {
         let fib = &self.fibs[dialect as usize];
+        if fib.is_small() {
+            return fib.longest_match(name, hashes);
+        }
         match self.route_hints.get(hashes.whole()) {
             Some(node) if fib.is_match(node, name, hashes) => node,
             _ => fib.longest_match(name, hashes),

@@ -50,7 +50,7 @@ fn prefetch_line(line: *const i8) {
 /// A bit for every word that equals `wanted`, the first word's being the lowest.
 #[inline(always)]
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instructions have no safe wrapper"))]
-pub(crate) fn equal_words(words: [u32; 8], wanted: u32) -> u32 {
+pub(crate) fn equal_words(words: &[u32; 8], wanted: u32) -> u32 {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: these compute with values and touch no memory. SSE2, which they belong to, is part of every x86_64.
     unsafe {
@@ -79,7 +79,7 @@ mod tests {
             // Words that differ in one bit only, the highest or the lowest.
             let other = if pattern % 2 == 0 { 0x8000_0007 } else { 6 };
             let words = std::array::from_fn(|at| if pattern >> at & 1 == 1 { 7 } else { other });
-            assert_eq!(equal_words(words, 7), pattern);
+            assert_eq!(equal_words(&words, 7), pattern);
         }
     }
 }

@@ -89,6 +89,8 @@ pub(crate) struct Fib {
 }
 
 const ROOT: u32 = 0;
+/// Nodes that fit into the cache beside everything else.
+const SMALL_NODES: u32 = 1024;
 
 impl Fib {
     /// An empty table of at most `max_nodes` prefixes, prefixes of prefixes counted.
@@ -125,9 +127,11 @@ impl Fib {
     /// The node of the longest stored prefix of `name`.
     #[inline]
     pub(crate) fn longest_match(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
-        let last = self.likely_match(hashes);
-        if self.is_match(last, name, hashes) {
-            return last;
+        if !self.is_small() {
+            let last = self.likely_match(hashes);
+            if self.is_match(last, name, hashes) {
+                return last;
+            }
         }
         // Two names share hash bits, so every step has to be checked.
         FibNode(self.bisect(hashes, |hash, count| self.find(hash, name, count)))
@@ -305,6 +309,12 @@ impl Fib {
     /// All strategy choices, in no particular order.
     pub(crate) fn strategies(&self) -> impl Iterator<Item = (&Name, StrategyId)> {
         self.nodes.iter().filter_map(|(_, node)| Some((&node.name, node.strategy?)))
+    }
+
+    /// Whether the table will be in the cache whoever uses it, so that nothing need be fetched ahead.
+    #[inline]
+    pub(crate) fn is_small(&self) -> bool {
+        self.nodes.slot_count() <= SMALL_NODES
     }
 
     /// Hints that the prefixes of a name will be looked up soon: the ones that bisection tries first.

@@ -19,59 +19,80 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Bucket {
-    tags: [u32; WIDTH],
-    /// Number of a bucket in `spare`, or `NONE`.
-    next: u32,
-    ids: [u32; WIDTH],
-    len: u32,
+    /// Seven tags, and behind them the number of a bucket in `spare`, or `NONE`: eight words are compared at once.
+    tags_and_next: [u32; WIDTH + 1],
+    /// Seven numbers of entries, and behind them how many of the places are taken.
+    ids_and_len: [u32; WIDTH + 1],
 }
 
-const EMPTY: Bucket = Bucket { tags: [0; WIDTH], ids: [0; WIDTH], next: NONE, len: 0 };
+const EMPTY: Bucket =
+    Bucket { tags_and_next: [0, 0, 0, 0, 0, 0, 0, NONE], ids_and_len: [0; WIDTH + 1] };
 
 impl Bucket {
     #[inline(always)]
+    fn next(&self) -> u32 {
+        self.tags_and_next[WIDTH]
+    }
+
+    fn set_next(&mut self, spare: u32) {
+        self.tags_and_next[WIDTH] = spare;
+    }
+
+    #[inline(always)]
+    fn len(&self) -> u32 {
+        self.ids_and_len[WIDTH]
+    }
+
+    #[inline(always)]
     fn entries(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.tags.iter().copied().zip(self.ids.iter().copied()).take(self.len as usize)
+        let pairs = self.tags_and_next.iter().copied().zip(self.ids_and_len.iter().copied());
+        pairs.take(self.len() as usize)
     }
 
+    #[inline]
     fn push(&mut self, tag: u32, id: u32) {
-        let at = self.len as usize;
-        self.tags[at] = tag;
-        self.ids[at] = id;
-        self.len += 1;
+        let at = self.len() as usize % WIDTH;
+        self.tags_and_next[at] = tag;
+        self.ids_and_len[at] = id;
+        self.ids_and_len[WIDTH] += 1;
     }
 
-    /// A bit for every entry with this tag. Without branches, because how many match cannot be foreseen; the word behind
-    /// the tags fills the comparison up.
+    /// A bit for every entry with this tag. Without branches, because how many match cannot be foreseen.
     #[inline(always)]
     fn matching(&self, tag: u32) -> u32 {
-        let [a, b, c, d, e, f, g] = self.tags;
-        equal_words([a, b, c, d, e, f, g, self.next], tag) & self.taken()
+        equal_words(&self.tags_and_next, tag) & self.taken()
     }
 
     #[inline(always)]
     fn place_of(&self, id: u32) -> Option<usize> {
-        let [a, b, c, d, e, f, g] = self.ids;
-        let matching = equal_words([a, b, c, d, e, f, g, self.len], id) & self.taken();
-        (matching != 0).then_some(matching.trailing_zeros() as usize)
+        let matching = equal_words(&self.ids_and_len, id) & self.taken();
+        (matching != 0).then_some(matching.trailing_zeros() as usize % WIDTH)
     }
 
     /// A bit for every place that is taken.
     #[inline(always)]
     fn taken(&self) -> u32 {
-        (1 << self.len) - 1
+        (1 << self.len()) - 1
     }
 
     #[inline]
     fn swap_remove(&mut self, at: usize) {
-        self.len -= 1;
-        let last = self.len as usize % WIDTH;
-        self.tags[at] = self.tags[last];
-        self.ids[at] = self.ids[last];
+        let last = (self.len() - 1) as usize % WIDTH;
+        self.tags_and_next[at] = self.tags_and_next[last];
+        self.ids_and_len[at] = self.ids_and_len[last];
+        self.ids_and_len[WIDTH] -= 1;
     }
 
+    /// Takes the last entry out.
+    fn pop(&mut self) -> (u32, u32) {
+        let last = (self.len() - 1) as usize % WIDTH;
+        self.ids_and_len[WIDTH] -= 1;
+        (self.tags_and_next[last], self.ids_and_len[last])
+    }
+
+    #[inline]
     fn is_full(&self) -> bool {
-        self.len as usize == WIDTH
+        self.len() as usize == WIDTH
     }
 }
 
@@ -120,7 +141,7 @@ impl HashIndex {
     pub(crate) fn has_more_than(&self, limit: usize, hash: NameHash) -> bool {
         // Only a chain of buckets can hold that many, and few buckets have one.
         let bucket = &self.buckets[self.bucket_of(tag(hash))];
-        bucket.next != NONE && self.candidates(hash).nth(limit).is_some()
+        bucket.next() != NONE && self.candidates(hash).nth(limit).is_some()
     }
 
     /// Adds `id` under `hash`. The same pair may be added only once.
@@ -146,7 +167,7 @@ impl HashIndex {
     pub(crate) fn remove(&mut self, hash: NameHash, id: u32) -> bool {
         let head = self.bucket_of(tag(hash));
         let bucket = &mut self.buckets[head];
-        if bucket.next == NONE {
+        if bucket.next() == NONE {
             let Some(at) = bucket.place_of(id) else { return false };
             bucket.swap_remove(at);
             self.len -= 1;
@@ -160,22 +181,21 @@ impl HashIndex {
         let Some((place, at)) = self.find(head, id) else { return false };
         // Fill the hole with the last entry of the last bucket in the chain, and give up that bucket if it empties.
         let (mut before_last, mut last) = (None, Place::Main(head));
-        while self.bucket(last).next != NONE {
+        while self.bucket(last).next() != NONE {
             before_last = Some(last);
-            last = Place::Spare(self.bucket(last).next);
+            last = Place::Spare(self.bucket(last).next());
         }
         let bucket = self.bucket_mut(last);
-        bucket.len -= 1;
-        let (moved_tag, moved_id) = (bucket.tags[bucket.len as usize], bucket.ids[bucket.len as usize]);
-        let emptied = bucket.len == 0;
+        let (moved_tag, moved_id) = bucket.pop();
+        let emptied = bucket.len() == 0;
         let hole = self.bucket_mut(place);
-        if at < WIDTH && !(place == last && at as u32 == hole.len) {
-            hole.tags[at] = moved_tag;
-            hole.ids[at] = moved_id;
+        if at < WIDTH && !(place == last && at as u32 == hole.len()) {
+            hole.tags_and_next[at] = moved_tag;
+            hole.ids_and_len[at] = moved_id;
         }
         if let (true, Some(before), Place::Spare(number)) = (emptied, before_last, last) {
-            self.bucket_mut(before).next = NONE;
-            self.spare[number].next = self.free_spare;
+            self.bucket_mut(before).set_next(NONE);
+            self.spare[number].set_next(self.free_spare);
             self.free_spare = number;
         }
         self.len -= 1;
@@ -214,21 +234,21 @@ impl HashIndex {
             if let Some(at) = bucket.place_of(id) {
                 return Some((place, at));
             }
-            if bucket.next == NONE {
+            if bucket.next() == NONE {
                 return None;
             }
-            place = Place::Spare(bucket.next);
+            place = Place::Spare(bucket.next());
         }
     }
 
     fn push(&mut self, head: u32, tag: u32, id: u32) {
         let mut place = Place::Main(head);
         while self.bucket(place).is_full() {
-            if self.bucket(place).next == NONE {
+            if self.bucket(place).next() == NONE {
                 let spare = self.take_spare();
-                self.bucket_mut(place).next = spare;
+                self.bucket_mut(place).set_next(spare);
             }
-            place = Place::Spare(self.bucket(place).next);
+            place = Place::Spare(self.bucket(place).next());
         }
         self.bucket_mut(place).push(tag, id);
     }
@@ -237,7 +257,7 @@ impl HashIndex {
         match self.free_spare {
             NONE => self.spare.push(EMPTY),
             number => {
-                self.free_spare = self.spare[number].next;
+                self.free_spare = self.spare[number].next();
                 self.spare[number] = EMPTY;
                 number
             }
@@ -264,12 +284,13 @@ impl HashIndex {
             for (tag, id) in chain.entries() {
                 self.push(tag & wide_mask, tag, id);
             }
-            let number = chain.next;
+            let number = chain.next();
             if number == NONE {
                 return;
             }
             chain = self.spare[number];
-            self.spare[number] = Bucket { next: self.free_spare, ..EMPTY };
+            self.spare[number] = EMPTY;
+            self.spare[number].set_next(self.free_spare);
             self.free_spare = number;
         }
     }
@@ -303,15 +324,15 @@ impl Iterator for Candidates<'_> {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         while self.matching == 0 {
-            if self.bucket.next == NONE {
+            if self.bucket.next() == NONE {
                 return None;
             }
-            self.bucket = &self.index.spare[self.bucket.next];
+            self.bucket = &self.index.spare[self.bucket.next()];
             self.matching = self.bucket.matching(self.tag);
         }
         let at = self.matching.trailing_zeros() as usize;
         self.matching &= self.matching - 1;
-        self.bucket.ids.get(at).copied()
+        self.bucket.ids_and_len.get(at).copied()
     }
 }
 

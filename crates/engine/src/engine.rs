@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, PitToken, PrefixHashes};
+use packet::{
+    Data, Dialect, Interest, NackReason, Name, NameHash, NameHasher, NameRef, PitToken, PrefixHashes,
+};
 use smallvec::SmallVec;
 use thiserror::Error;
 
@@ -14,6 +16,7 @@ use crate::limit::{RateControl, TokenBucket};
 use crate::pipeline::shaping::Turns;
 use crate::spare_buffers::SpareBuffers;
 use crate::strategy::{Action, Instance, StrategyError, StrategySpec};
+use crate::tables::answers_due::AnswersDue;
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
 use crate::tables::dead_nonces::DeadNonces;
@@ -312,7 +315,8 @@ impl Engine {
     pub fn add_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> Result<(), FaceExists> {
         let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         let rate_control = config.rate_control.map(|config| Box::new(RateControl::new(config, now)));
-        let face = Face { config, counters: FaceCounters::default(), pending: 0, rate, rate_control };
+        let (counters, answers_due) = (FaceCounters::default(), AnswersDue::default());
+        let face = Face { config, counters, pending: 0, rate, rate_control, answers_due };
         if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
     }
 
@@ -429,6 +433,13 @@ impl Engine {
         while let Some(id) = self.pending.pop_due(now) {
             self.handle_due(now, id);
         }
+    }
+
+    /// The hash of the name of a Data that has arrived by `face`, if it is the one that the face was to send next by all likelihood. It
+    /// spares hashing the name. Ask once for each Data.
+    #[inline]
+    pub fn guess_hash(&mut self, face: FaceId, dialect: Dialect, name: NameRef<'_>) -> Option<NameHash> {
+        self.faces.get_mut(face)?.answers_due.guess(&self.pending, face, dialect, name)
     }
 
     /// Hints that these packets will be received soon, so that the memory they will touch is fetched while others are worked

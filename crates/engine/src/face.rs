@@ -7,6 +7,7 @@ use packet::Dialect;
 
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::limit::{RateControl, RateControlConfig, TokenBucket};
+use crate::tables::answers_due::AnswersDue;
 
 /// Number of a face. The owner gives numbers out and never gives one out twice, so that what is still pending for a face that
 /// is gone cannot reach another.
@@ -123,6 +124,8 @@ pub(crate) struct Face {
     pub(crate) pending: u32,
     pub(crate) rate: Option<TokenBucket>,
     pub(crate) rate_control: Option<Box<RateControl>>,
+    /// Interests sent to the face and not answered yet.
+    pub(crate) answers_due: AnswersDue,
 }
 
 impl Face {

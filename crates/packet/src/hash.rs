@@ -92,6 +92,7 @@ impl HashPass<'_> {
     #[inline]
     pub fn finish(self) {
         self.hashes.component_count = self.count as u16;
+        self.hashes.known = (self.count.min(PrefixHashes::MAX_PREFIX_COMPONENTS) + 1) as u16;
         self.hashes.whole = self.state.finish();
     }
 }
@@ -127,6 +128,8 @@ impl std::fmt::Debug for HashedPrefix {
 pub struct PrefixHashes {
     whole: NameHash,
     component_count: u16,
+    /// How many prefixes are known, from the one without components on.
+    known: u16,
     /// Behind each component, the first one behind none.
     prefixes: [State; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
 }
@@ -142,6 +145,21 @@ impl PrefixHashes {
     /// refuse longer ones, so nothing is lost but routes of more than sixteen components.
     pub const MAX_PREFIX_COMPONENTS: usize = 16;
 
+    /// Makes these the hash of a whole name of so many components, when that is known from elsewhere, and of no prefix. Enough to receive
+    /// a Data with; whoever looks prefixes up needs all.
+    #[inline]
+    pub fn set_whole(&mut self, whole: NameHash, component_count: usize) {
+        self.whole = whole;
+        self.component_count = component_count as u16;
+        self.known = 0;
+    }
+
+    /// Whether nothing is known of the prefixes.
+    #[inline]
+    pub fn is_of_whole_only(&self) -> bool {
+        self.known == 0
+    }
+
     /// Hash of the whole name.
     #[inline]
     pub fn whole(&self) -> NameHash {
@@ -154,19 +172,19 @@ impl PrefixHashes {
         self.component_count.into()
     }
 
-    /// Longest proper or improper prefix whose hash is known, in components.
+    /// Longest proper or improper prefix such that its hash, and those of all shorter ones, are known, in components.
     #[inline]
     pub fn longest_known_prefix(&self) -> usize {
-        self.component_count().min(Self::MAX_PREFIX_COMPONENTS)
+        usize::from(self.known).saturating_sub(1)
     }
 
-    /// Hash of the prefix of `components` components; `None` if the name is shorter, or the prefix too long to have
-    /// been hashed and not the whole name.
+    /// Hash of the prefix of `components` components; `None` if the name is shorter, or the prefix was not hashed and is not the
+    /// whole name.
     #[inline]
     pub fn prefix(&self, components: usize) -> Option<NameHash> {
         if components == self.component_count() {
             Some(self.whole)
-        } else if components < self.component_count() {
+        } else if components < self.component_count() && components < self.known.into() {
             self.prefixes.get(components).map(|state| state.finish())
         } else {
             None

@@ -4,7 +4,7 @@
 
 use packet::ndn::{
     DEFAULT_LIFETIME, DataBuilder, DataView, InterestBuilder, InterestView, KeyLocator, SignatureInfo,
-    SignatureInfoBuilder, SignatureType,
+    SignatureInfoBuilder, SignatureType, tlv,
 };
 use packet::time::Duration;
 use packet::{
@@ -331,7 +331,37 @@ fn answers(interest: &Interest, data: &Data) -> bool {
     wanted == full || wanted == without_digest || (interest.can_be_prefix() && full.starts_with(&wanted))
 }
 
+/// `wire` with an element that may be ignored before the field number `place` behind the name, or at the end.
+fn with_stranger(wire: &[u8], place: usize) -> Vec<u8> {
+    let mut outer = tlv::Reader::new(wire, "packet");
+    let packet = outer.element().unwrap().unwrap();
+    let mut fields = outer.inside(packet, "packet");
+    let mut value = Vec::new();
+    let mut number = 0;
+    while let Some(field) = fields.element().unwrap() {
+        if number == place + 1 {
+            value.extend([240, 0]);
+        }
+        value.extend_from_slice(&wire[field.start..field.end()]);
+        number += 1;
+    }
+    if number <= place + 1 {
+        value.extend([240, 0]);
+    }
+    let mut changed = Vec::new();
+    tlv::write_element(&mut changed, packet.kind, &value);
+    changed
+}
+
 proptest! {
+    /// Fields are read in one step as long as they stand in their usual form; what makes the form unusual must change nothing else.
+    #[test]
+    fn an_element_to_be_ignored_changes_no_field(interest in interest(), data in data(), place in 0..8usize) {
+        let interest = InterestFields { parameters: None, signature: None, ..interest };
+        interest.check(&InterestView::decode(&with_stranger(interest.build().0.wire(), place)).unwrap());
+        data.check(&DataView::decode(&with_stranger(data.build().0.wire(), place)).unwrap());
+    }
+
     #[test]
     fn interests_survive(fields in interest()) {
         let (interest, signed) = fields.build();

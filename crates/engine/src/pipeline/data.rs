@@ -220,7 +220,8 @@ impl Engine {
         let occasion = Occasion { announcement: header.prefix_announcement.as_ref(), ..Occasion::OTHER };
         let own_hashes;
         let hashes = match self.pending.get(id) {
-            Some(entry) if entry.hash() != hashes.whole() => {
+            // The strategy may want those of prefixes, too.
+            Some(entry) if entry.hash() != hashes.whole() || hashes.is_of_whole_only() => {
                 own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
                 &own_hashes
             }

@@ -271,6 +271,7 @@ impl Engine {
             None => return self.counters.drops.add(DropReason::NoNextHop, 1),
         }
         let Some(target) = self.faces.get_mut(face) else { return };
+        target.answers_due.note(id, record.nonce);
         let local = target.is_local();
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;

@@ -25,8 +25,7 @@ struct Bucket {
     ids_and_len: [u32; WIDTH + 1],
 }
 
-const EMPTY: Bucket =
-    Bucket { tags_and_next: [0, 0, 0, 0, 0, 0, 0, NONE], ids_and_len: [0; WIDTH + 1] };
+const EMPTY: Bucket = Bucket { tags_and_next: [0, 0, 0, 0, 0, 0, 0, NONE], ids_and_len: [0; WIDTH + 1] };
 
 impl Bucket {
     #[inline(always)]

@@ -2,6 +2,7 @@
 //!
 //! Pending Interests and kept Data share one [`hash_index`], so one look into it finds both for a name.
 
+pub(crate) mod answers_due;
 pub(crate) mod chunked;
 pub(crate) mod content_store;
 pub(crate) mod dead_nonces;

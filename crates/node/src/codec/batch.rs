@@ -90,7 +90,8 @@ impl Arrivals {
             }
             for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
                 let Arrival { face, header, packet } = arrival;
-                let header = header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
+                let header =
+                    header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
                 match packet {
                     Packet::Interest(packet) => engine.receive_interest(now, face, packet, hashes, header),
                     Packet::Data(packet) => engine.receive_data(now, face, &packet, hashes, header),

@@ -9,7 +9,7 @@ use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, NameHasher};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, NameHasher};
 
 use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
 
@@ -115,10 +115,15 @@ impl NdnCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
+        let face = arrivals.face;
         let hashes = arrivals.next_hashes();
         if is_data(packet) {
-            match DataView::decode_hashed(packet, engine.hasher(), hashes) {
+            match DataView::decode(packet) {
                 Ok(view) => {
+                    match engine.guess_hash(face, Dialect::Ndn, view.name()) {
+                        Some(whole) => hashes.set_whole(whole, view.component_count()),
+                        None => engine.hasher().hash_into(Dialect::Ndn, view.name().components(), hashes),
+                    }
                     let spare = engine.spare_buffers().take(packet.len());
                     arrivals.push(Packet::Data(Data::copy_of(view, spare)), header);
                 }

@@ -205,6 +205,7 @@ impl<'a> Iterator for Components<'a> {
     fn next(&mut self) -> Option<Component<'a>> {
         let element = match self.rest.short() {
             Some(element) => element,
+            None if self.rest.is_empty() => return None,
             None => self.next_long()?,
         };
         Some(Component::from_checked(element))

@@ -398,7 +398,7 @@ proptest! {
         let value = [&[7, 3, 8, 1, 0x41], &noise[..]].concat();
         for inside in [&noise, &value] {
             let mut wire = Vec::new();
-            packet::ndn::tlv::write_element(&mut wire, kind.into(), inside);
+            tlv::write_element(&mut wire, kind.into(), inside);
             decode_anything(&wire);
         }
     }

@@ -332,6 +332,9 @@ impl Client {
 
     /// Waits for the next thing to happen, past what happened already.
     fn wait(&mut self, until: Instant) -> Result<Option<Happening>, ClientError> {
+        if self.happened.is_empty() {
+            return self.wait_for_new(until);
+        }
         // Happenings of before stay behind what this call finds: it looks only at the new ones.
         let before = std::mem::take(&mut self.happened);
         let found = self.wait_for_new(until);

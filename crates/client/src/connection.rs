@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::io;
 
 use link::v2::{Config, EndpointId, Framed, LinkService, Received};
-use packet::ndn::tlv;
+use packet::buffer::SpareBuffer;
+use packet::ndn::{DataView, tlv};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
@@ -23,8 +24,15 @@ const DATAGRAMS_AT_ONCE: usize = 64;
 /// The largest frame: a packet of 8,800 bytes and what the link puts before it.
 const MAX_FRAME_BYTES: usize = 9100;
 
+/// Bytes that gather before they are written without the application waiting for anything: as many as are worth a system call, and
+/// still in the processor's cache when the kernel copies them.
+const WRITE_BYTES: usize = 128 << 10;
+
 /// Bytes that wait to be written before a sender has to wait.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
+
+/// Packets whose memory is kept to be used again.
+const MAX_SPARES: usize = 128;
 
 /// Packets that wait for the application. Beyond that nothing more is read, and the forwarder's queue fills.
 const MAX_INCOMING: usize = 16 << 10;
@@ -76,8 +84,8 @@ pub struct Counters {
 
 /// One socket to a forwarder. Packets go in with the `send_*` methods and come out of [`Connection::receive`].
 ///
-/// What is sent is written when the application waits for something, or when a megabyte has gathered, or with
-/// [`Connection::flush`].
+/// What is sent is written when the application waits for something, or when some has gathered, or with [`Connection::flush`]. When a
+/// megabyte has gathered that the forwarder does not take, sending waits.
 #[derive(Debug)]
 pub struct Connection {
     remote: Remote,
@@ -92,7 +100,15 @@ pub struct Connection {
     written: usize,
     /// Lengths of the frames in `output`, for datagrams.
     frames: VecDeque<usize>,
-    incoming: VecDeque<Incoming>,
+    arrivals: Arrivals,
+}
+
+/// What has arrived.
+#[derive(Debug, Default)]
+struct Arrivals {
+    packets: VecDeque<Incoming>,
+    /// Memory of Data that nobody refers to any more.
+    spares: Vec<SpareBuffer>,
     counters: Counters,
 }
 
@@ -122,8 +138,7 @@ impl Connection {
             output: Vec::new(),
             written: 0,
             frames: VecDeque::new(),
-            incoming: VecDeque::new(),
-            counters: Counters::default(),
+            arrivals: Arrivals::default(),
         })
     }
 
@@ -144,7 +159,7 @@ impl Connection {
 
     /// What went over it.
     pub fn counters(&self) -> Counters {
-        self.counters
+        self.arrivals.counters
     }
 
     /// Sends an Interest.
@@ -193,7 +208,7 @@ impl Connection {
     /// The forwarder went away, or does not speak NDN.
     pub fn receive(&mut self, until: Instant) -> Result<Option<Incoming>, ClientError> {
         loop {
-            if let Some(packet) = self.incoming.pop_front() {
+            if let Some(packet) = self.arrivals.packets.pop_front() {
                 return Ok(Some(packet));
             }
             self.write_some()?;
@@ -218,10 +233,18 @@ impl Connection {
     /// # Errors
     /// As [`Connection::receive`].
     pub fn try_receive(&mut self) -> Result<Option<Incoming>, ClientError> {
-        if self.incoming.is_empty() {
+        if self.arrivals.packets.is_empty() {
             self.read_some()?;
         }
-        Ok(self.incoming.pop_front())
+        Ok(self.arrivals.packets.pop_front())
+    }
+
+    /// Takes back a Data that came over this connection and is done with, so that the next can have its memory. It changes nothing
+    /// if others still refer to the Data.
+    pub fn recycle(&mut self, data: Data) {
+        if self.arrivals.spares.len() < MAX_SPARES {
+            self.arrivals.spares.extend(data.into_wire().reclaim());
+        }
     }
 
     /// Writes all that was sent.
@@ -233,7 +256,7 @@ impl Connection {
         while !self.output.is_empty() {
             self.wait(true, Some(Duration::from_secs(1)))?;
             // The forwarder may wait for us to read before it reads.
-            if self.incoming.len() < MAX_INCOMING {
+            if self.arrivals.packets.len() < MAX_INCOMING {
                 self.read_some()?;
             }
             self.write_some()?;
@@ -256,49 +279,77 @@ impl Connection {
         match framed.map_err(|reason| ClientError::Unsendable(reason.as_str().to_owned()))? {
             Framed::Whole => {
                 self.output.extend_from_slice(packet);
-                self.frames.push_back(self.output.len() - start);
+                self.push_frame(self.output.len() - start);
             }
             Framed::Taken => {
                 while let Some(length) = self.link.poll_transmit(now, &mut self.output) {
-                    self.frames.push_back(length);
+                    self.push_frame(length);
                 }
             }
         }
-        self.counters.packets_out += 1;
+        self.arrivals.counters.packets_out += 1;
+        if self.output.len() - self.written >= WRITE_BYTES {
+            self.write_some()?;
+        }
         Ok(())
+    }
+
+    /// Notes where a frame in `output` ends, where that matters.
+    fn push_frame(&mut self, length: usize) {
+        if self.socket.is_datagram() {
+            self.frames.push_back(length);
+        }
     }
 
     /// Writes what the kernel takes.
     fn write_some(&mut self) -> Result<(), ClientError> {
-        while self.written < self.output.len() {
-            let rest = self.output.get(self.written..).unwrap_or_default();
-            let piece = match self.frames.front() {
-                Some(length) if self.socket.is_datagram() => rest.get(..*length).unwrap_or(rest),
-                _ => rest,
-            };
-            match self.socket.write(piece) {
+        let is_all = if self.socket.is_datagram() { self.write_datagrams()? } else { self.write_stream()? };
+        if is_all {
+            self.output.clear();
+            self.written = 0;
+            self.frames.clear();
+        }
+        Ok(())
+    }
+
+    /// Says whether all is written.
+    fn write_stream(&mut self) -> Result<bool, ClientError> {
+        while let Some(rest) = self.output.get(self.written..).filter(|rest| !rest.is_empty()) {
+            match self.socket.write(rest) {
                 Ok(count) => {
-                    self.counters.bytes_out += count as u64;
+                    self.arrivals.counters.bytes_out += count as u64;
                     self.written += count;
-                    self.frames.pop_front();
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A datagram that does not leave is a datagram lost, and nothing more.
-                Err(error)
-                    if self.socket.is_datagram() && error.kind() != io::ErrorKind::ConnectionRefused =>
-                {
-                    self.written += piece.len();
-                    self.frames.pop_front();
-                    self.counters.unsent += 1;
-                }
                 Err(error) => return Err(self.broken(error)),
             }
         }
-        self.output.clear();
-        self.written = 0;
-        self.frames.clear();
-        Ok(())
+        Ok(true)
+    }
+
+    /// Says whether all is written, or lost.
+    fn write_datagrams(&mut self) -> Result<bool, ClientError> {
+        while let (Some(&stride), Some(datagrams)) = (self.frames.front(), self.socket.datagrams()) {
+            let count = datagrams.train_of(&self.frames);
+            let length: usize = self.frames.iter().take(count).sum();
+            let train =
+                self.output.get(self.written..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            match datagrams.send(train, stride) {
+                Ok(()) => self.arrivals.counters.bytes_out += length as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    return Err(self.broken(error));
+                }
+                Err(error) if count > 1 && datagrams.handle_uncut(stride, &error) => continue,
+                // A datagram that does not leave is a datagram lost, and nothing more.
+                Err(_) => self.arrivals.counters.unsent += count as u64,
+            }
+            self.written += length;
+            self.frames.drain(..count);
+        }
+        Ok(true)
     }
 
     /// Reads what is there, up to a limit; says whether there was anything.
@@ -307,17 +358,20 @@ impl Connection {
     }
 
     fn read_datagrams(&mut self) -> Result<bool, ClientError> {
-        for count in 0..DATAGRAMS_AT_ONCE {
-            let length = match self.socket.read(&mut self.input) {
-                Ok(length) => length,
+        let mut count = 0;
+        while let Some(datagrams) = self.socket.datagrams().filter(|_| count < DATAGRAMS_AT_ONCE) {
+            let train = match datagrams.receive(&mut self.input) {
+                Ok(train) => train,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(count > 0),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.broken(error)),
             };
-            self.counters.bytes_in += length as u64;
+            self.arrivals.counters.bytes_in += train.length as u64;
             let now = self.clock.now();
-            let frame = self.input.get(..length).unwrap_or_default();
-            take_frame(&mut self.link, &mut self.incoming, &mut self.counters, now, frame);
+            for frame in self.input.get(..train.length).unwrap_or_default().chunks(train.stride) {
+                self.arrivals.take_frame(&mut self.link, now, frame);
+                count += 1;
+            }
         }
         Ok(true)
     }
@@ -331,7 +385,7 @@ impl Connection {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
             Err(error) => return Err(self.broken(error)),
         };
-        self.counters.bytes_in += count as u64;
+        self.arrivals.counters.bytes_in += count as u64;
         self.filled += count;
         let now = self.clock.now();
         let mut start = 0;
@@ -340,7 +394,7 @@ impl Connection {
             match frame_length(bytes) {
                 Ok(Some(length)) => {
                     let frame = bytes.get(..length).unwrap_or_default();
-                    take_frame(&mut self.link, &mut self.incoming, &mut self.counters, now, frame);
+                    self.arrivals.take_frame(&mut self.link, now, frame);
                     start += length;
                 }
                 Ok(None) => break,
@@ -382,48 +436,53 @@ fn frame_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     }
 }
 
-/// Hands a frame to the link and puts what comes of it into the queue.
-fn take_frame(
-    link: &mut LinkService,
-    incoming: &mut VecDeque<Incoming>,
-    counters: &mut Counters,
-    now: Instant,
-    frame: &[u8],
-) {
-    match link.receive_frame(now, EndpointId(0), frame) {
-        Ok(Received::Packet { packet, header, nack }) => {
-            take_packet(incoming, counters, Buffer::copy_from(packet), header, nack);
-        }
-        Ok(Received::Taken) => {
-            while let Some(delivery) = link.poll_deliver() {
-                take_packet(incoming, counters, delivery.packet, delivery.header, delivery.nack);
+impl Arrivals {
+    /// Hands a frame to the link and puts what comes of it into the queue.
+    fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
+        match link.receive_frame(now, EndpointId(0), frame) {
+            Ok(Received::Packet { packet, header, nack }) if is_interest(packet) => {
+                self.take_interest(Buffer::copy_from(packet), header, nack);
             }
+            Ok(Received::Packet { packet, header, .. }) => {
+                // Memory much larger than the packet would be wasted on it, whoever keeps it.
+                let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());
+                let data = DataView::decode(packet).map(|view| Data::copy_of(view, spare));
+                self.push(data.map(|data| Incoming::Data { data, header }));
+            }
+            Ok(Received::Taken) => {
+                while let Some(delivery) = link.poll_deliver() {
+                    let (packet, header) = (delivery.packet, delivery.header);
+                    if is_interest(&packet) {
+                        self.take_interest(packet, header, delivery.nack);
+                    } else {
+                        let data = Data::decode_ndn(packet);
+                        self.push(data.map(|data| Incoming::Data { data, header }));
+                    }
+                }
+            }
+            Err(_) => self.counters.malformed += 1,
         }
-        Err(_) => counters.malformed += 1,
+    }
+
+    fn take_interest(&mut self, packet: Buffer, header: LinkHeader, nack: Option<NackReason>) {
+        let interest = Interest::decode_ndn(packet);
+        self.push(interest.map(|interest| match nack {
+            None => Incoming::Interest { interest, header },
+            Some(reason) => Incoming::Nack { interest, reason, header },
+        }));
+    }
+
+    fn push(&mut self, decoded: Result<Incoming, packet::DecodeError>) {
+        match decoded {
+            Ok(packet) => {
+                self.counters.packets_in += 1;
+                self.packets.push_back(packet);
+            }
+            Err(_) => self.counters.malformed += 1,
+        }
     }
 }
 
-fn take_packet(
-    incoming: &mut VecDeque<Incoming>,
-    counters: &mut Counters,
-    packet: Buffer,
-    header: LinkHeader,
-    nack: Option<NackReason>,
-) {
-    let decoded = match (packet.first(), nack) {
-        (Some(5), None) => {
-            Interest::decode_ndn(packet).map(|interest| Incoming::Interest { interest, header })
-        }
-        (Some(5), Some(reason)) => {
-            Interest::decode_ndn(packet).map(|interest| Incoming::Nack { interest, reason, header })
-        }
-        _ => Data::decode_ndn(packet).map(|data| Incoming::Data { data, header }),
-    };
-    match decoded {
-        Ok(packet) => {
-            counters.packets_in += 1;
-            incoming.push_back(packet);
-        }
-        Err(_) => counters.malformed += 1,
-    }
+fn is_interest(packet: &[u8]) -> bool {
+    packet.first() == Some(&5)
 }

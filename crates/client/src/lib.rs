@@ -32,6 +32,7 @@ pub mod judge;
 mod pending;
 mod remote;
 mod socket;
+mod trains;
 
 pub use client::{Client, Happening};
 pub use clock::Clock;

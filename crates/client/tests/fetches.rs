@@ -112,8 +112,8 @@ impl Publisher {
 struct Collected(Vec<u8>);
 
 impl Reader for Collected {
-    fn piece(&mut self, piece: &Piece) -> io::Result<()> {
-        self.0.extend_from_slice(piece.data.content());
+    fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()> {
+        pieces.iter().for_each(|piece| self.0.extend_from_slice(piece.data.content()));
         Ok(())
     }
 }

@@ -5,24 +5,18 @@ use std::io;
 
 use link::v2::{Config, EndpointId, Framed, LinkService, Received};
 use packet::buffer::SpareBuffer;
-use packet::ndn::{DataView, tlv};
+use packet::ndn::DataView;
+use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
 
 use crate::clock::Clock;
 use crate::error::ClientError;
+use crate::input::Input;
 use crate::remote::Remote;
 use crate::socket::{Socket, Waited};
-
-/// Bytes read from the socket at once.
-const READ_BYTES: usize = 256 << 10;
-
-/// Frames read from a datagram socket before anything else happens.
-const DATAGRAMS_AT_ONCE: usize = 64;
-
-/// The largest frame: a packet of 8,800 bytes and what the link puts before it.
-const MAX_FRAME_BYTES: usize = 9100;
+use crate::trains::Train;
 
 /// Bytes that gather before they are written without the application waiting for anything: as many as are worth a system call, and
 /// still in the processor's cache when the kernel copies them.
@@ -34,7 +28,7 @@ const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// Packets whose memory is kept to be used again.
 const MAX_SPARES: usize = 128;
 
-/// Packets that wait for the application. Beyond that nothing more is read, and the forwarder's queue fills.
+/// Packets that wait for the application while it waits to send. Beyond that nothing more is read, and the forwarder's queue fills.
 const MAX_INCOMING: usize = 16 << 10;
 
 /// A packet from the forwarder.
@@ -92,9 +86,7 @@ pub struct Connection {
     socket: Socket,
     clock: Clock,
     link: LinkService,
-    input: Vec<u8>,
-    /// The bytes of `input` that hold something.
-    filled: usize,
+    input: Input,
     output: Vec<u8>,
     /// Bytes of `output` that were written.
     written: usize,
@@ -121,7 +113,7 @@ impl Connection {
         let socket = Socket::connect(remote)
             .map_err(|error| ClientError::Connect { remote: remote.clone(), error })?;
         let config = Config {
-            transport_mtu_bytes: socket.is_datagram().then_some(tlv::MAX_PACKET_BYTES),
+            transport_mtu_bytes: socket.is_datagram().then_some(MAX_PACKET_BYTES),
             local_fields: true,
             congestion_marking: None,
             ..Config::default()
@@ -130,15 +122,14 @@ impl Connection {
             .map_err(|error| ClientError::Unsendable(error.to_string()))?;
         Ok(Connection {
             remote: remote.clone(),
-            socket,
             clock: Clock::start(),
             link,
-            input: vec![0; READ_BYTES],
-            filled: 0,
+            input: Input::new(socket.is_datagram()),
             output: Vec::new(),
             written: 0,
             frames: VecDeque::new(),
             arrivals: Arrivals::default(),
+            socket,
         })
     }
 
@@ -208,7 +199,7 @@ impl Connection {
     /// The forwarder went away, or does not speak NDN.
     pub fn receive(&mut self, until: Instant) -> Result<Option<Incoming>, ClientError> {
         loop {
-            if let Some(packet) = self.arrivals.packets.pop_front() {
+            if let Some(packet) = self.next_packet()? {
                 return Ok(Some(packet));
             }
             self.write_some()?;
@@ -233,10 +224,10 @@ impl Connection {
     /// # Errors
     /// As [`Connection::receive`].
     pub fn try_receive(&mut self) -> Result<Option<Incoming>, ClientError> {
-        if self.arrivals.packets.is_empty() {
-            self.read_some()?;
+        match self.next_packet()? {
+            None if self.read_some()? => self.next_packet(),
+            packet => Ok(packet),
         }
-        Ok(self.arrivals.packets.pop_front())
     }
 
     /// Takes back a Data that came over this connection and is done with, so that the next can have its memory. It changes nothing
@@ -257,6 +248,7 @@ impl Connection {
             self.wait(true, Some(Duration::from_secs(1)))?;
             // The forwarder may wait for us to read before it reads.
             if self.arrivals.packets.len() < MAX_INCOMING {
+                while self.take_next_frame()? {}
                 self.read_some()?;
             }
             self.write_some()?;
@@ -352,58 +344,45 @@ impl Connection {
         Ok(true)
     }
 
-    /// Reads what is there, up to a limit; says whether there was anything.
-    fn read_some(&mut self) -> Result<bool, ClientError> {
-        if self.socket.is_datagram() { self.read_datagrams() } else { self.read_stream() }
+    /// The next packet among those that were read.
+    fn next_packet(&mut self) -> Result<Option<Incoming>, ClientError> {
+        // One frame after the other, as they are asked for: what is read at once may hold thousands of small ones.
+        while self.arrivals.packets.is_empty() && self.take_next_frame()? {}
+        Ok(self.arrivals.packets.pop_front())
     }
 
-    fn read_datagrams(&mut self) -> Result<bool, ClientError> {
-        let mut count = 0;
-        while let Some(datagrams) = self.socket.datagrams().filter(|_| count < DATAGRAMS_AT_ONCE) {
-            let train = match datagrams.receive(&mut self.input) {
-                Ok(train) => train,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(count > 0),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(self.broken(error)),
-            };
-            self.arrivals.counters.bytes_in += train.length as u64;
-            let now = self.clock.now();
-            for frame in self.input.get(..train.length).unwrap_or_default().chunks(train.stride) {
-                self.arrivals.take_frame(&mut self.link, now, frame);
-                count += 1;
+    /// Takes in the next frame that was read; says whether there was one.
+    fn take_next_frame(&mut self) -> Result<bool, ClientError> {
+        match self.input.next_frame() {
+            Ok(Some(frame)) => {
+                let frame = self.input.bytes.get(frame).unwrap_or_default();
+                self.arrivals.take_frame(&mut self.link, self.input.read_at, frame);
+                Ok(true)
             }
+            Ok(None) => Ok(false),
+            Err(problem) => Err(ClientError::NotNdn(self.remote.clone(), problem)),
         }
-        Ok(true)
     }
 
-    fn read_stream(&mut self) -> Result<bool, ClientError> {
-        let free = self.input.get_mut(self.filled..).unwrap_or_default();
-        let count = match self.socket.read(free) {
-            Ok(0) => return Err(ClientError::Closed(self.remote.clone())),
-            Ok(count) => count,
+    /// Reads what is there, as far as there is room for it; says whether there was anything. All whole frames that were read before
+    /// must have been taken.
+    fn read_some(&mut self) -> Result<bool, ClientError> {
+        let free = self.input.make_room();
+        let read = match self.socket.datagrams() {
+            Some(datagrams) => datagrams.receive(free),
+            None => self.socket.read(free).map(|length| Train { length, stride: 1 }),
+        };
+        let train = match read {
+            Ok(Train { length: 0, .. }) if !self.socket.is_datagram() => {
+                return Err(ClientError::Closed(self.remote.clone()));
+            }
+            Ok(train) => train,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
             Err(error) => return Err(self.broken(error)),
         };
-        self.arrivals.counters.bytes_in += count as u64;
-        self.filled += count;
-        let now = self.clock.now();
-        let mut start = 0;
-        loop {
-            let bytes = self.input.get(start..self.filled).unwrap_or_default();
-            match frame_length(bytes) {
-                Ok(Some(length)) => {
-                    let frame = bytes.get(..length).unwrap_or_default();
-                    self.arrivals.take_frame(&mut self.link, now, frame);
-                    start += length;
-                }
-                Ok(None) => break,
-                Err(problem) => return Err(ClientError::NotNdn(self.remote.clone(), problem)),
-            }
-        }
-        // What is left is less than a frame.
-        self.input.copy_within(start..self.filled, 0);
-        self.filled -= start;
+        self.arrivals.counters.bytes_in += train.length as u64;
+        self.input.handle_read(self.clock.now(), train);
         Ok(true)
     }
 
@@ -418,21 +397,6 @@ impl Connection {
             }
             _ => ClientError::Socket(self.remote.clone(), error),
         }
-    }
-}
-
-/// The length of the frame that `bytes` begin with; `None` if it is not whole yet.
-fn frame_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
-    let number = |at| match tlv::read_number(bytes, at) {
-        Ok(number) => Ok(Some(number)),
-        Err(packet::Rule::Truncated { .. }) => Ok(None),
-        Err(_) => Err("a number is not in its shortest form"),
-    };
-    let Some((_, length_start)) = number(0)? else { return Ok(None) };
-    let Some((length, value_start)) = number(length_start)? else { return Ok(None) };
-    match usize::try_from(length).ok().and_then(|length| length.checked_add(value_start)) {
-        Some(whole) if whole <= MAX_FRAME_BYTES => Ok((whole <= bytes.len()).then_some(whole)),
-        _ => Err("a frame is larger than frames may be"),
     }
 }
 

@@ -28,6 +28,7 @@ mod clock;
 mod connection;
 mod error;
 mod fetch;
+mod input;
 pub mod judge;
 mod pending;
 mod remote;

@@ -1,4 +1,5 @@
 //! Datagrams of a connection, as a peer sees them that knows nothing of trains, and one that does.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration as StdDuration;

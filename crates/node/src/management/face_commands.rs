@@ -118,13 +118,14 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
         text.parse::<FaceUri>()
             .map_err(|error| ControlResponse::error(StatusCode::BadParameters, error.to_string()))
     };
+    let unsupported = || ControlResponse::error(StatusCode::UnsupportedProtocol, "Unsupported protocol");
     let text = parameters.uri.as_deref().unwrap_or_default();
     let remote = match uri(text) {
+        // As in NFD. Whoever may ask for faces could otherwise have the node open, as its own user, any socket that has a path.
+        Ok(FaceUri::Unix(_)) => return Err(unsupported()),
         Ok(remote) => remote,
         // A scheme that is not known is another thing than an address that is wrong.
-        Err(_) if is_of_unknown_scheme(text) => {
-            return Err(ControlResponse::error(StatusCode::UnsupportedProtocol, "Unsupported protocol"));
-        }
+        Err(_) if is_of_unknown_scheme(text) => return Err(unsupported()),
         Err(response) => return Err(response),
     };
     let local = parameters.local_uri.as_deref().map(uri).transpose()?;

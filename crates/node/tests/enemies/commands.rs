@@ -100,6 +100,8 @@ fn faces_to_nonsense_are_refused_with_a_status_code_and_none_is_left() {
     let before = victim.faces().len();
     let mut peer = connect(&victim.unix, Instant::now() + SOON);
     let long = format!("unix:///{}", "x".repeat(6000));
+    let Place::Unix(path) = &victim.unix else { unreachable!("it is the path of a socket") };
+    let own_socket = format!("unix://{}", path.display());
     let nonsense = [
         "",
         "://",
@@ -113,6 +115,8 @@ fn faces_to_nonsense_are_refused_with_a_status_code_and_none_is_left() {
         "unix://relative",
         "unix:///no/such/socket",
         "unix:///dev/null",
+        // Somebody listens there: the node itself.
+        &own_socket,
         "unix:///",
         "fd://0",
         "internal://",

@@ -59,7 +59,8 @@ fn addresses_that_are_not_canonical_are_bad_parameters_and_unknown_schemes_unsup
     for uri in ["", "192.0.2.1", "udp://192.0.2.1:6363", "udp4://localhost:6363", "udp4://192.0.2.1"] {
         assert_eq!(manager.fails(Command::FacesCreate, &to(uri)), 400, "{uri}");
     }
-    for uri in ["quic://192.0.2.1:6363", "carrier+pigeon://loft"] {
+    // No face to a socket with a path is made on request, whether there is one or not.
+    for uri in ["quic://192.0.2.1:6363", "carrier+pigeon://loft", "unix:///run/other.sock", "unix:///"] {
         assert_eq!(manager.fails(Command::FacesCreate, &to(uri)), 406, "{uri}");
     }
     let bad_local = ControlParameters { local_uri: Some("eth0".to_owned()), ..to("udp4://192.0.2.9:6363") };

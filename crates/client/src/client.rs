@@ -111,6 +111,18 @@ impl Client {
         }
     }
 
+    /// Connects anew to where it is connected, as when the forwarder has started again. What was expressed is forgotten, and what
+    /// was registered is to be registered again; the time goes on.
+    ///
+    /// # Errors
+    /// Nobody is there; nothing has changed then.
+    pub fn reconnect(&mut self) -> Result<(), ClientError> {
+        self.connection.reopen()?;
+        self.pending.clear();
+        self.happened.clear();
+        Ok(())
+    }
+
     /// The connection underneath.
     pub fn connection(&self) -> &Connection {
         &self.connection

@@ -133,6 +133,12 @@ impl Connection {
         })
     }
 
+    /// Connects to the same place again, with the clock of before.
+    pub(crate) fn reopen(&mut self) -> Result<(), ClientError> {
+        *self = Connection { clock: self.clock, ..Connection::open(&self.remote)? };
+        Ok(())
+    }
+
     /// Where the forwarder is.
     pub fn remote(&self) -> &Remote {
         &self.remote

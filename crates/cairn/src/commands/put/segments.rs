@@ -87,7 +87,7 @@ impl Segments {
         while let Some(range) = self.publication.next_unlisted() {
             // A segment is smaller than a packet.
             content.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
-            self.source.read(range, &mut content).map_err(changed)?;
+            self.source.read(range, &mut content).map_err(|error| changed(&error))?;
             self.publication.list_segment(&content)?;
             if range.segment % 256 == 0 {
                 progress(range.offset_bytes);
@@ -129,7 +129,7 @@ impl Segments {
         }
         if !read_all(&self.source, range.offset_bytes, &mut first, &mut others) {
             others.clear();
-            self.source.read(range, first.content_mut()).map_err(changed)?;
+            self.source.read(range, first.content_mut()).map_err(|error| changed(&error))?;
         }
         if in_turn || self.ahead.is_empty() {
             self.next = segment + 1 + others.len() as u64;
@@ -165,7 +165,7 @@ fn read_all(source: &Source, offset_bytes: u64, first: &mut OpenSegment, others:
     rustix::io::preadv(file, &mut places, offset_bytes).is_ok_and(|count| count == wanted)
 }
 
-fn changed(error: io::Error) -> ToolError {
+fn changed(error: &io::Error) -> ToolError {
     ToolError::other(format!("the file can no longer be read as it was: {error}"))
 }
 

@@ -10,7 +10,7 @@ use flow::Piece;
 const GATHERED_BYTES: usize = 32 << 10;
 
 /// What a pipe holds if the system lets it, so that its two ends need not take turns for every few packets.
-const PIPE_BYTES: usize = 1 << 20;
+const PIPE_BYTES: usize = 256 << 10;
 
 /// Standard output without the buffer that would look for lines in it.
 pub(super) fn standard_output() -> io::Result<File> {

@@ -321,3 +321,40 @@ fn status_tells_what_is_held_and_what_was_dropped_once_or_again_and_again() {
     assert_eq!(watched.matches("running for").count(), 2, "{watched}");
     assert!(watched.contains("/s)"), "{watched}");
 }
+
+#[test]
+fn whoever_watches_a_forwarder_sees_it_again_when_it_has_restarted_and_ctrl_c_ends_it_well() {
+    let mut node = Node::start("watch", "");
+    let mut watch = node.command(&["status", "--watch", "1s"]);
+    let mut watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (send, lines) = std::sync::mpsc::channel();
+    let streams: [Box<dyn std::io::Read + Send>; 2] =
+        [Box::new(watch.stdout.take().unwrap()), Box::new(watch.stderr.take().unwrap())];
+    for stream in streams {
+        let send = send.clone();
+        std::thread::spawn(move || {
+            BufReader::new(stream).lines().map_while(Result::ok).all(|line| send.send(line).is_ok())
+        });
+    }
+    let wait_for = |text: &str| {
+        let deadline = Instant::now() + LIMIT;
+        while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            if line.contains(text) {
+                return;
+            }
+        }
+        panic!("nobody says {text:?}");
+    };
+    wait_for("pending Interests");
+    node.process.kill().unwrap();
+    node.process.wait().unwrap();
+    wait_for("waiting for it to come back");
+    let mut restart = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    restart.args(["node", "run", "--config"]).arg(node.folder.join("node.toml"));
+    node.process = restart.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("again");
+    wait_for("pending Interests");
+    let interrupted = Command::new("kill").args(["-INT", &watch.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert_eq!(watch.wait().unwrap().code(), Some(0));
+}

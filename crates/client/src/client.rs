@@ -111,6 +111,18 @@ impl Client {
         }
     }
 
+    /// Connects anew to where it is connected, as when the forwarder has started again. What was expressed is forgotten, and what
+    /// was registered is to be registered again; the time goes on.
+    ///
+    /// # Errors
+    /// Nobody is there; nothing has changed then.
+    pub fn reconnect(&mut self) -> Result<(), ClientError> {
+        self.connection.reopen()?;
+        self.pending.clear();
+        self.happened.clear();
+        Ok(())
+    }
+
     /// The connection underneath.
     pub fn connection(&self) -> &Connection {
         &self.connection
@@ -207,7 +219,7 @@ impl Client {
     pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Happening>, ClientError> {
         match self.happened.pop_front() {
             Some(happening) => Ok(Some(happening)),
-            None => self.wait(until.unwrap_or(Instant::NEVER)),
+            None => self.wait_for_new(until.unwrap_or(Instant::NEVER)),
         }
     }
 
@@ -309,37 +321,49 @@ impl Client {
 
     /// Waits for the answer to one request and keeps what else happens for later.
     fn answer(&mut self, wanted: RequestId, what: &str) -> Result<Answer, ClientError> {
-        loop {
-            match self.wait(Instant::NEVER)? {
-                Some(Happening::Data { id, data, .. }) if id == wanted => return Ok(Answer::Data(data)),
-                Some(Happening::Timeout { id }) if id == wanted => return Ok(Answer::Timeout),
-                Some(Happening::Nack { id, reason, .. }) if id == wanted => return Ok(Answer::Nack(reason)),
-                Some(_) if self.happened.len() >= MAX_HAPPENED => self.overlooked += 1,
-                Some(other) => self.happened.push_back(other),
-                None => return Err(ClientError::NoAnswer(what.to_owned(), "interrupted".into())),
-            }
-        }
+        let mut answer = None;
+        self.keep_what_happens(Instant::NEVER, |happening| {
+            answer = match happening {
+                Happening::Data { id, data, .. } if *id == wanted => Some(Answer::Data(data.clone())),
+                Happening::Timeout { id } if *id == wanted => Some(Answer::Timeout),
+                Happening::Nack { id, reason, .. } if *id == wanted => Some(Answer::Nack(*reason)),
+                _ => None,
+            };
+            answer.is_some()
+        })?;
+        answer.ok_or_else(|| ClientError::NoAnswer(what.to_owned(), "interrupted".into()))
     }
 
     /// Waits, keeping what happens meanwhile for later.
     fn rest(&mut self, time: Duration) -> Result<(), ClientError> {
         let until = self.connection.now() + time;
-        while let Some(happening) = self.wait(until)? {
-            self.happened.push_back(happening);
-        }
-        Ok(())
+        self.keep_what_happens(until, |_| false)
+    }
+
+    /// Waits until `until`, for a signal, or for what `is_it` says is waited for, which is not kept. What else happens is, behind what
+    /// had happened before, up to a limit.
+    fn keep_what_happens(
+        &mut self,
+        until: Instant,
+        mut is_it: impl FnMut(&Happening) -> bool,
+    ) -> Result<(), ClientError> {
+        let mut kept = std::mem::take(&mut self.happened);
+        let outcome = loop {
+            match self.wait_for_new(until) {
+                Ok(Some(happening)) if is_it(&happening) => break Ok(()),
+                Ok(Some(_)) if kept.len() >= MAX_HAPPENED => self.overlooked += 1,
+                Ok(Some(other)) => kept.push_back(other),
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        // One packet may answer several questions, of which the one waited for need not be the last.
+        kept.append(&mut self.happened);
+        self.happened = kept;
+        outcome
     }
 
     /// Waits for the next thing to happen, past what happened already.
-    fn wait(&mut self, until: Instant) -> Result<Option<Happening>, ClientError> {
-        // Happenings of before stay behind what this call finds: it looks only at the new ones.
-        let before = std::mem::take(&mut self.happened);
-        let found = self.wait_for_new(until);
-        let new = std::mem::replace(&mut self.happened, before);
-        self.happened.extend(new);
-        found
-    }
-
     fn wait_for_new(&mut self, until: Instant) -> Result<Option<Happening>, ClientError> {
         loop {
             if let Some(happening) = self.happened.pop_front() {

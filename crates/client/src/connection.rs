@@ -4,29 +4,31 @@ use std::collections::VecDeque;
 use std::io;
 
 use link::v2::{Config, EndpointId, Framed, LinkService, Received};
-use packet::ndn::tlv;
+use packet::buffer::SpareBuffer;
+use packet::ndn::DataView;
+use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
 
 use crate::clock::Clock;
 use crate::error::ClientError;
+use crate::input::Input;
 use crate::remote::Remote;
 use crate::socket::{Socket, Waited};
+use crate::trains::Train;
 
-/// Bytes read from the socket at once.
-const READ_BYTES: usize = 256 << 10;
-
-/// Frames read from a datagram socket before anything else happens.
-const DATAGRAMS_AT_ONCE: usize = 64;
-
-/// The largest frame: a packet of 8,800 bytes and what the link puts before it.
-const MAX_FRAME_BYTES: usize = 9100;
+/// Bytes that gather before they are written without the application waiting for anything: as many as are worth a system call, and
+/// still in the processor's cache when the kernel copies them.
+const WRITE_BYTES: usize = 128 << 10;
 
 /// Bytes that wait to be written before a sender has to wait.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Packets that wait for the application. Beyond that nothing more is read, and the forwarder's queue fills.
+/// Packets whose memory is kept to be used again.
+const MAX_SPARES: usize = 128;
+
+/// Packets that wait for the application while it waits to send. Beyond that nothing more is read, and the forwarder's queue fills.
 const MAX_INCOMING: usize = 16 << 10;
 
 /// A packet from the forwarder.
@@ -76,23 +78,29 @@ pub struct Counters {
 
 /// One socket to a forwarder. Packets go in with the `send_*` methods and come out of [`Connection::receive`].
 ///
-/// What is sent is written when the application waits for something, or when a megabyte has gathered, or with
-/// [`Connection::flush`].
+/// What is sent is written when the application waits for something, or when some has gathered, or with [`Connection::flush`]. When a
+/// megabyte has gathered that the forwarder does not take, sending waits.
 #[derive(Debug)]
 pub struct Connection {
     remote: Remote,
     socket: Socket,
     clock: Clock,
     link: LinkService,
-    input: Vec<u8>,
-    /// The bytes of `input` that hold something.
-    filled: usize,
+    input: Input,
     output: Vec<u8>,
     /// Bytes of `output` that were written.
     written: usize,
     /// Lengths of the frames in `output`, for datagrams.
     frames: VecDeque<usize>,
-    incoming: VecDeque<Incoming>,
+    arrivals: Arrivals,
+}
+
+/// What has arrived.
+#[derive(Debug, Default)]
+struct Arrivals {
+    packets: VecDeque<Incoming>,
+    /// Memory of Data that nobody refers to any more.
+    spares: Vec<SpareBuffer>,
     counters: Counters,
 }
 
@@ -105,7 +113,7 @@ impl Connection {
         let socket = Socket::connect(remote)
             .map_err(|error| ClientError::Connect { remote: remote.clone(), error })?;
         let config = Config {
-            transport_mtu_bytes: socket.is_datagram().then_some(tlv::MAX_PACKET_BYTES),
+            transport_mtu_bytes: socket.is_datagram().then_some(MAX_PACKET_BYTES),
             local_fields: true,
             congestion_marking: None,
             ..Config::default()
@@ -114,17 +122,21 @@ impl Connection {
             .map_err(|error| ClientError::Unsendable(error.to_string()))?;
         Ok(Connection {
             remote: remote.clone(),
-            socket,
             clock: Clock::start(),
             link,
-            input: vec![0; READ_BYTES],
-            filled: 0,
+            input: Input::new(socket.is_datagram()),
             output: Vec::new(),
             written: 0,
             frames: VecDeque::new(),
-            incoming: VecDeque::new(),
-            counters: Counters::default(),
+            arrivals: Arrivals::default(),
+            socket,
         })
+    }
+
+    /// Connects to the same place again, with the clock of before.
+    pub(crate) fn reopen(&mut self) -> Result<(), ClientError> {
+        *self = Connection { clock: self.clock, ..Connection::open(&self.remote)? };
+        Ok(())
     }
 
     /// Where the forwarder is.
@@ -144,7 +156,7 @@ impl Connection {
 
     /// What went over it.
     pub fn counters(&self) -> Counters {
-        self.counters
+        self.arrivals.counters
     }
 
     /// Sends an Interest.
@@ -193,7 +205,7 @@ impl Connection {
     /// The forwarder went away, or does not speak NDN.
     pub fn receive(&mut self, until: Instant) -> Result<Option<Incoming>, ClientError> {
         loop {
-            if let Some(packet) = self.incoming.pop_front() {
+            if let Some(packet) = self.next_packet()? {
                 return Ok(Some(packet));
             }
             self.write_some()?;
@@ -218,10 +230,18 @@ impl Connection {
     /// # Errors
     /// As [`Connection::receive`].
     pub fn try_receive(&mut self) -> Result<Option<Incoming>, ClientError> {
-        if self.incoming.is_empty() {
-            self.read_some()?;
+        match self.next_packet()? {
+            None if self.read_some()? => self.next_packet(),
+            packet => Ok(packet),
         }
-        Ok(self.incoming.pop_front())
+    }
+
+    /// Takes back a Data that came over this connection and is done with, so that the next can have its memory. It changes nothing
+    /// if others still refer to the Data.
+    pub fn recycle(&mut self, data: Data) {
+        if self.arrivals.spares.len() < MAX_SPARES {
+            self.arrivals.spares.extend(data.into_wire().reclaim());
+        }
     }
 
     /// Writes all that was sent.
@@ -233,7 +253,8 @@ impl Connection {
         while !self.output.is_empty() {
             self.wait(true, Some(Duration::from_secs(1)))?;
             // The forwarder may wait for us to read before it reads.
-            if self.incoming.len() < MAX_INCOMING {
+            if self.arrivals.packets.len() < MAX_INCOMING {
+                while self.take_next_frame()? {}
                 self.read_some()?;
             }
             self.write_some()?;
@@ -256,100 +277,118 @@ impl Connection {
         match framed.map_err(|reason| ClientError::Unsendable(reason.as_str().to_owned()))? {
             Framed::Whole => {
                 self.output.extend_from_slice(packet);
-                self.frames.push_back(self.output.len() - start);
+                self.push_frame(self.output.len() - start);
             }
             Framed::Taken => {
                 while let Some(length) = self.link.poll_transmit(now, &mut self.output) {
-                    self.frames.push_back(length);
+                    self.push_frame(length);
                 }
             }
         }
-        self.counters.packets_out += 1;
+        self.arrivals.counters.packets_out += 1;
+        if self.output.len() - self.written >= WRITE_BYTES {
+            self.write_some()?;
+        }
         Ok(())
+    }
+
+    /// Notes where a frame in `output` ends, where that matters.
+    fn push_frame(&mut self, length: usize) {
+        if self.socket.is_datagram() {
+            self.frames.push_back(length);
+        }
     }
 
     /// Writes what the kernel takes.
     fn write_some(&mut self) -> Result<(), ClientError> {
-        while self.written < self.output.len() {
-            let rest = self.output.get(self.written..).unwrap_or_default();
-            let piece = match self.frames.front() {
-                Some(length) if self.socket.is_datagram() => rest.get(..*length).unwrap_or(rest),
-                _ => rest,
-            };
-            match self.socket.write(piece) {
-                Ok(count) => {
-                    self.counters.bytes_out += count as u64;
-                    self.written += count;
-                    self.frames.pop_front();
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A datagram that does not leave is a datagram lost, and nothing more.
-                Err(error)
-                    if self.socket.is_datagram() && error.kind() != io::ErrorKind::ConnectionRefused =>
-                {
-                    self.written += piece.len();
-                    self.frames.pop_front();
-                    self.counters.unsent += 1;
-                }
-                Err(error) => return Err(self.broken(error)),
-            }
+        let is_all = if self.socket.is_datagram() { self.write_datagrams()? } else { self.write_stream()? };
+        if is_all {
+            self.output.clear();
+            self.written = 0;
+            self.frames.clear();
         }
-        self.output.clear();
-        self.written = 0;
-        self.frames.clear();
         Ok(())
     }
 
-    /// Reads what is there, up to a limit; says whether there was anything.
-    fn read_some(&mut self) -> Result<bool, ClientError> {
-        if self.socket.is_datagram() { self.read_datagrams() } else { self.read_stream() }
-    }
-
-    fn read_datagrams(&mut self) -> Result<bool, ClientError> {
-        for count in 0..DATAGRAMS_AT_ONCE {
-            let length = match self.socket.read(&mut self.input) {
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(count > 0),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+    /// Says whether all is written.
+    fn write_stream(&mut self) -> Result<bool, ClientError> {
+        while let Some(rest) = self.output.get(self.written..).filter(|rest| !rest.is_empty()) {
+            match self.socket.write(rest) {
+                Ok(count) => {
+                    self.arrivals.counters.bytes_out += count as u64;
+                    self.written += count;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(error)),
-            };
-            self.counters.bytes_in += length as u64;
-            let now = self.clock.now();
-            let frame = self.input.get(..length).unwrap_or_default();
-            take_frame(&mut self.link, &mut self.incoming, &mut self.counters, now, frame);
+            }
         }
         Ok(true)
     }
 
-    fn read_stream(&mut self) -> Result<bool, ClientError> {
-        let free = self.input.get_mut(self.filled..).unwrap_or_default();
-        let count = match self.socket.read(free) {
-            Ok(0) => return Err(ClientError::Closed(self.remote.clone())),
-            Ok(count) => count,
+    /// Says whether all is written, or lost.
+    fn write_datagrams(&mut self) -> Result<bool, ClientError> {
+        while let (Some(&stride), Some(datagrams)) = (self.frames.front(), self.socket.datagrams()) {
+            let count = datagrams.train_of(&self.frames);
+            let length: usize = self.frames.iter().take(count).sum();
+            let train =
+                self.output.get(self.written..).and_then(|rest| rest.get(..length)).unwrap_or_default();
+            match datagrams.send(train, stride) {
+                Ok(()) => self.arrivals.counters.bytes_out += length as u64,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    return Err(self.broken(error));
+                }
+                Err(error) if count > 1 && datagrams.handle_uncut(stride, &error) => continue,
+                // A datagram that does not leave is a datagram lost, and nothing more.
+                Err(_) => self.arrivals.counters.unsent += count as u64,
+            }
+            self.written += length;
+            self.frames.drain(..count);
+        }
+        Ok(true)
+    }
+
+    /// The next packet among those that were read.
+    fn next_packet(&mut self) -> Result<Option<Incoming>, ClientError> {
+        // One frame after the other, as they are asked for: what is read at once may hold thousands of small ones.
+        while self.arrivals.packets.is_empty() && self.take_next_frame()? {}
+        Ok(self.arrivals.packets.pop_front())
+    }
+
+    /// Takes in the next frame that was read; says whether there was one.
+    fn take_next_frame(&mut self) -> Result<bool, ClientError> {
+        match self.input.next_frame() {
+            Ok(Some(frame)) => {
+                let frame = self.input.bytes.get(frame).unwrap_or_default();
+                self.arrivals.take_frame(&mut self.link, self.input.read_at, frame);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(problem) => Err(ClientError::NotNdn(self.remote.clone(), problem)),
+        }
+    }
+
+    /// Reads what is there, as far as there is room for it; says whether there was anything. All whole frames that were read before
+    /// must have been taken.
+    fn read_some(&mut self) -> Result<bool, ClientError> {
+        let free = self.input.make_room();
+        let read = match self.socket.datagrams() {
+            Some(datagrams) => datagrams.receive(free),
+            None => self.socket.read(free).map(|length| Train { length, stride: 1 }),
+        };
+        let train = match read {
+            Ok(Train { length: 0, .. }) if !self.socket.is_datagram() => {
+                return Err(ClientError::Closed(self.remote.clone()));
+            }
+            Ok(train) => train,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(false),
             Err(error) => return Err(self.broken(error)),
         };
-        self.counters.bytes_in += count as u64;
-        self.filled += count;
-        let now = self.clock.now();
-        let mut start = 0;
-        loop {
-            let bytes = self.input.get(start..self.filled).unwrap_or_default();
-            match frame_length(bytes) {
-                Ok(Some(length)) => {
-                    let frame = bytes.get(..length).unwrap_or_default();
-                    take_frame(&mut self.link, &mut self.incoming, &mut self.counters, now, frame);
-                    start += length;
-                }
-                Ok(None) => break,
-                Err(problem) => return Err(ClientError::NotNdn(self.remote.clone(), problem)),
-            }
-        }
-        // What is left is less than a frame.
-        self.input.copy_within(start..self.filled, 0);
-        self.filled -= start;
+        self.arrivals.counters.bytes_in += train.length as u64;
+        self.input.handle_read(self.clock.now(), train);
         Ok(true)
     }
 
@@ -367,63 +406,53 @@ impl Connection {
     }
 }
 
-/// The length of the frame that `bytes` begin with; `None` if it is not whole yet.
-fn frame_length(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
-    let number = |at| match tlv::read_number(bytes, at) {
-        Ok(number) => Ok(Some(number)),
-        Err(packet::Rule::Truncated { .. }) => Ok(None),
-        Err(_) => Err("a number is not in its shortest form"),
-    };
-    let Some((_, length_start)) = number(0)? else { return Ok(None) };
-    let Some((length, value_start)) = number(length_start)? else { return Ok(None) };
-    match usize::try_from(length).ok().and_then(|length| length.checked_add(value_start)) {
-        Some(whole) if whole <= MAX_FRAME_BYTES => Ok((whole <= bytes.len()).then_some(whole)),
-        _ => Err("a frame is larger than frames may be"),
-    }
-}
-
-/// Hands a frame to the link and puts what comes of it into the queue.
-fn take_frame(
-    link: &mut LinkService,
-    incoming: &mut VecDeque<Incoming>,
-    counters: &mut Counters,
-    now: Instant,
-    frame: &[u8],
-) {
-    match link.receive_frame(now, EndpointId(0), frame) {
-        Ok(Received::Packet { packet, header, nack }) => {
-            take_packet(incoming, counters, Buffer::copy_from(packet), header, nack);
-        }
-        Ok(Received::Taken) => {
-            while let Some(delivery) = link.poll_deliver() {
-                take_packet(incoming, counters, delivery.packet, delivery.header, delivery.nack);
+impl Arrivals {
+    /// Hands a frame to the link and puts what comes of it into the queue.
+    fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
+        match link.receive_frame(now, EndpointId(0), frame) {
+            Ok(Received::Packet { packet, header, nack }) if is_interest(packet) => {
+                self.take_interest(Buffer::copy_from(packet), header, nack);
             }
+            Ok(Received::Packet { packet, header, .. }) => {
+                // Memory much larger than the packet would be wasted on it, whoever keeps it.
+                let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());
+                let data = DataView::decode(packet).map(|view| Data::copy_of(view, spare));
+                self.push(data.map(|data| Incoming::Data { data, header }));
+            }
+            Ok(Received::Taken) => {
+                while let Some(delivery) = link.poll_deliver() {
+                    let (packet, header) = (delivery.packet, delivery.header);
+                    if is_interest(&packet) {
+                        self.take_interest(packet, header, delivery.nack);
+                    } else {
+                        let data = Data::decode_ndn(packet);
+                        self.push(data.map(|data| Incoming::Data { data, header }));
+                    }
+                }
+            }
+            Err(_) => self.counters.malformed += 1,
         }
-        Err(_) => counters.malformed += 1,
+    }
+
+    fn take_interest(&mut self, packet: Buffer, header: LinkHeader, nack: Option<NackReason>) {
+        let interest = Interest::decode_ndn(packet);
+        self.push(interest.map(|interest| match nack {
+            None => Incoming::Interest { interest, header },
+            Some(reason) => Incoming::Nack { interest, reason, header },
+        }));
+    }
+
+    fn push(&mut self, decoded: Result<Incoming, packet::DecodeError>) {
+        match decoded {
+            Ok(packet) => {
+                self.counters.packets_in += 1;
+                self.packets.push_back(packet);
+            }
+            Err(_) => self.counters.malformed += 1,
+        }
     }
 }
 
-fn take_packet(
-    incoming: &mut VecDeque<Incoming>,
-    counters: &mut Counters,
-    packet: Buffer,
-    header: LinkHeader,
-    nack: Option<NackReason>,
-) {
-    let decoded = match (packet.first(), nack) {
-        (Some(5), None) => {
-            Interest::decode_ndn(packet).map(|interest| Incoming::Interest { interest, header })
-        }
-        (Some(5), Some(reason)) => {
-            Interest::decode_ndn(packet).map(|interest| Incoming::Nack { interest, reason, header })
-        }
-        _ => Data::decode_ndn(packet).map(|data| Incoming::Data { data, header }),
-    };
-    match decoded {
-        Ok(packet) => {
-            counters.packets_in += 1;
-            incoming.push_back(packet);
-        }
-        Err(_) => counters.malformed += 1,
-    }
+fn is_interest(packet: &[u8]) -> bool {
+    packet.first() == Some(&5)
 }

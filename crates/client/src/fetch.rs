@@ -13,6 +13,9 @@ use crate::judge::{Judge, Now, Verdict};
 /// Packets that are looked at before Interests are sent for those that are missing.
 const BATCH: usize = 64;
 
+/// Pieces that the reader gets at once.
+const PIECES: usize = 64;
+
 /// Packets that are refused without any being accepted before the fetch ends: then it is not one that somebody forged, but all.
 const MAX_REFUSED: u32 = 24;
 
@@ -35,11 +38,11 @@ pub enum FetchFailure {
 
 /// Takes what a fetch brings.
 pub trait Reader {
-    /// The next piece, in order.
+    /// The next pieces, in order, at least one.
     ///
     /// # Errors
-    /// It cannot be written; the fetch ends.
-    fn piece(&mut self, piece: &Piece) -> io::Result<()>;
+    /// They cannot be written; the fetch ends.
+    fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()>;
 
     /// Called now and then; says whether to go on.
     fn progress(&mut self, _fetcher: &Fetcher) -> bool {
@@ -58,6 +61,7 @@ pub fn fetch(
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
     let mut refused = 0;
+    let mut pieces: Vec<Piece> = Vec::with_capacity(PIECES);
     loop {
         let now = both(connection);
         if let Some(problem) = settle(fetcher, judge, now, &mut refused)
@@ -65,9 +69,13 @@ pub fn fetch(
         {
             return Err(FetchError::NotAccepted { name: name.clone(), problem }.into());
         }
-        while let Some(piece) = fetcher.poll_content() {
-            reader.piece(&piece)?;
-            judge.handle_delivered(piece.segment + 1);
+        loop {
+            pieces.extend(std::iter::from_fn(|| fetcher.poll_content()).take(PIECES));
+            let Some(last) = pieces.last() else { break };
+            let next = last.segment + 1;
+            reader.pieces(&pieces)?;
+            judge.handle_delivered(next);
+            pieces.drain(..).for_each(|piece| connection.recycle(piece.data));
         }
         if let Some(error) = fetcher.error() {
             return Err(error.clone().into());

@@ -28,10 +28,12 @@ mod clock;
 mod connection;
 mod error;
 mod fetch;
+mod input;
 pub mod judge;
 mod pending;
 mod remote;
 mod socket;
+mod trains;
 
 pub use client::{Client, Happening};
 pub use clock::Clock;

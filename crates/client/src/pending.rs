@@ -32,6 +32,12 @@ impl PendingTable {
         self.by_deadline.len()
     }
 
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        // Numbers go on: no request is taken for one of before.
+        *self = PendingTable { next_id: self.next_id, ..PendingTable::default() };
+    }
+
     pub(crate) fn insert(&mut self, interest: Interest, sent: Instant, deadline: Instant) -> RequestId {
         let id = RequestId(self.next_id);
         self.next_id += 1;

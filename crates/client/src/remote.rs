@@ -87,11 +87,13 @@ impl Remote {
         Ok(Remote::Unix(there.cloned().unwrap_or_else(|| PathBuf::from("/run/nfd/nfd.sock"))))
     }
 
-    /// Whether the forwarder is on this host, so that `/localhost` reaches it.
+    /// Whether the forwarder is on this host and knows that we are, so that `/localhost` reaches it. Datagrams may come
+    /// from anywhere, whatever they say: forwarders take those of this host for a stranger's too.
     pub fn is_local(&self) -> bool {
         match self {
             Remote::Unix(_) => true,
-            Remote::Tcp(host) | Remote::Udp(host) => {
+            Remote::Udp(_) => false,
+            Remote::Tcp(host) => {
                 host.name == "localhost"
                     || host.name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
             }
@@ -220,10 +222,11 @@ mod tests {
         assert!(
             local("unix:///x")
                 && local("tcp://localhost")
-                && local("udp4://127.0.0.1")
+                && local("tcp4://127.0.0.1")
                 && local("tcp6://[::1]")
         );
-        assert!(!local("udp4://192.0.2.1") && !local("tcp://example.net"));
+        assert!(!local("tcp4://192.0.2.1") && !local("tcp://example.net"));
+        assert!(!local("udp4://127.0.0.1") && !local("udp6://[::1]"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use packet::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::remote::{Family, Host, Remote};
+use crate::trains::Datagrams;
 
 /// How long a TCP connection may take to come about.
 const CONNECT_TIMEOUT: StdDuration = StdDuration::from_secs(8);
@@ -21,7 +22,7 @@ const KERNEL_BUFFER_BYTES: usize = 4 << 20;
 pub(crate) enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
-    Udp(UdpSocket),
+    Udp(Datagrams),
 }
 
 /// What a wait ended with.
@@ -59,7 +60,7 @@ impl Socket {
                     Ok(socket)
                 })?;
                 socket.set_nonblocking(true)?;
-                Socket::Udp(socket)
+                Socket::Udp(Datagrams::over(socket))
             }
         };
         let options = socket2::SockRef::from(&socket);
@@ -69,24 +70,34 @@ impl Socket {
         Ok(socket)
     }
 
+    /// Datagrams, if it keeps the bounds of what is sent.
+    pub(crate) fn datagrams(&mut self) -> Option<&mut Datagrams> {
+        match self {
+            Socket::Udp(datagrams) => Some(datagrams),
+            Socket::Unix(_) | Socket::Tcp(_) => None,
+        }
+    }
+
     /// Whether it keeps the bounds of what is sent.
     pub(crate) fn is_datagram(&self) -> bool {
         matches!(self, Socket::Udp(_))
     }
 
+    /// Reads bytes of a stream.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Socket::Unix(stream) => (&mut &*stream).read(buffer),
             Socket::Tcp(stream) => (&mut &*stream).read(buffer),
-            Socket::Udp(socket) => socket.recv(buffer),
+            Socket::Udp(datagrams) => datagrams.receive(buffer).map(|received| received.length),
         }
     }
 
+    /// Writes bytes of a stream.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Socket::Unix(stream) => (&mut &*stream).write(bytes),
             Socket::Tcp(stream) => (&mut &*stream).write(bytes),
-            Socket::Udp(socket) => socket.send(bytes),
+            Socket::Udp(datagrams) => datagrams.send(bytes, bytes.len()).map(|()| bytes.len()),
         }
     }
 
@@ -113,7 +124,7 @@ impl AsFd for Socket {
         match self {
             Socket::Unix(stream) => stream.as_fd(),
             Socket::Tcp(stream) => stream.as_fd(),
-            Socket::Udp(socket) => socket.as_fd(),
+            Socket::Udp(datagrams) => datagrams.as_fd(),
         }
     }
 }

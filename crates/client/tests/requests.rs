@@ -143,6 +143,47 @@ fn registering_is_a_signed_command_and_loses_nothing_that_comes_meanwhile() {
 }
 
 #[test]
+fn a_dataset_is_had_even_if_another_question_waits_for_the_same_answer() {
+    let (mut client, peer) = connect(|mut peer| {
+        let asked = [peer.receive().unwrap(), peer.receive().unwrap()].map(|asked| asked.interest());
+        assert_eq!(asked[0].name(), asked[1].name());
+        let segments = management::segments(&asked[0].name().to_name(), 1, b"content").unwrap();
+        peer.send_data(&segments[0].build_with_digest().unwrap());
+        peer.receive().is_none()
+    });
+    let asked = name("/localhost/nfd/faces/list");
+    let first =
+        client.express(&management::discovery_interest(asked.clone()), Duration::from_secs(10)).unwrap();
+    assert_eq!(client.dataset(asked).unwrap(), b"content");
+    assert!(matches!(client.next(None).unwrap(), Some(Happening::Data { id, .. }) if id == first));
+    drop(client);
+    assert!(peer.join().unwrap());
+}
+
+#[test]
+fn what_is_kept_while_a_command_rests_that_came_back_has_a_limit() {
+    const FLOOD: usize = 60_000;
+    let (mut client, peer) = connect(|mut peer| {
+        let command = peer.receive().unwrap();
+        peer.send(&command.packet, &LinkHeader::default(), Some(NackReason::NoRoute));
+        let interest = InterestBuilder::new(name("/flood")).nonce(1).build().unwrap();
+        peer.write(&interest.wire().repeat(FLOOD));
+        let again = peer.receive().unwrap().interest();
+        let done = ControlResponse::ok(&ControlParameters::default());
+        let answer = management::response_data(again.name().to_name(), &done);
+        peer.send_data(&answer.build_with_digest().unwrap());
+        peer.receive().is_none()
+    });
+    client.register(&name("/mine")).unwrap();
+    let until = client.now();
+    let kept = std::iter::from_fn(|| client.next(Some(until)).unwrap()).count();
+    assert!(kept <= 16 << 10, "{kept}");
+    assert_eq!(kept as u64 + client.overlooked(), FLOOD as u64);
+    drop(client);
+    assert!(peer.join().unwrap());
+}
+
+#[test]
 fn a_refusal_says_what_the_forwarder_said() {
     let (mut client, peer) =
         connect(|peer| answer_command(peer, &ControlResponse::error(StatusCode::Unauthorized, "not you")));

@@ -51,7 +51,8 @@ pub use fetch::{
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
 pub use publish::{
-    Answer, Authenticity, Publication, PublicationConfig, PublishError, SegmentRange, SegmentSize,
+    Answer, Authenticity, OpenSegment, Publication, PublicationConfig, PublishError, SegmentMemory,
+    SegmentRange, SegmentSize,
 };
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};

@@ -41,17 +41,26 @@ impl NamingConvention {
         marker: u8,
     ) -> Result<Name, DecodeError> {
         let mut value = Vec::with_capacity(9);
-        match self {
-            NamingConvention::Typed => {
-                tlv::write_nni(&mut value, number);
-                name.with(Component::new(kind, &value))
-            }
+        name.with(self.component(&mut value, number, kind, marker))
+    }
+
+    /// Appends the component with a segment number, as it stands in a name.
+    pub(crate) fn append_segment(self, out: &mut Vec<u8>, segment: u64) {
+        let mut value = Vec::with_capacity(9);
+        self.component(&mut value, segment, ComponentKind::SEGMENT, SEGMENT_MARKER).append_to(out);
+    }
+
+    /// The component with a number, whose value is put together in `value`.
+    fn component(self, value: &mut Vec<u8>, number: u64, kind: ComponentKind, marker: u8) -> Component<'_> {
+        let kind = match self {
+            NamingConvention::Typed => kind,
             NamingConvention::Marker => {
                 value.push(marker);
-                tlv::write_nni(&mut value, number);
-                name.with(Component::generic(&value))
+                ComponentKind::GENERIC
             }
-        }
+        };
+        tlv::write_nni(value, number);
+        Component::new(kind, value)
     }
 }
 

@@ -142,3 +142,19 @@ fn a_second_key_of_the_same_name_is_refused() {
     let mismatch = store.add_key(&name("/c/KEY/1"), &other, made.default_certificate.as_ref());
     assert!(matches!(mismatch, Err(StoreError::Key(_))));
 }
+
+#[test]
+fn a_key_that_was_written_half_is_not_there_and_can_be_written_again() {
+    let folder = Folder::new();
+    let store = KeyStore::open(&folder.0).unwrap();
+    let key = generate(&store, "/a", "1", KeyKind::Ed25519).name;
+    // The name is the last that is written before a key is there.
+    let only = |folder: PathBuf| std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let keys = only(folder.0.join("identities")).join("keys");
+    std::fs::remove_file(only(keys).join("name")).unwrap();
+    assert!(matches!(store.find(&key), Err(StoreError::Missing(..))));
+    assert_eq!(generate(&store, "/a", "1", KeyKind::Ed25519).name, key);
+    let other = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+    assert!(matches!(store.add_key(&key, &other, None), Err(StoreError::Exists(_))));
+    assert_eq!(store.keys(&name("/a")).unwrap(), [key]);
+}

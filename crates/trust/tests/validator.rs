@@ -136,6 +136,17 @@ fn a_forged_chain_is_refused_whatever_it_is_called() {
 }
 
 #[test]
+fn a_certificate_of_a_key_whose_name_is_longer_does_not_speak_for_the_key_that_was_named() {
+    let root = Party::anchor("/lab/KEY/1");
+    let other = root.issue("/lab/alice/KEY/1/KEY/2", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    let signer = Signer::new(other.key.clone(), name("/lab/alice/KEY/1"));
+    let data = signer.sign_data(&DataBuilder::new(name("/lab/alice/x"))).unwrap();
+    let refused = decide(&mut validator, Subject::Data(data), &[&other]).unwrap_err();
+    assert!(matches!(refused, Refusal::OtherKey { .. }), "{refused}");
+}
+
+#[test]
 fn certificates_count_only_in_their_time() {
     let root = Party::anchor("/lab/KEY/1");
     let expired = root.issue("/lab/alice/KEY/1", years(2000, 2010));

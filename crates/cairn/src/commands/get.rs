@@ -1,9 +1,10 @@
 //! `cairn get`: fetches an object.
 
 mod listing;
+mod output;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ use packet::{Component, ComponentKind, Name};
 use serde_json::json;
 
 use listing::ListingWriter;
+use output::{standard_output, write_pieces, writer};
 
 use super::put::Naming;
 use crate::tool::connect::ConnectArguments;
@@ -117,7 +119,7 @@ impl FindBy {
 
 /// Where the object goes.
 enum Target {
-    Output(BufWriter<io::Stdout>),
+    Output(BufWriter<File>),
     List(ListingWriter<io::Stdout>),
     /// What is no file: a device, a pipe.
     Special(BufWriter<File>, PathBuf),
@@ -219,14 +221,16 @@ impl GetArguments {
     /// Where to write, what to fetch, from which segment on, and how many bytes are there already.
     fn open(&self, name: Name) -> Result<(Target, Name, u64, u64), ToolError> {
         let Some(path) = &self.output else {
-            let out = BufWriter::with_capacity(1 << 20, io::stdout());
-            let target = if self.list { Target::List(ListingWriter::new(out)) } else { Target::Output(out) };
+            let target = match self.list {
+                true => Target::List(ListingWriter::new(BufWriter::new(io::stdout()))),
+                false => Target::Output(writer(standard_output()?)),
+            };
             return Ok((target, name, 0, 0));
         };
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             // Nothing can take its place by being renamed, and nobody would want that.
             let file = OpenOptions::new().write(true).open(path).map_err(ToolError::file(path))?;
-            return Ok((Target::Special(BufWriter::with_capacity(1 << 20, file), path.clone()), name, 0, 0));
+            return Ok((Target::Special(writer(file), path.clone()), name, 0, 0));
         }
         let (part, notes) = (beside(path, ".part"), beside(path, ".part.name"));
         let resumed = if self.resume { resume_point(&name, &part, &notes)? } else { None };
@@ -241,7 +245,7 @@ impl GetArguments {
         let (name, segment, bytes) = resumed.unwrap_or((name, 0, 0));
         file.set_len(bytes).map_err(ToolError::file(&part))?;
         file.seek(SeekFrom::Start(bytes)).map_err(ToolError::file(&part))?;
-        let out = BufWriter::with_capacity(1 << 20, file);
+        let out = writer(file);
         Ok((Target::File { out, part, notes, path: path.clone(), noted }, name, segment, bytes))
     }
 
@@ -321,22 +325,21 @@ fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, 
 }
 
 impl Reader for Writer {
-    fn piece(&mut self, piece: &Piece) -> io::Result<()> {
-        let content = piece.data.content();
-        self.bytes += content.len() as u64;
+    fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()> {
+        self.bytes += pieces.iter().map(|piece| piece.data.content().len() as u64).sum::<u64>();
         match &mut self.target {
-            Target::Output(out) => out.write_all(content),
-            Target::List(out) => out.write(content),
-            Target::Special(out, _) => out.write_all(content),
+            Target::Output(out) => write_pieces(out, pieces),
+            Target::List(out) => pieces.iter().try_for_each(|piece| out.write(piece.data.content())),
+            Target::Special(out, _) => write_pieces(out, pieces),
             Target::File { out, notes, noted, .. } => {
-                if !*noted {
+                if let Some(first) = pieces.first().filter(|_| !*noted) {
                     // The name of a segment less its number, and how long a segment is: enough to go on from here.
-                    let name = piece.data.name();
+                    let name = first.data.name();
                     let object = name.prefix(name.component_count().saturating_sub(1));
-                    std::fs::write(notes, format!("{object:#} {}\n", content.len()))?;
+                    std::fs::write(notes, format!("{object:#} {}\n", first.data.content().len()))?;
                     *noted = true;
                 }
-                out.write_all(content)
+                write_pieces(out, pieces)
             }
         }
     }

@@ -1,21 +1,20 @@
 //! `cairn put`: publishes a file, and answers for it until Ctrl-C.
 
-use std::collections::{BTreeMap, VecDeque};
+mod segments;
+
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use client::{Client, Happening};
-use flow::{
-    Answer, Authenticity, NamingConvention, Publication, PublicationConfig, PublishError, SegmentRange,
-    SegmentSize,
-};
+use flow::{Answer, Authenticity, NamingConvention, Publication, PublicationConfig, SegmentSize};
 use packet::time::Duration;
 use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
 use trust::Certificate;
+
+use segments::{Segments, Source};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -23,10 +22,6 @@ use crate::tool::progress::Progress;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, show_size, size};
 use crate::tool::{ToolError, finish, input, output};
-
-/// Bytes of signed packets that are kept, so that one that is asked for again soon need not be signed again: what is on its way at
-/// any time, and no more than a processor's cache holds. What is asked for later comes from content stores.
-const CACHE_BYTES: usize = 4 << 20;
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -106,37 +101,11 @@ fn segment_size(text: &str) -> Result<SegmentSize, String> {
     }
 }
 
-/// Where the bytes are.
-enum Source {
-    File(File),
-    Memory(Vec<u8>),
-}
-
-impl Source {
-    fn read(&self, range: SegmentRange, into: &mut Vec<u8>) -> std::io::Result<()> {
-        // A segment is smaller than a packet.
-        into.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
-        match self {
-            Source::File(file) => file.read_exact_at(into, range.offset_bytes),
-            Source::Memory(bytes) => {
-                let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
-                let part = bytes.get(start..).and_then(|rest| rest.get(..into.len()));
-                part.map(|part| into.copy_from_slice(part)).ok_or(std::io::ErrorKind::UnexpectedEof.into())
-            }
-        }
-    }
-}
-
 /// All that answers Interests.
 struct Served {
-    publication: Publication,
-    source: Source,
+    segments: Segments,
     /// Of the key that signs: published beside the object.
     certificate: Option<Certificate>,
-    cache: BTreeMap<u64, Data>,
-    cached: VecDeque<u64>,
-    cached_bytes: usize,
-    buffer: Vec<u8>,
 }
 
 impl PutArguments {
@@ -150,7 +119,7 @@ impl PutArguments {
         let (source, size_bytes) = self.source()?;
         let version = client.connection().clock().unix().as_millis();
         let mut served = self.prepare(source, size_bytes, version)?;
-        client.register(served.publication.prefix())?;
+        client.register(served.segments.publication().prefix())?;
         if let Some(certificate) = &served.certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
             if let Err(error) = client.register(&certificate.to_key_name()) {
@@ -212,46 +181,27 @@ impl PutArguments {
         if self.manifest {
             config.authenticity = Authenticity::Manifest;
         }
-        let publication = Publication::new(config)?;
-        let mut served = Served {
-            publication,
-            source,
-            certificate: key.and_then(|key| key.default_certificate),
-            cache: BTreeMap::new(),
-            cached: VecDeque::new(),
-            cached_bytes: 0,
-            buffer: Vec::new(),
-        };
-        self.make_manifest(&mut served, size_bytes)?;
-        Ok(served)
-    }
-
-    /// Hashes all segments and signs the list, if there is to be one.
-    fn make_manifest(&self, served: &mut Served, size_bytes: u64) -> Result<(), ToolError> {
+        let are_dear = key.is_some() && !self.manifest;
+        let mut segments = Segments::new(Publication::new(config)?, source, are_dear);
         let mut progress = Progress::new(self.quiet || !self.manifest, "hashing");
-        while let Some(range) = served.publication.next_unlisted() {
-            served.read(range)?;
-            served.publication.list_segment(&served.buffer)?;
-            if range.segment % 256 == 0 {
-                progress.set(range.offset_bytes, Some(size_bytes));
-            }
-        }
+        segments.list(|bytes| progress.set(bytes, Some(size_bytes)))?;
         progress.finish();
-        Ok(())
+        Ok(Served { segments, certificate: key.and_then(|key| key.default_certificate) })
     }
 
     fn announce(&self, served: &Served, size_bytes: u64) -> Result<(), ToolError> {
-        let name = served.publication.name();
+        let publication = served.segments.publication();
+        let name = publication.name();
         if self.json {
             output::json(&json!({
                 "name": name.to_string(),
                 "bytes": size_bytes,
-                "segments": served.publication.last_segment() + 1,
-                "segment_bytes": served.publication.segment_bytes(),
-                "manifest_packets": served.publication.manifest().len(),
+                "segments": publication.last_segment() + 1,
+                "segment_bytes": publication.segment_bytes(),
+                "manifest_packets": publication.manifest().len(),
             }))?;
         } else if !self.quiet {
-            let segments = match served.publication.last_segment() {
+            let segments = match publication.last_segment() {
                 0 => "1 segment".to_owned(),
                 last => format!("{} segments", last + 1),
             };
@@ -279,9 +229,9 @@ impl Served {
         {
             return Ok(Some(certificate.data().clone()));
         }
-        match self.publication.answer(interest)? {
+        match self.segments.publication().answer(interest)? {
             Answer::Segment(range) => {
-                let data = self.segment(range.segment)?;
+                let data = self.segments.packet(range.segment)?;
                 // One that is asked for by its digest may be another.
                 Ok(interest.matches(&data).then_some(data))
             }
@@ -292,33 +242,5 @@ impl Served {
             }
             Answer::NotMine => Ok(None),
         }
-    }
-
-    fn segment(&mut self, segment: u64) -> Result<Data, ToolError> {
-        if let Some(data) = self.cache.get(&segment) {
-            return Ok(data.clone());
-        }
-        let data = self.make_segment(segment)?;
-        self.cached_bytes += data.wire().len();
-        self.cache.insert(segment, data.clone());
-        self.cached.push_back(segment);
-        while self.cached_bytes > CACHE_BYTES {
-            let Some(oldest) = self.cached.pop_front() else { break };
-            self.cached_bytes -= self.cache.remove(&oldest).map_or(0, |data| data.wire().len());
-        }
-        Ok(data)
-    }
-
-    fn make_segment(&mut self, segment: u64) -> Result<Data, ToolError> {
-        let last = self.publication.last_segment();
-        let range = self.publication.range(segment).ok_or(PublishError::NoSegment { segment, last })?;
-        self.read(range)?;
-        Ok(self.publication.segment(segment, &self.buffer)?)
-    }
-
-    fn read(&mut self, range: SegmentRange) -> Result<(), ToolError> {
-        self.source
-            .read(range, &mut self.buffer)
-            .map_err(|error| ToolError::other(format!("the file can no longer be read as it was: {error}")))
     }
 }

@@ -1,6 +1,7 @@
 //! `cairn status`: how a forwarder is.
 
-use std::io::IsTerminal as _;
+mod watch;
+
 use std::process::ExitCode;
 
 use clap::Args;
@@ -11,6 +12,8 @@ use management::{
 };
 use packet::time::Duration;
 use serde_json::{Value, json};
+
+use watch::Watch;
 
 use super::{content_store, face, route, strategy};
 use crate::tool::forwarder::{Forwarder, ForwarderArguments};
@@ -25,14 +28,15 @@ Examples:
   cairn status --all --json
   cairn status --watch 1s
 
-Exit codes: 0 done; 1 failure; 2 wrong usage.")]
+Exit codes: 0 done, or with --watch stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     pub(crate) forwarder: ForwarderArguments,
     /// Faces, routes, strategies and the content store too.
     #[arg(long)]
     all: bool,
-    /// Show it again and again, with rates; every second or more seldom, for a forwarder's answers hold that long.
+    /// Show it again and again until Ctrl-C, with rates; every second or more seldom, for a forwarder's answers hold that long. A forwarder
+    /// that goes away is waited for.
     #[arg(long, value_name = "EVERY", num_args = 0..=1, default_missing_value = "2s", value_parser = interval)]
     watch: Option<Duration>,
     /// With --watch: stop after so many times.
@@ -68,26 +72,9 @@ impl StatusArguments {
     }
 
     pub(crate) fn run_on(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
-        let mut before: Option<GeneralStatus> = None;
-        let mut shown = 0;
-        loop {
-            let report = Report::fetch(forwarder, self.all)?;
-            if self.watch.is_some() && !forwarder.json && std::io::stdout().is_terminal() {
-                // Home, and erase what was there.
-                output::bytes(b"\x1b[H\x1b[2J")?;
-            }
-            report.print(forwarder.json, before.as_ref())?;
-            shown += 1;
-            let Some(every) = self.watch else { return Ok(()) };
-            if self.count.is_some_and(|count| shown >= count) {
-                return Ok(());
-            }
-            before = Some(report.general);
-            let until = forwarder.client.now() + every;
-            // Nobody sends us anything; this waits, and ends early at a signal.
-            if forwarder.client.next(Some(until))?.is_none() && forwarder.client.now() < until {
-                return Ok(());
-            }
+        match self.watch {
+            Some(every) => Watch { all: self.all, every, count: self.count }.run(forwarder),
+            None => Report::fetch(forwarder, self.all)?.print(forwarder.json, None),
         }
     }
 }

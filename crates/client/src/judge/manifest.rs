@@ -3,16 +3,20 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use flow::{Subject, Unverified};
-use packet::ndn::tlv;
 use packet::time::Instant;
-use packet::{Component, ComponentKind, Data, Interest, NackReason, Name, NameRef};
-use trust::manifest::{ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of};
+use packet::{Component, Data, Interest, NackReason, Name, NameRef};
+use trust::manifest::{
+    ManifestError, ManifestLimits, ManifestReader, SegmentVerdict, manifest_name, object_of,
+};
 
 use super::requests::Requests;
 use super::{Judge, Now, Summary, Verdict};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;
+
+/// Packets of the manifest that may turn out to be forged, or damaged in somebody's cache, before the manifest itself counts as such.
+const MAX_FORGED: u32 = 4;
 
 /// Segments that wait for the part of the manifest that speaks of them.
 const MAX_HELD: usize = 64 << 10;
@@ -38,6 +42,8 @@ struct Reading {
     last: Option<u64>,
     first_is_judged: bool,
     first: Option<Data>,
+    /// Packets that were not what they should be.
+    forged: u32,
 }
 
 impl ManifestJudge {
@@ -60,9 +66,15 @@ impl ManifestJudge {
         match manifest_name(&object) {
             Ok(name) => {
                 let reader = ManifestReader::new(object, ManifestLimits::default());
-                let reading =
-                    Reading { name, reader, next_asked: 0, last: None, first_is_judged: false, first: None };
-                self.reader = Some(reading);
+                self.reader = Some(Reading {
+                    name,
+                    reader,
+                    next_asked: 0,
+                    last: None,
+                    first_is_judged: false,
+                    first: None,
+                    forged: 0,
+                });
                 self.ask();
             }
             Err(error) => self.broken = Some(error.to_string()),
@@ -75,13 +87,31 @@ impl ManifestJudge {
         // How many there are is known from the first one.
         let end = reading.last.map_or(1, |last| last.saturating_add(1));
         while self.requests.len() < WINDOW && reading.next_asked < end {
-            let mut digits = Vec::new();
-            tlv::write_nni(&mut digits, reading.next_asked);
-            if let Ok(name) = reading.name.with(Component::new(ComponentKind::SEGMENT, &digits)) {
-                self.requests.ask(name);
-            }
+            self.requests.ask_for(&reading.name, reading.next_asked);
             reading.next_asked += 1;
         }
+    }
+
+    /// A packet was not the one it should be: asks for it again, unless that has happened too often.
+    fn ask_again(&mut self, number: u64, problem: String) {
+        let Some(reading) = &mut self.reader else { return };
+        reading.forged += 1;
+        if reading.forged >= MAX_FORGED {
+            return self.give_up(problem);
+        }
+        self.requests.ask_for(&reading.name, number);
+    }
+
+    /// Goes on after the reader has taken in a packet, or refused it.
+    fn go_on(&mut self, taken: Result<(), ManifestError>) {
+        match taken {
+            Ok(()) => {}
+            // Which may be one that came early, and not the one that was taken in now.
+            Err(error @ ManifestError::Digest(number)) => self.ask_again(number, error.to_string()),
+            Err(error) => self.give_up(error.to_string()),
+        }
+        self.judge_held();
+        self.ask();
     }
 
     fn take_manifest_packet(&mut self, now: Now, data: &Data) {
@@ -95,11 +125,8 @@ impl ManifestJudge {
             }
             return;
         }
-        if let Err(error) = reading.reader.handle_packet(data) {
-            self.give_up(error.to_string());
-        }
-        self.judge_held();
-        self.ask();
+        let taken = reading.reader.handle_packet(data);
+        self.go_on(taken);
     }
 
     /// Takes the verdict on the first packet.
@@ -111,18 +138,15 @@ impl ManifestJudge {
             }
             let Some(reading) = &mut self.reader else { continue };
             let Some(first) = reading.first.take() else { continue };
-            reading.first_is_judged = true;
             if let Some(refused) = verdict.refused {
-                self.give_up(format!("its manifest is refused: {refused}"));
+                self.ask_again(0, format!("its manifest is refused: {refused}"));
                 continue;
             }
+            reading.first_is_judged = true;
             let last = first.ndn().and_then(|view| view.final_block()).and_then(Component::number);
             reading.last = Some(last.unwrap_or(0));
-            if let Err(error) = reading.reader.handle_first(&first) {
-                self.give_up(error.to_string());
-            }
-            self.judge_held();
-            self.ask();
+            let taken = reading.reader.handle_first(&first);
+            self.go_on(taken);
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use packet::ndn::InterestBuilder;
+use packet::ndn::{InterestBuilder, tlv};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Interest, Name, NameRef};
+use packet::{Component, ComponentKind, Interest, Name, NameRef};
 
 const LIFETIME: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 5;
@@ -36,6 +36,16 @@ impl Requests {
     /// Asks for `name`, unless it is asked for already.
     pub(super) fn ask(&mut self, name: Name) {
         self.waiting.entry(name).or_insert(Waiting { attempts: 0, deadline: None });
+    }
+
+    /// Asks for packet `number` of what is called `name`.
+    pub(super) fn ask_for(&mut self, name: &Name, number: u64) {
+        let mut digits = Vec::new();
+        tlv::write_nni(&mut digits, number);
+        // A name that is too long for the number could not be published either.
+        if let Ok(name) = name.with(Component::new(ComponentKind::SEGMENT, &digits)) {
+            self.ask(name);
+        }
     }
 
     /// It came; says whether it was asked for.

@@ -3,20 +3,23 @@
 //! A [`Publication`] knows an object's name, version and size, and holds none of its bytes: its owner reads those of a segment
 //! when somebody asks for it. So an object of any size can be served from a file in constant memory.
 
+mod assemble;
 mod manifest;
 mod size;
 
-use packet::ndn::DataBuilder;
+use packet::ndn::{DataBuilder, tlv};
 use packet::time::Duration;
-use packet::{ContentType, Data, DecodeError, EncodeError, Interest, Name, NameRef};
+use packet::{ComponentKind, ContentType, Data, DecodeError, EncodeError, Interest, Name, NameRef};
 use thiserror::Error;
 use trust::manifest::ManifestError;
 use trust::{SignError, Signer};
 
 use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
 
+use assemble::Common;
 use manifest::Listing;
 
+pub use assemble::{OpenSegment, SegmentMemory};
 pub use manifest::Authenticity;
 pub use size::SegmentSize;
 
@@ -164,7 +167,10 @@ pub struct Publication {
     prefix: Name,
     segment_bytes: u64,
     last_segment: u64,
-    final_block: Name,
+    /// What all segments have in common.
+    common: Common,
+    /// Signs segments that a manifest lists.
+    digest: Signer,
     metadata_prefix: Name,
     metadata_name: Name,
     listing: Option<Listing>,
@@ -190,14 +196,21 @@ impl Publication {
         let metadata_name = config.convention.with_version(&metadata_prefix, version)?;
         let metadata_name = config.convention.with_segment(&metadata_name, 0)?;
         let listing = Listing::start(&config, &name)?;
+        let digest = Signer::digest();
+        let signer = match config.authenticity {
+            Authenticity::EachPacket => &config.signer,
+            Authenticity::Manifest => &digest,
+        };
+        let sample = builder(&config, name.clone(), final_block.as_ref());
         Ok(Publication {
+            common: Common::of(&sample, signer)?,
+            digest,
             listing,
             config,
             name,
             prefix,
             segment_bytes,
             last_segment,
-            final_block,
             metadata_prefix,
             metadata_name,
         })
@@ -283,12 +296,10 @@ impl Publication {
             let expected_bytes = range.len_bytes;
             return Err(PublishError::WrongLength { segment, expected_bytes, given_bytes: content.len() });
         }
-        let name = self.config.convention.with_segment(&self.name, segment)?;
-        let builder = builder(&self.config, name, self.final_block.as_ref()).content(content.to_vec());
-        match self.config.authenticity {
-            Authenticity::EachPacket => Ok(self.config.signer.sign_data(&builder)?),
-            Authenticity::Manifest => Ok(Signer::digest().sign_data(&builder)?),
-        }
+        let mut memory = SegmentMemory::new();
+        let mut open = self.open_segment(segment, &mut memory)?;
+        open.content_mut().copy_from_slice(content);
+        self.seal(open, &mut memory)
     }
 
     /// The packet that tells this version's name, and how large the object is.
@@ -321,11 +332,16 @@ impl Publication {
     /// The segment number at the end of `name`, which begins with this version's name.
     fn segment_of(&self, name: NameRef<'_>) -> Option<u64> {
         let rest = name.canonical().get(self.name.canonical().len()..)?;
-        let mut components = NameRef::decode(rest).ok()?.components();
-        let segment = segment_number(components.next()?)?;
-        // The other convention's component would be another name.
-        let same = self.config.convention.with_segment(&self.name, segment).ok()?.as_ref() == name;
-        (components.next().is_none() && same).then_some(segment)
+        let rest = NameRef::decode(rest).ok().filter(|rest| rest.component_count() == 1)?;
+        let component = rest.last()?;
+        let segment = segment_number(component)?;
+        // The other convention's component would be another name, and so would a number in more bytes than it needs.
+        let (kind, marker_bytes) = match self.config.convention {
+            NamingConvention::Typed => (ComponentKind::SEGMENT, 0),
+            NamingConvention::Marker => (ComponentKind::GENERIC, 1),
+        };
+        let same = component.kind == kind && component.value.len() == marker_bytes + tlv::nni_len(segment);
+        same.then_some(segment)
     }
 }
 

@@ -138,3 +138,55 @@ fn content_of_another_length_is_refused() {
     assert!(matches!(publication.segment(0, &[1; 10]), Err(PublishError::WrongLength { segment: 0, .. })));
     assert!(matches!(publication.segment(9, &[]), Err(PublishError::NoSegment { segment: 9, last: 2 })));
 }
+
+#[test]
+fn a_segment_is_the_packet_that_the_encoder_of_packets_makes() {
+    let key = trust::PrivateKey::generate(trust::KeyKind::Hmac).unwrap();
+    let keyed = Signer::new(key, "/lab/KEY/1".parse().unwrap());
+    for (signer, naming, kind, freshness) in [
+        (Signer::digest(), NamingConvention::Typed, ContentType::BLOB, Duration::from_secs(10)),
+        (keyed, NamingConvention::Marker, ContentType(7), Duration::from_millis(70_000)),
+        (Signer::null(), NamingConvention::Typed, ContentType::BLOB, Duration::ZERO),
+    ] {
+        for size_bytes in [0u64, 1, 100, 8000, 300 * 8000 + 5] {
+            let publication = publication(size_bytes, |config| {
+                (config.signer, config.convention) = (signer.clone(), naming);
+                (config.content_type, config.freshness) = (kind, freshness);
+            });
+            let last = publication.last_segment();
+            for segment in [0, last / 2, last] {
+                let content = vec![segment as u8; publication.range(segment).unwrap().len_bytes as usize];
+                let name = naming.with_segment(publication.name(), segment).unwrap();
+                let final_block = naming.with_segment(&Name::root(), last).unwrap();
+                let mut expected = DataBuilder::new(name).content_type(kind).content(content.clone());
+                expected = expected.final_block(final_block.as_ref().last().unwrap());
+                if freshness > Duration::ZERO {
+                    expected = expected.freshness(freshness);
+                }
+                let expected = signer.sign_data(&expected).unwrap();
+                assert_eq!(publication.segment(segment, &content).unwrap().wire(), expected.wire());
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_of_a_segment_is_used_again_only_when_nobody_refers_to_it() {
+    let publication = publication(40_000, |_| {});
+    let mut memory = SegmentMemory::new();
+    let mut make = |segment: u64| {
+        let mut open = publication.open_segment(segment, &mut memory).unwrap();
+        open.content_mut().fill(segment as u8);
+        publication.seal(open, &mut memory).unwrap()
+    };
+    let first = make(0);
+    let second = make(1);
+    assert_ne!(first.wire().as_ptr(), second.wire().as_ptr());
+    let (place, kept) = (first.wire().as_ptr(), first.content().as_ptr());
+    drop(first);
+    let third = make(2);
+    assert_eq!((third.wire().as_ptr(), third.content().as_ptr()), (place, kept));
+    assert_eq!((second.content(), third.content()), (&[1; 8000][..], &[2; 8000][..]));
+    assert_eq!(publication.segment(1, &[1; 8000]).unwrap().wire(), second.wire());
+    assert_eq!(publication.segment(2, &[2; 8000]).unwrap().wire(), third.wire());
+}

@@ -211,10 +211,12 @@ pub enum UpdateFaceError {
 pub enum FaceConflict {
     /// Its transport does not know this persistency.
     Persistency,
-    /// Local fields are for local faces.
+    /// Local fields are for local faces, and the node's own applications always have them.
     LocalFields,
-    /// Reliability needs exactly one peer.
+    /// Reliability needs exactly one peer that is somewhere else.
     Reliability,
+    /// The face has no queue whose length could be marked.
+    CongestionMarking,
     /// The MTU is below 64 bytes, or the transport takes frames of any size.
     Mtu,
 }
@@ -223,8 +225,11 @@ impl std::fmt::Display for FaceConflict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             FaceConflict::Persistency => "it cannot have this persistency",
-            FaceConflict::LocalFields => "local fields are for local faces only",
+            FaceConflict::LocalFields => {
+                "local fields are for local faces only, and always on inside the node"
+            }
             FaceConflict::Reliability => "losses can be repaired with exactly one peer only",
+            FaceConflict::CongestionMarking => "there is no queue to mark packets in",
             FaceConflict::Mtu => "an MTU has 64 bytes or more, and there is none over connections",
         })
     }

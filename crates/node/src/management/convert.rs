@@ -99,6 +99,11 @@ pub(super) fn conflicts(wanted: &ControlParameters, conflicts: &[FaceConflict]) 
             FaceConflict::Persistency => body.face_persistency = wanted.face_persistency,
             FaceConflict::LocalFields => bits = bits.with(FaceFlags::LOCAL_FIELDS),
             FaceConflict::Reliability => bits = bits.with(FaceFlags::LP_RELIABILITY),
+            FaceConflict::CongestionMarking => {
+                bits = bits.with(FaceFlags(FaceFlags::CONGESTION_MARKING.0 & wanted.mask.unwrap_or(0)));
+                body.base_congestion_marking_interval_ns = wanted.base_congestion_marking_interval_ns;
+                body.default_congestion_threshold_bytes = wanted.default_congestion_threshold_bytes;
+            }
             FaceConflict::Mtu => body.mtu_bytes = wanted.mtu_bytes,
         }
     }

@@ -10,8 +10,8 @@ use packet::{Dialect, Name};
 use super::parameters::{face_id, face_or_self};
 use super::{NfdManagement, Outcome, Request, convert};
 use crate::control::{
-    CreateFace, CreateFaceError, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri,
-    NodeControl, Now, UpdateFaceError,
+    CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind, FacePersistency,
+    FaceState, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, Now, UpdateFaceError,
 };
 
 /// How long a face may take to connect until the command that asked for it fails, as in NFD.
@@ -118,13 +118,14 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
         text.parse::<FaceUri>()
             .map_err(|error| ControlResponse::error(StatusCode::BadParameters, error.to_string()))
     };
+    let unsupported = || ControlResponse::error(StatusCode::UnsupportedProtocol, "Unsupported protocol");
     let text = parameters.uri.as_deref().unwrap_or_default();
     let remote = match uri(text) {
+        // As in NFD. Whoever may ask for faces could otherwise have the node open, as its own user, any socket that has a path.
+        Ok(FaceUri::Unix(_)) => return Err(unsupported()),
         Ok(remote) => remote,
         // A scheme that is not known is another thing than an address that is wrong.
-        Err(_) if is_of_unknown_scheme(text) => {
-            return Err(ControlResponse::error(StatusCode::UnsupportedProtocol, "Unsupported protocol"));
-        }
+        Err(_) if is_of_unknown_scheme(text) => return Err(unsupported()),
         Err(response) => return Err(response),
     };
     let local = parameters.local_uri.as_deref().map(uri).transpose()?;
@@ -145,8 +146,11 @@ pub(super) fn update(
     from: FaceId,
     parameters: &ControlParameters,
 ) -> ControlResponse {
-    let face = face_or_self(parameters, from);
-    let updated: Result<FaceStatus, _> = node.update_face(face, convert::face_changes(parameters));
+    let changes = convert::face_changes(parameters);
+    let updated = match face_or_self(parameters, from) {
+        INTERNAL_FACE => update_internal_face(node, changes),
+        face => node.update_face(face, changes),
+    };
     match updated {
         Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, false)),
         Err(UpdateFaceError::NoFace(_)) => {
@@ -160,6 +164,30 @@ pub(super) fn update(
             ControlResponse::error(StatusCode::Unavailable, error.to_string())
         }
     }
+}
+
+/// The face of the node's own applications is there as every other, and is what it is: it can be asked for what it has already.
+fn update_internal_face(
+    node: &mut dyn NodeControl,
+    changes: FaceChanges,
+) -> Result<FaceStatus, UpdateFaceError> {
+    let face = node.face(INTERNAL_FACE).ok_or(UpdateFaceError::ShuttingDown)?;
+    let FaceChanges { persistency, local_fields, reliability, congestion_marking, mtu_bytes, .. } = changes;
+    let (interval, threshold) = (changes.congestion_interval, changes.congestion_threshold_bytes);
+    let marks_otherwise = interval.is_some_and(|wanted| wanted != face.congestion.interval)
+        || threshold.is_some_and(|wanted| wanted != face.congestion.threshold_bytes)
+        || congestion_marking.is_some_and(|wanted| wanted != face.congestion_marking);
+    let conflicts: Vec<FaceConflict> = [
+        (FaceConflict::Persistency, persistency.is_some_and(|wanted| wanted != face.persistency)),
+        (FaceConflict::LocalFields, local_fields.is_some_and(|wanted| wanted != face.local_fields)),
+        (FaceConflict::Reliability, reliability.is_some_and(|wanted| wanted != face.reliability)),
+        (FaceConflict::CongestionMarking, marks_otherwise),
+        (FaceConflict::Mtu, mtu_bytes.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(conflict, is_one)| is_one.then_some(conflict))
+    .collect();
+    if conflicts.is_empty() { Ok(face) } else { Err(UpdateFaceError::Conflict { face: face.id, conflicts }) }
 }
 
 /// `faces/destroy`. That there is no such face is fine: it is gone.

@@ -100,6 +100,8 @@ fn faces_to_nonsense_are_refused_with_a_status_code_and_none_is_left() {
     let before = victim.faces().len();
     let mut peer = connect(&victim.unix, Instant::now() + SOON);
     let long = format!("unix:///{}", "x".repeat(6000));
+    let Place::Unix(path) = &victim.unix else { unreachable!("it is the path of a socket") };
+    let own_socket = format!("unix://{}", path.display());
     let nonsense = [
         "",
         "://",
@@ -113,6 +115,8 @@ fn faces_to_nonsense_are_refused_with_a_status_code_and_none_is_left() {
         "unix://relative",
         "unix:///no/such/socket",
         "unix:///dev/null",
+        // Somebody listens there: the node itself.
+        &own_socket,
         "unix:///",
         "fd://0",
         "internal://",
@@ -135,10 +139,15 @@ fn faces_to_nonsense_are_refused_with_a_status_code_and_none_is_left() {
 }
 
 #[test]
-fn a_face_of_the_nodes_own_cannot_be_destroyed() {
+fn a_face_of_the_nodes_own_cannot_be_destroyed_or_changed() {
     let victim = Victim::start();
     let mut peer = connect(&victim.unix, Instant::now() + SOON);
     let own = ControlParameters { face_id: Some(1), ..Default::default() };
+    let without_local_fields = ControlParameters { flags: Some(0), mask: Some(1), ..own.clone() };
+    for (parameters, code) in [(&own, StatusCode::Ok), (&without_local_fields, StatusCode::Conflict)] {
+        let response = command(&mut peer, Command::FacesUpdate, parameters, Instant::now() + SOON);
+        assert_eq!(response.unwrap().code, code);
+    }
     let response = command(&mut peer, Command::FacesDestroy, &own, Instant::now() + SOON);
     assert!(response.is_some());
     victim.assert_manages();

@@ -5,7 +5,7 @@ use management::{
     Command, ControlParameters, ControlResponse, FaceEventKind as Kind, FaceEventNotification,
     FacePersistency, Reach, StatusCode,
 };
-use node::control::{CreateFaceError, FaceEventKind, FaceState};
+use node::control::{CreateFaceError, FaceEventKind, FaceState, INTERNAL_FACE};
 use packet::time::Duration;
 
 use crate::fake_node::{APPLICATION, NEIGHBOUR};
@@ -59,7 +59,8 @@ fn addresses_that_are_not_canonical_are_bad_parameters_and_unknown_schemes_unsup
     for uri in ["", "192.0.2.1", "udp://192.0.2.1:6363", "udp4://localhost:6363", "udp4://192.0.2.1"] {
         assert_eq!(manager.fails(Command::FacesCreate, &to(uri)), 400, "{uri}");
     }
-    for uri in ["quic://192.0.2.1:6363", "carrier+pigeon://loft"] {
+    // No face to a socket with a path is made on request, whether there is one or not.
+    for uri in ["quic://192.0.2.1:6363", "carrier+pigeon://loft", "unix:///run/other.sock", "unix:///"] {
         assert_eq!(manager.fails(Command::FacesCreate, &to(uri)), 406, "{uri}");
     }
     let bad_local = ControlParameters { local_uri: Some("eth0".to_owned()), ..to("udp4://192.0.2.9:6363") };
@@ -169,6 +170,37 @@ fn an_update_that_cannot_be_names_what_is_wrong_and_changes_nothing() {
     let expected = ControlParameters { face_id: None, flags: Some(1), mask: Some(1), ..wrong };
     assert_eq!(response.expect_parameters().unwrap(), expected);
     assert_eq!(manager.node.faces[&NEIGHBOUR], before);
+}
+
+#[test]
+fn the_face_of_the_node_itself_is_there_and_stays_as_it_is() {
+    let mut manager = Manager::new();
+    let before = manager.node.faces[&INTERNAL_FACE].clone();
+    let own = ControlParameters { face_id: Some(1), ..Default::default() };
+    let asked_for_what_it_has = ControlParameters {
+        flags: Some(before.local_fields.into()),
+        mask: Some(1),
+        face_persistency: Some(FacePersistency::Persistent),
+        default_congestion_threshold_bytes: Some(65_536),
+        ..own.clone()
+    };
+    for wanted in [&own, &asked_for_what_it_has] {
+        let told = manager.done(Command::FacesUpdate, wanted);
+        assert_eq!((told.face_id, told.face_persistency), (Some(1), Some(FacePersistency::Persistent)));
+        assert_eq!((told.flags, told.default_congestion_threshold_bytes), (Some(4), Some(65_536)));
+    }
+    let other = ControlParameters {
+        flags: Some(3),
+        mask: Some(7),
+        face_persistency: Some(FacePersistency::OnDemand),
+        mtu_bytes: Some(1400),
+        base_congestion_marking_interval_ns: Some(1),
+        ..own
+    };
+    let response = manager.tell(Command::FacesUpdate, &other);
+    assert_eq!(response.code, StatusCode::Conflict);
+    assert_eq!(response.expect_parameters().unwrap(), ControlParameters { face_id: None, ..other });
+    assert_eq!(manager.node.faces[&INTERNAL_FACE], before);
 }
 
 #[test]

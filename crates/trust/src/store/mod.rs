@@ -160,7 +160,8 @@ impl KeyStore {
             }
         }
         let folder = self.key_folder(name);
-        if folder.exists() {
+        // A folder without a name is what a crash left of a key that never was there.
+        if folder.join("name").exists() {
             return Err(StoreError::Exists(name.to_string()));
         }
         let identity =

@@ -155,6 +155,11 @@ impl Validator {
             for id in fetch.waiting {
                 let Some(mut chain) = self.waiting.remove(&id) else { continue };
                 let added = match &certificate {
+                    // A name that only begins like the one that was asked for is another key's.
+                    Ok(other) if Some(other.key_name()) != names::key_of(locator.as_ref()) => {
+                        let (asked, name) = (locator.to_string(), other.name().to_string());
+                        Err(Refusal::OtherKey { asked, name })
+                    }
                     Ok(certificate) => chain.push(now, certificate.clone(), self.limits.depth),
                     Err(error) => Err(Refusal::NotACertificate(error.clone())),
                 };

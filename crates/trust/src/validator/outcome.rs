@@ -130,6 +130,14 @@ pub enum Refusal {
         /// Why it did not come.
         failure: FetchFailure,
     },
+    /// What came is a certificate of another key.
+    #[error("{name} is no certificate of the key that {asked} names")]
+    OtherKey {
+        /// The name that was asked for.
+        asked: String,
+        /// The certificate.
+        name: String,
+    },
     /// What came instead of a certificate is none.
     #[error(transparent)]
     NotACertificate(#[from] CertificateError),

@@ -1,0 +1,91 @@
+//! Showing it again and again, whatever becomes of the forwarder meanwhile.
+
+use std::io::IsTerminal as _;
+use std::time::Duration as StdDuration;
+
+use client::ClientError;
+use management::GeneralStatus;
+use packet::time::Duration;
+use rustix::event::{Timespec, poll};
+
+use super::Report;
+use crate::tool::forwarder::Forwarder;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::{ToolError, output};
+
+/// How long to wait until a forwarder that went away is looked for again.
+const LOOK_AGAIN: StdDuration = StdDuration::from_millis(500);
+
+/// What is shown, and how often.
+pub(super) struct Watch {
+    /// Also what is not shown of the forwarder as a whole.
+    pub(super) all: bool,
+    pub(super) every: Duration,
+    /// How many times at most.
+    pub(super) count: Option<u64>,
+}
+
+impl Watch {
+    /// Shows it until Ctrl-C, or often enough. A forwarder that cannot be asked the first time is a failure; one that goes away later is
+    /// waited for, as it may be starting again.
+    pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut before = None;
+        let mut shown = 0;
+        while !interrupt.came() {
+            match self.show_and_wait(forwarder, &mut before, &mut shown) {
+                Ok(()) if self.count.is_some_and(|count| shown >= count) => break,
+                Ok(()) => {}
+                Err(_) if interrupt.came() => break,
+                Err(ToolError::Client(error)) if shown > 0 && is_away(&error) => {
+                    tell!("cairn: {error}; waiting for it to come back");
+                    await_return(forwarder, &interrupt);
+                    // It counts from zero again.
+                    before = None;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn show_and_wait(
+        &self,
+        forwarder: &mut Forwarder,
+        before: &mut Option<GeneralStatus>,
+        shown: &mut u64,
+    ) -> Result<(), ToolError> {
+        let report = Report::fetch(forwarder, self.all)?;
+        if !forwarder.json && std::io::stdout().is_terminal() {
+            // Home, and erase what was there.
+            output::bytes(b"\x1b[H\x1b[2J")?;
+        }
+        report.print(forwarder.json, before.as_ref())?;
+        *before = Some(report.general);
+        *shown += 1;
+        if self.count.is_none_or(|count| *shown < count) {
+            let until = forwarder.client.now() + self.every;
+            // Nobody sends us anything; this waits, and ends early at a signal.
+            while forwarder.client.next(Some(until))?.is_some() {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether what happened is what happens when a forwarder ends, or hangs.
+fn is_away(error: &ClientError) -> bool {
+    matches!(error, ClientError::Closed(_) | ClientError::Socket(..) | ClientError::NoAnswer(..))
+}
+
+/// Connects anew as soon as that is possible, and says so; or returns at a signal.
+fn await_return(forwarder: &mut Forwarder, interrupt: &Interrupt) {
+    let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN.subsec_nanos().into() };
+    while !interrupt.came() {
+        if forwarder.client.reconnect().is_ok() {
+            tell!("cairn: connected to {} again", forwarder.client.connection().remote());
+            return;
+        }
+        // Waits for nothing but time, and for signals.
+        let _ = poll(&mut [], Some(&pause));
+    }
+}

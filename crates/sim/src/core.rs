@@ -9,8 +9,8 @@ use packet::{LinkHeader, NameHasher, PrefixHashes};
 
 use crate::event_queue::{Alarm, EventQueue, Source};
 use crate::framed::Framed;
+use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer};
-use crate::link::{Departure, Managed};
 use crate::node::Node;
 use crate::parcel::Parcels;
 use crate::trace::Trace;
@@ -207,7 +207,7 @@ impl Core {
                     self.parcels.release(parcel);
                 }
                 Some(Departure::Send { parcel, size_bytes, marked }) => {
-                    let time = Managed::sending_time(managed.rate_bits_per_second, size_bytes);
+                    let time = managed.sending_time(size_bytes);
                     managed.sending = Some(parcel);
                     channel.counters.marks += u64::from(marked);
                     if marked {

@@ -7,7 +7,7 @@ mod transmission;
 
 use packet::time::Duration;
 
-pub(crate) use channel::{Channel, Flight, Offer};
+pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
 pub(crate) use codel::Departure;
 use engine::{FaceConfig, RateControlConfig, RateMethod};
 

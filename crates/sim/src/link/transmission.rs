@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn a_packet_that_waited_for_nobody_takes_its_whole_time() {
         let mut transmission = Transmission::new(10_000_000_000);
-        let times = [1002, 1001, 1002, 1001, 1002].map(Duration::from_nanos);
+        let times = [1002, 1002, 1001, 1002, 1001].map(Duration::from_nanos);
         assert_eq!(times.map(|_| transmission.next(1252)), times);
         for _ in 0..5 {
             transmission.rest();

@@ -144,8 +144,9 @@ impl<E: Eviction> Cache<E> {
                 self.policy.prefetch_around(slot);
             }
         }
-        let gone = victims[..count].iter().filter_map(|&slot| self.objects.get(slot as usize));
-        touch(&self.slots, gone.copied());
+        let gone = || victims[..count].iter().filter_map(|&slot| self.objects.get(slot as usize).copied());
+        gone().for_each(|object| self.policy.prefetch(key_of(object)));
+        touch(&self.slots, gone());
     }
 
     #[inline(always)]

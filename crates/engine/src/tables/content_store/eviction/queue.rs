@@ -80,12 +80,6 @@ impl Queue {
         None
     }
 
-    /// The key of the first number, if that is still there.
-    #[inline]
-    pub(super) fn first_key(&self, nodes: &Nodes) -> Option<u32> {
-        nodes.nodes.get(*self.ids.front()?).map(|node| node.key)
-    }
-
     /// Takes `id` out; it must be in this queue.
     pub(super) fn remove(&mut self, nodes: &mut Nodes, id: u32) {
         let Some(node) = nodes.nodes.get_mut(id) else { return };

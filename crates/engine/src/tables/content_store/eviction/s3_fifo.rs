@@ -53,10 +53,6 @@ impl Eviction for S3Fifo {
         loop {
             let small_is_due = self.small.len() * SMALL_SHARE >= self.len() || self.main.len() == 0;
             if small_is_due && let Some((oldest, key, mark)) = self.small.pop(&mut self.nodes) {
-                // Who is next will need its place among the ghosts when the next one comes.
-                if let Some(next) = self.small.first_key(&self.nodes) {
-                    self.ghost.prefetch(next);
-                }
                 // Asked for more than once since it came: it has earned its place.
                 if mark > 1 {
                     self.main.push(&mut self.nodes, oldest, key, 0);

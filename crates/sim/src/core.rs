@@ -199,7 +199,7 @@ impl Core {
     pub(crate) fn prepare(&mut self, number: u32) {
         let channel = &mut self.channels[number as usize];
         let Link { ends, framed: None, .. } = &self.links[channel.link as usize] else { return };
-        let (&[first, second], Some(flights)) = (ends.as_slice(), channel.to_prepare()) else { return };
+        let (&[first, second], Some(flights)) = (ends.as_slice(), channel.next_to_prepare()) else { return };
         let mut batch = [None; PREPARED_AT_ONCE];
         for (place, flight) in batch.iter_mut().zip(flights) {
             let Parcel { packet: Some(packet), hashes, .. } = self.parcels.get(flight.cargo) else { return };

@@ -42,7 +42,7 @@ pub(crate) struct Channel {
     impairment: Option<Box<Impaired>>,
     /// In the order of arrival.
     pub(crate) flights: VecDeque<Flight>,
-    /// How many of the first of them the engine at the other end has been told of; see [`Channel::to_prepare`].
+    /// How many of the first of them the engine at the other end has been told of; see [`Channel::next_to_prepare`].
     prepared: usize,
     /// When the latest of them arrives; no other may come before it.
     latest_arrival: Instant,
@@ -204,7 +204,7 @@ impl Channel {
     /// What is under way and will arrive soon, if there is so much of it that the memory it needs has left the processor's cache
     /// since it was sent: then it pays to fetch some of it at once. Nothing if that was done lately.
     #[inline]
-    pub(crate) fn to_prepare(&mut self) -> Option<impl Iterator<Item = Flight> + use<'_>> {
+    pub(crate) fn next_to_prepare(&mut self) -> Option<impl Iterator<Item = Flight> + use<'_>> {
         let wanted = self.prepared < PREPARED_AHEAD && self.flights.len() >= CROWD;
         wanted.then(|| {
             let first = self.prepared;

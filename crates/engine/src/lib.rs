@@ -59,9 +59,10 @@ mod tables;
 mod transmit;
 
 pub use drop_reason::{DropCounters, DropReason};
-pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes, Upcoming};
+pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes};
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
+pub use pipeline::ahead::Upcoming;
 pub use shard::{ShardMap, shard_of_token};
 pub use spare_buffers::SpareBuffers;
 pub use strategy::{

@@ -83,9 +83,9 @@ impl Default for PacerConfig {
 pub struct Pacer {
     config: PacerConfig,
     /// Between two Interests; `None` before a rate is set.
-    interval: Option<Duration>,
-    last_due: Option<Instant>,
-    next_due: Instant,
+    interval: Option<Fine>,
+    last_due: Option<Fine>,
+    next_due: Fine,
     /// Due, and not yet released.
     waiting: u32,
     /// Released and not yet gone: may leave now.
@@ -93,6 +93,20 @@ pub struct Pacer {
     /// The latest tick at which what was due was released.
     last_tick: Option<Instant>,
     skipped: u64,
+}
+
+/// A time, or a span, in units of 2^-32 ns. At a million Interests a second a nanosecond is a thousandth of what lies between two.
+type Fine = u128;
+
+const NANOSECOND: Fine = 1 << 32;
+
+fn fine(at: Instant) -> Fine {
+    Fine::from(at.as_nanos()) * NANOSECOND
+}
+
+/// The first whole nanosecond that is not earlier.
+fn whole(at: Fine) -> Instant {
+    Instant::from_nanos(u64::try_from(at.div_ceil(NANOSECOND)).unwrap_or(u64::MAX))
 }
 
 impl Pacer {
@@ -103,7 +117,7 @@ impl Pacer {
             config,
             interval: None,
             last_due: None,
-            next_due: now,
+            next_due: fine(now),
             waiting: 0,
             released: 0,
             last_tick: None,
@@ -124,7 +138,13 @@ impl Pacer {
     /// Sets how many Interests fall due in a second. An infinite rate lets all pass; one of zero or less none.
     pub fn set_rate(&mut self, now: Instant, per_second: f64) {
         self.accrue(now);
-        let interval = Duration::from_secs_f64(1.0 / per_second.max(1e-9)).max(Duration::from_nanos(1));
+        let seconds = 1.0 / per_second.max(1e-9);
+        let interval = match self.config.rate_change {
+            RateChange::Immediate => (seconds * 1e9 * NANOSECOND as f64) as Fine,
+            // The times of ndnSIM are whole nanoseconds.
+            RateChange::AfterNext => Fine::from(Duration::from_secs_f64(seconds).as_nanos()) * NANOSECOND,
+        }
+        .max(NANOSECOND);
         let changed = self.interval != Some(interval);
         let first = self.interval.is_none();
         self.interval = Some(interval);
@@ -133,7 +153,7 @@ impl Pacer {
             && self.config.rate_change == RateChange::Immediate
             && let Some(last) = self.last_due
         {
-            self.next_due = (last + interval).max(now);
+            self.next_due = (last + interval).max(fine(now));
         }
     }
 
@@ -176,20 +196,18 @@ impl Pacer {
             // Not released at the last tick, so at the next.
             return Some(self.tick_after(self.last_tick.unwrap_or(Instant::ZERO)));
         }
-        Some(self.tick_at_or_after(self.next_due))
+        Some(self.tick_at_or_after(whole(self.next_due)))
     }
 
     /// Lets Interests fall due up to `now`.
     fn accrue(&mut self, now: Instant) {
         let Some(interval) = self.interval else { return };
-        if self.next_due > now {
-            return;
-        }
-        let elapsed = now.saturating_since(self.next_due).as_nanos();
-        let count = elapsed / interval.as_nanos() + 1;
-        let room = u64::from(self.config.max_due.saturating_sub(self.due()));
+        let Some(elapsed) = fine(now).checked_sub(self.next_due) else { return };
+        // Mostly there is one, and to divide so many digits takes time.
+        let count = if elapsed < interval { 1 } else { elapsed / interval + 1 };
+        let room = Fine::from(self.config.max_due.saturating_sub(self.due()));
         self.waiting += count.min(room) as u32;
-        self.skipped += count.saturating_sub(room);
+        self.skipped += count.saturating_sub(room) as u64;
         let last = self.next_due + interval * (count - 1);
         self.last_due = Some(last);
         self.next_due = last + interval;

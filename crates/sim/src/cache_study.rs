@@ -1,5 +1,7 @@
 //! Caches without packets: requests for objects of a catalogue through an eviction policy, millions a second.
 
+use std::hint;
+
 use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 use packet::random::Random;
 
@@ -116,12 +118,35 @@ impl<E: Eviction> Cache<E> {
     /// Asks for the memory that these requests will need, so that none waits for another's.
     #[inline(always)]
     fn prefetch(&self, batch: &[u32]) {
+        touch(&self.slots, batch.iter().copied());
+        let mut misses = 0;
         for &object in batch {
             match self.slots.get(object as usize) {
-                Some(&ABSENT) | None => self.policy.prefetch(key_of(object)),
+                Some(&ABSENT) | None => {
+                    misses += 1;
+                    self.policy.prefetch(key_of(object));
+                }
                 Some(&slot) => self.policy.prefetch_entry(slot),
             }
         }
+        // A place is taken away for each that comes.
+        let (mut victims, mut count) = ([0u32; BATCH], 0);
+        if self.objects.len() as u64 + misses as u64 > u64::from(self.capacity) {
+            self.policy.likely_victims(misses, &mut |slot| {
+                if let Some(place) = victims.get_mut(count) {
+                    *place = slot;
+                    count += 1;
+                }
+            });
+        }
+        for &object in batch {
+            if let Some(&slot) = self.slots.get(object as usize) {
+                self.policy.prefetch_around(slot);
+            }
+        }
+        let gone = || victims[..count].iter().filter_map(|&slot| self.objects.get(slot as usize).copied());
+        gone().for_each(|object| self.policy.prefetch(key_of(object)));
+        touch(&self.slots, gone());
     }
 
     #[inline(always)]
@@ -153,6 +178,13 @@ impl<E: Eviction> Cache<E> {
         self.slots[object as usize] = slot;
         self.policy.insert(slot, key_of(object));
     }
+}
+
+/// Loads these elements, none of which waits for another. What is loaded is of no interest.
+#[inline(always)]
+fn touch(of: &[u32], places: impl Iterator<Item = u32>) {
+    let sum = places.fold(0, |sum, place| sum ^ of.get(place as usize).copied().unwrap_or_default());
+    hint::black_box(sum);
 }
 
 /// Identifies an object to the policy: spread over all bits, as the hashes of names are.

@@ -1,18 +1,19 @@
 //! All of a network but its applications: what they, and the run, work with.
 
 use std::collections::VecDeque;
+use std::hint;
 
-use engine::Outgoing;
+use engine::{Outgoing, Upcoming};
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{LinkHeader, NameHasher, PrefixHashes};
 
 use crate::event_queue::{Alarm, EventQueue, Source};
 use crate::framed::Framed;
-use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer};
-use crate::link::{Departure, Managed};
+use crate::link::Departure;
+use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::node::Node;
-use crate::parcel::Parcels;
+use crate::parcel::{Parcel, Parcels, wire};
 use crate::trace::Trace;
 
 /// A link as the network knows it.
@@ -193,6 +194,30 @@ impl Core {
         }
     }
 
+    /// Tells an engine what will soon arrive by a link on which much is under way.
+    #[inline]
+    pub(crate) fn prepare(&mut self, number: u32) {
+        let channel = &mut self.channels[number as usize];
+        let Link { ends, framed: None, .. } = &self.links[channel.link as usize] else { return };
+        let (&[first, second], Some(flights)) = (ends.as_slice(), channel.next_to_prepare()) else { return };
+        let mut batch = [None; PREPARED_AT_ONCE];
+        for (place, flight) in batch.iter_mut().zip(flights) {
+            let Parcel { packet: Some(packet), hashes, .. } = self.parcels.get(flight.cargo) else { return };
+            // What is read of the packet is fetched by that.
+            let (dialect, nonce) = match packet {
+                Outgoing::Interest(interest) => (interest.dialect(), interest.nonce()),
+                Outgoing::Nack(interest, _) => (interest.dialect(), None),
+                Outgoing::Data(data) => (data.dialect(), None),
+            };
+            hint::black_box(wire(packet).first());
+            *place = Some(Upcoming { dialect, hashes, nonce });
+        }
+        let End { node, .. } = if channel.end == 0 { second } else { first };
+        let Some(engine) = &mut self.nodes[node as usize].engine else { return };
+        let [Some(upcoming), ..] = batch else { return };
+        engine.prepare(&batch.map(|place| place.unwrap_or(upcoming)));
+    }
+
     /// Asks a queue that decides late for the packet to send next.
     pub(crate) fn start_departure(&mut self, number: u32) {
         let now = self.now;
@@ -207,7 +232,7 @@ impl Core {
                     self.parcels.release(parcel);
                 }
                 Some(Departure::Send { parcel, size_bytes, marked }) => {
-                    let time = Managed::sending_time(managed.rate_bits_per_second, size_bytes);
+                    let time = managed.sending_time(size_bytes);
                     managed.sending = Some(parcel);
                     channel.counters.marks += u64::from(marked);
                     if marked {

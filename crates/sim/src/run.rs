@@ -9,7 +9,7 @@ use crate::core::{End, Residence};
 use crate::error::SimError;
 use crate::event_queue::{Event, Source};
 use crate::framed::Delivered;
-use crate::link::LinkDropReason;
+use crate::link::{Flight, LinkDropReason};
 use crate::network::Network;
 use crate::node::{MAX_EVENTS, Peer, Port, face_of, port_of};
 use crate::parcel::{PacketKind, Parcel, name};
@@ -86,15 +86,15 @@ impl Network {
         }
         if let Source::Channel(channel) = source {
             let core = &mut self.core;
-            let flights = &mut core.channels[channel as usize].flights;
-            match flights.front() {
-                Some(flight) if flight.turn == turn => {
-                    let (cargo, end) = (flight.cargo, flight.end);
-                    flights.pop_front();
-                    match flights.front() {
+            let crossed = &mut core.channels[channel as usize];
+            match crossed.flights.front() {
+                Some(&Flight { turn: due, cargo, end }) if due == turn => {
+                    crossed.take_flight();
+                    match crossed.flights.front() {
                         Some(next) => core.queue.put_off_first(next.turn),
                         None => drop(core.queue.pop()),
                     }
+                    core.prepare(channel);
                     self.arrive(channel, end, cargo);
                 }
                 // The link was cut meanwhile.

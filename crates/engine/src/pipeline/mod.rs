@@ -1,5 +1,6 @@
 //! What happens to a packet, from its arrival to the last effect: one file each way.
 
+pub(crate) mod ahead;
 mod data;
 mod expiry;
 mod interest;

@@ -86,6 +86,17 @@ fn what_is_due_is_bounded_and_the_rest_counted() {
 }
 
 #[test]
+fn a_high_rate_is_kept_although_times_are_whole_nanoseconds() {
+    let mut pacer = coarse(0, Smoothing::Ticks, 998_402.0);
+    let (mut sent, mut now) = (0, Instant::ZERO);
+    while now < Instant::from_secs(1) {
+        sent += burst(&mut pacer, now);
+        now = pacer.next_deadline().unwrap();
+    }
+    assert_eq!(sent, 998_402);
+}
+
+#[test]
 fn in_the_long_run_the_rate_is_kept_whatever_the_tick() {
     for tick in [0, 1, 7, 50, 1000] {
         for rate in [1.0, 3.0, 777.0, 123_456.0] {

@@ -1,5 +1,7 @@
 //! Popularity after Zipf and Mandelbrot.
 
+use std::hint;
+
 use packet::random::Random;
 
 use crate::error::SimError;
@@ -74,21 +76,28 @@ impl Zipf {
     /// Draws an object.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> u32 {
-        let bits = random.next_u64();
+        self.object(random.next_u64())
+    }
+
+    #[inline(always)]
+    fn object(&self, bits: u64) -> u32 {
         // The high bits choose the column, the low ones the place in it.
         let column = (((bits >> 32) * self.columns.len() as u64) >> 32) as u32;
-        match self.columns.get(column as usize) {
-            Some(place) if (bits as u32) >= place.threshold => place.alias,
-            _ => column,
-        }
+        let Some(&Column { threshold, alias }) = self.columns.get(column as usize) else { return column };
+        // Which of the two cannot be foreseen.
+        hint::select_unpredictable(bits as u32 >= threshold, alias, column)
     }
 }
 
 impl Zipf {
     /// Draws many objects: what is fetched of the table for one need not wait for another.
     pub(crate) fn draw_all(&self, random: &mut Random, out: &mut [u32]) {
-        for place in out {
-            *place = self.draw(random);
+        let mut bits = [0; 128];
+        for out in out.chunks_mut(bits.len()) {
+            bits[..out.len()].fill_with(|| random.next_u64());
+            for (place, &bits) in out.iter_mut().zip(&bits) {
+                *place = self.object(bits);
+            }
         }
     }
 }

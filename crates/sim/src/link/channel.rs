@@ -42,6 +42,8 @@ pub(crate) struct Channel {
     impairment: Option<Box<Impaired>>,
     /// In the order of arrival.
     pub(crate) flights: VecDeque<Flight>,
+    /// How many of the first of them the engine at the other end has been told of; see [`Channel::next_to_prepare`].
+    prepared: usize,
     /// When the latest of them arrives; no other may come before it.
     latest_arrival: Instant,
     pub(crate) counters: ChannelCounters,
@@ -64,6 +66,13 @@ struct Impaired {
     reorder: Random,
     duplicate: Random,
 }
+
+/// Packets under way above which what they will touch is fetched ahead.
+const CROWD: usize = 400;
+/// When fewer than so many have been prepared it is time for more.
+const PREPARED_AHEAD: usize = 8;
+/// So many at once.
+pub(crate) const PREPARED_AT_ONCE: usize = 16;
 
 /// What becomes of a packet that is offered to a channel.
 pub(crate) enum Offer {
@@ -106,6 +115,7 @@ impl Channel {
             transmitter: Transmitter::Immediate,
             impairment: None,
             flights: VecDeque::new(),
+            prepared: 0,
             latest_arrival: Instant::ZERO,
             counters: ChannelCounters::default(),
         };
@@ -184,6 +194,25 @@ impl Channel {
         Offer::Dropped(reason)
     }
 
+    /// Takes the first of what is under way.
+    #[inline]
+    pub(crate) fn take_flight(&mut self) -> Option<Flight> {
+        self.prepared = self.prepared.saturating_sub(1);
+        self.flights.pop_front()
+    }
+
+    /// What is under way and will arrive soon, if there is so much of it that the memory it needs has left the processor's cache
+    /// since it was sent: then it pays to fetch some of it at once. Nothing if that was done lately.
+    #[inline]
+    pub(crate) fn next_to_prepare(&mut self) -> Option<impl Iterator<Item = Flight> + use<'_>> {
+        let wanted = self.prepared < PREPARED_AHEAD && self.flights.len() >= CROWD;
+        wanted.then(|| {
+            let first = self.prepared;
+            self.prepared += PREPARED_AT_ONCE;
+            self.flights.range(first..self.prepared).copied()
+        })
+    }
+
     /// The queue that decides late, if there is one.
     pub(crate) fn managed(&mut self) -> Option<&mut Managed> {
         match &mut self.transmitter {
@@ -251,6 +280,7 @@ impl Channel {
     pub(crate) fn clear(&mut self) -> Vec<u32> {
         self.epoch += 1;
         self.departure = None;
+        self.prepared = 0;
         let mut lost: Vec<u32> = self.flights.drain(..).map(|flight| flight.cargo).collect();
         match &mut self.transmitter {
             Transmitter::Immediate => {}

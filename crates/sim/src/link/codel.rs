@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use packet::time::{Duration, Instant};
 
+use super::transmission::Transmission;
 use super::{CoDel, CoDelAction, Queue};
 
 /// A packet that waits: the number of its parcel, its size, and since when.
@@ -17,7 +18,7 @@ struct Waiting {
 /// A transmitter behind a queue under CoDel.
 #[derive(Debug)]
 pub(crate) struct Managed {
-    pub(crate) rate_bits_per_second: u64,
+    transmission: Transmission,
     pub(crate) max_packets: u32,
     pub(crate) max_bytes: u64,
     pub(crate) mark_above_bytes: u64,
@@ -46,7 +47,7 @@ pub(crate) enum Departure {
 impl Managed {
     pub(crate) fn new(rate_bits_per_second: u64, queue: &Queue, codel: CoDel) -> Self {
         Managed {
-            rate_bits_per_second: rate_bits_per_second.max(1),
+            transmission: Transmission::new(rate_bits_per_second),
             max_packets: queue.max_packets,
             max_bytes: queue.max_bytes,
             mark_above_bytes: queue.mark_above_bytes.unwrap_or(u64::MAX),
@@ -62,9 +63,9 @@ impl Managed {
         }
     }
 
-    /// How long a packet takes to be sent.
-    pub(crate) fn sending_time(rate_bits_per_second: u64, size_bytes: u32) -> Duration {
-        super::fifo::sending_time(rate_bits_per_second, size_bytes)
+    /// How long the packet takes to be sent that leaves the queue now.
+    pub(crate) fn sending_time(&mut self, size_bytes: u32) -> Duration {
+        self.transmission.next(size_bytes)
     }
 
     /// Lets a packet join: whether it is to be marked, or `None` if there is no room.
@@ -89,6 +90,7 @@ impl Managed {
         self.bytes = 0;
         self.dropping = false;
         self.first_above = None;
+        self.transmission.rest();
         self.queue.drain(..).map(|waiting| waiting.parcel).chain(self.sending.take()).collect()
     }
 
@@ -124,6 +126,7 @@ impl Managed {
         let Some(first) = self.queue.pop_front() else {
             self.first_above = None;
             self.dropping = false;
+            self.transmission.rest();
             return None;
         };
         self.bytes -= u64::from(first.size_bytes);

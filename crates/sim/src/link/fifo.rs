@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
-use packet::time::{Duration, Instant};
+use packet::time::Instant;
 
 use super::Queue;
+use super::transmission::Transmission;
 
 /// A transmitter with a drop-tail queue in front.
 #[derive(Debug)]
 pub(crate) struct Fifo {
-    rate_bits_per_second: u64,
+    transmission: Transmission,
     max_packets: u32,
     max_bytes: u64,
     mark_above_bytes: u64,
@@ -32,7 +33,7 @@ pub(crate) struct Admission {
 impl Fifo {
     pub(crate) fn new(rate_bits_per_second: u64, queue: &Queue) -> Self {
         Fifo {
-            rate_bits_per_second: rate_bits_per_second.max(1),
+            transmission: Transmission::new(rate_bits_per_second),
             max_packets: queue.max_packets,
             max_bytes: queue.max_bytes,
             mark_above_bytes: queue.mark_above_bytes.unwrap_or(u64::MAX),
@@ -64,8 +65,10 @@ impl Fifo {
             marked = self.waiting_bytes > self.mark_above_bytes;
             self.waiting.push_back((begins, size_bytes));
             self.waiting_bytes += u64::from(size_bytes);
+        } else {
+            self.transmission.rest();
         }
-        self.busy_until = begins + sending_time(self.rate_bits_per_second, size_bytes);
+        self.busy_until = begins + self.transmission.next(size_bytes);
         Some(Admission { departs: self.busy_until, marked })
     }
 
@@ -89,13 +92,6 @@ impl Fifo {
             self.waiting_bytes -= u64::from(size_bytes);
         }
     }
-}
-
-/// How long a packet takes to be sent, rounded up.
-#[inline]
-pub(crate) fn sending_time(rate_bits_per_second: u64, size_bytes: u32) -> Duration {
-    // A u32 of bytes times eight thousand million fits into 64 bits.
-    Duration::from_nanos((u64::from(size_bytes) * 8_000_000_000).div_ceil(rate_bits_per_second.max(1)))
 }
 
 #[cfg(test)]
@@ -130,12 +126,5 @@ mod tests {
         let expected = [false, false, false, true, true, true, true];
         assert_eq!(marks[..7], expected.map(Some));
         assert_eq!(marks[7], None);
-    }
-
-    #[test]
-    fn a_slow_link_and_a_large_packet_do_not_overflow() {
-        assert_eq!(sending_time(1, 65_535), Duration::from_secs(8 * 65_535));
-        assert_eq!(sending_time(0, 1), Duration::from_secs(8));
-        assert_eq!(sending_time(10_000_000, 1250), Duration::from_millis(1));
     }
 }

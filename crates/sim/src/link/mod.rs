@@ -3,11 +3,12 @@
 mod channel;
 mod codel;
 mod fifo;
+mod transmission;
 
 use packet::time::Duration;
 
-pub(crate) use channel::{Channel, Flight, Offer};
-pub(crate) use codel::{Departure, Managed};
+pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
+pub(crate) use codel::Departure;
 use engine::{FaceConfig, RateControlConfig, RateMethod};
 
 /// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no time lost.

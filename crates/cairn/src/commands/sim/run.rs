@@ -1,5 +1,6 @@
 //! `cairn sim run FILE`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -76,7 +77,7 @@ impl Run {
 
     fn run_network(&self, text: &str, table: Table) -> Result<ExitCode, Failure> {
         let (scenario, groups) = self.groups(text, table)?;
-        self.print(&scenario, &groups)?;
+        self.print(&mut std::io::stdout().lock(), &scenario, &groups)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -139,9 +140,7 @@ impl Run {
         Ok(outcome(&built, job.seed, job.scenario.duration.0))
     }
 
-    fn print(&self, scenario: &Scenario, groups: &[Group]) -> Result<(), Failure> {
-        use std::io::Write as _;
-        let mut to = std::io::stdout().lock();
+    fn print(&self, mut to: impl Write, scenario: &Scenario, groups: &[Group]) -> Result<(), Failure> {
         if self.json {
             writeln!(to, "{:#}", output::json(groups))?;
             return Ok(());
@@ -164,5 +163,7 @@ impl Run {
     }
 }
 
+#[cfg(test)]
+mod page_for_beginners;
 #[cfg(test)]
 mod tests;

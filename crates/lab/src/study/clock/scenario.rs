@@ -84,7 +84,7 @@ pub(super) enum Routers {
 
 impl Routers {
     /// Whether there are token buckets.
-    fn police(self) -> bool {
+    pub(super) fn police(self) -> bool {
         matches!(self, Routers::Face | Routers::Share | Routers::ShareAndFace | Routers::Adapting)
     }
 }
@@ -99,6 +99,8 @@ pub(super) struct Outcome {
     pub(super) hops: u64,
     pub(super) hash: u64,
     pub(super) link_drops: u64,
+    /// Whether a consumer got a Nack, counted or not.
+    pub(super) was_nacked: bool,
     /// Whether a consumer was limited by a rate at the end.
     pub(super) paced: bool,
     pub(super) recorded: Option<Recorded>,
@@ -302,7 +304,9 @@ impl Scenario {
             hash: network.trace().hash(),
             ..Outcome::default()
         };
-        outcome.flows = flows(network, applications)
+        let after = flows(network, applications);
+        outcome.was_nacked = after.iter().any(|flow| flow.nacks > 0);
+        outcome.flows = after
             .iter()
             .zip(before)
             .map(|(after, before)| Flow {

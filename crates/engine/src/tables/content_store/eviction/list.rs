@@ -16,14 +16,13 @@ pub(super) struct Nodes {
 struct Node {
     newer: u32,
     older: u32,
-    /// For the policy: what the entry holds, and how often it was asked for.
-    key: u32,
+    /// For the policy: whether it was asked for.
     mark: u8,
     list: u8,
 }
 
 const OFF: u8 = u8::MAX;
-const UNUSED: Node = Node { newer: NONE, older: NONE, key: 0, mark: 0, list: OFF };
+const UNUSED: Node = Node { newer: NONE, older: NONE, mark: 0, list: OFF };
 
 /// One list, from newest to oldest.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +40,8 @@ impl List {
 
     /// Puts `id`, which is on no list, in front, without a mark.
     #[inline]
-    pub(super) fn push_newest(&mut self, nodes: &mut Nodes, id: u32, key: u32) {
-        let node = Node { newer: NONE, older: self.newest, key, mark: 0, list: self.number };
+    pub(super) fn push_newest(&mut self, nodes: &mut Nodes, id: u32) {
+        let node = Node { newer: NONE, older: self.newest, mark: 0, list: self.number };
         match nodes.nodes.get_mut(id) {
             Some(place) => *place = node,
             None => nodes.add(id, node),
@@ -91,11 +90,6 @@ impl Nodes {
         self.nodes.get(id).map_or(NONE, |node| node.newer)
     }
 
-    #[inline]
-    pub(super) fn key(&self, id: u32) -> u32 {
-        self.nodes.get(id).map_or(0, |node| node.key)
-    }
-
     /// `id`, unless it is `NONE`, and all that are newer on its list.
     pub(super) fn walk_newer(&self, id: u32) -> impl Iterator<Item = u32> + use<'_> {
         let mut next = id;
@@ -126,6 +120,15 @@ impl Nodes {
     #[inline]
     pub(super) fn prefetch(&self, id: u32) {
         self.nodes.prefetch(id);
+    }
+
+    /// Hints that `id`, whose own node is here already, will be taken off its list soon.
+    #[inline]
+    pub(super) fn prefetch_neighbours(&self, id: u32) {
+        if let Some(node) = self.nodes.get(id) {
+            self.nodes.prefetch(node.newer);
+            self.nodes.prefetch(node.older);
+        }
     }
 
     pub(super) fn footprint_bytes(&self) -> usize {

@@ -19,14 +19,14 @@ impl Default for Lru {
 impl Eviction for Lru {
     #[inline]
     fn insert(&mut self, id: u32, _key: u64) {
-        self.list.push_newest(&mut self.nodes, id, 0);
+        self.list.push_newest(&mut self.nodes, id);
     }
 
     #[inline]
     fn touch(&mut self, id: u32) {
         if self.list.newest != id && self.nodes.list_of(id).is_some() {
             self.list.unlink(&mut self.nodes, id);
-            self.list.push_newest(&mut self.nodes, id, 0);
+            self.list.push_newest(&mut self.nodes, id);
         }
     }
 
@@ -54,6 +54,11 @@ impl Eviction for Lru {
     #[inline]
     fn prefetch_entry(&self, id: u32) {
         self.nodes.prefetch(id);
+    }
+
+    #[inline]
+    fn prefetch_around(&self, id: u32) {
+        self.nodes.prefetch_neighbours(id);
     }
 
     fn footprint_bytes(&self) -> usize {

@@ -5,6 +5,7 @@
 
 mod list;
 mod lru;
+mod queue;
 mod s3_fifo;
 mod sieve;
 
@@ -47,6 +48,11 @@ pub trait Eviction: fmt::Debug + Send {
 
     /// Hints that entry `id` will be asked for soon.
     fn prefetch_entry(&self, id: u32) {
+        let _ = id;
+    }
+
+    /// Hints the same of an entry that was hinted at before: now for what moves when it is asked for.
+    fn prefetch_around(&self, id: u32) {
         let _ = id;
     }
 

@@ -2,7 +2,7 @@
 //! ghost that remembers what left the small one lately, without its content.
 
 use super::Eviction;
-use super::list::{List, NONE, Nodes};
+use super::queue::{Nodes, Queue};
 use crate::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
@@ -14,14 +14,14 @@ const MAX_MARK: u8 = 3;
 #[derive(Debug)]
 pub struct S3Fifo {
     nodes: Nodes,
-    small: List,
-    main: List,
+    small: Queue,
+    main: Queue,
     ghost: Ghost,
 }
 
 impl Default for S3Fifo {
     fn default() -> Self {
-        S3Fifo { nodes: Nodes::default(), small: List::new(0), main: List::new(1), ghost: Ghost::default() }
+        S3Fifo { nodes: Nodes::default(), small: Queue::new(0), main: Queue::new(1), ghost: Ghost::default() }
     }
 }
 
@@ -29,22 +29,21 @@ impl Eviction for S3Fifo {
     #[inline]
     fn insert(&mut self, id: u32, key: u64) {
         let key = fingerprint(key);
-        let list = if self.ghost.take(key) { &mut self.main } else { &mut self.small };
-        list.push_newest(&mut self.nodes, id, key);
+        let queue = if self.ghost.take(key) { &mut self.main } else { &mut self.small };
+        queue.push(&mut self.nodes, id, key, 0);
     }
 
     #[inline]
     fn touch(&mut self, id: u32) {
-        let mark = self.nodes.mark(id);
-        if mark < MAX_MARK {
-            self.nodes.set_mark(id, mark + 1);
+        if let Some(node) = self.nodes.get_mut(id) {
+            node.mark = (node.mark + 1).min(MAX_MARK);
         }
     }
 
     fn remove(&mut self, id: u32) {
-        match self.nodes.list_of(id) {
-            Some(0) => self.small.unlink(&mut self.nodes, id),
-            Some(_) => self.main.unlink(&mut self.nodes, id),
+        match self.nodes.queue_of(id) {
+            Some(0) => self.small.remove(&mut self.nodes, id),
+            Some(_) => self.main.remove(&mut self.nodes, id),
             None => {}
         }
     }
@@ -52,46 +51,32 @@ impl Eviction for S3Fifo {
     #[inline]
     fn evict(&mut self) -> Option<u32> {
         loop {
-            let small_is_due = self.small.len * SMALL_SHARE >= self.len() || self.main.len == 0;
-            if small_is_due && self.small.oldest != NONE {
-                let oldest = self.small.oldest;
-                self.small.unlink(&mut self.nodes, oldest);
-                // Who is next will need its place among the ghosts when the next one comes.
-                self.ghost.prefetch(self.nodes.key(self.small.oldest));
-                self.nodes.prefetch(self.nodes.newer(self.small.oldest));
-                let key = self.nodes.key(oldest);
+            let small_is_due = self.small.len() * SMALL_SHARE >= self.len() || self.main.len() == 0;
+            if small_is_due && let Some((oldest, key, mark)) = self.small.pop(&mut self.nodes) {
                 // Asked for more than once since it came: it has earned its place.
-                if self.nodes.mark(oldest) > 1 {
-                    self.main.push_newest(&mut self.nodes, oldest, key);
+                if mark > 1 {
+                    self.main.push(&mut self.nodes, oldest, key, 0);
                 } else {
-                    self.ghost.insert(key, self.main.len.max(self.small.len));
+                    self.ghost.insert(key, self.main.len().max(self.small.len()));
                     return Some(oldest);
                 }
-            } else if self.main.oldest != NONE {
-                let oldest = self.main.oldest;
-                self.main.unlink(&mut self.nodes, oldest);
-                match self.nodes.mark(oldest) {
-                    0 => return Some(oldest),
-                    mark => {
-                        let key = self.nodes.key(oldest);
-                        self.main.push_newest(&mut self.nodes, oldest, key);
-                        self.nodes.set_mark(oldest, mark - 1);
-                    }
-                }
             } else {
-                return None;
+                match self.main.pop(&mut self.nodes)? {
+                    (oldest, _, 0) => return Some(oldest),
+                    (oldest, key, mark) => self.main.push(&mut self.nodes, oldest, key, mark - 1),
+                }
             }
         }
     }
 
     fn len(&self) -> usize {
-        self.small.len + self.main.len
+        self.small.len() + self.main.len()
     }
 
     fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
-        let small_is_due = self.small.len * SMALL_SHARE >= self.len();
-        let list = if small_is_due || self.main.len == 0 { &self.small } else { &self.main };
-        list.walk_from_oldest(&self.nodes).take(count).for_each(see);
+        let small_is_due = self.small.len() * SMALL_SHARE >= self.len() && self.small.len() > 0;
+        let queue = if small_is_due || self.main.len() == 0 { &self.small } else { &self.main };
+        queue.oldest_first(&self.nodes).take(count).for_each(see);
     }
 
     #[inline]
@@ -105,7 +90,8 @@ impl Eviction for S3Fifo {
     }
 
     fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes() + self.ghost.sets.len() * size_of::<Set>()
+        let queues = self.small.footprint_bytes() + self.main.footprint_bytes();
+        self.nodes.footprint_bytes() + queues + self.ghost.sets.len() * size_of::<Set>()
     }
 }
 

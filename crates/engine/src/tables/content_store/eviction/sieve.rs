@@ -21,7 +21,7 @@ impl Default for Sieve {
 impl Eviction for Sieve {
     #[inline]
     fn insert(&mut self, id: u32, _key: u64) {
-        self.list.push_newest(&mut self.nodes, id, 0);
+        self.list.push_newest(&mut self.nodes, id);
     }
 
     #[inline]

@@ -50,6 +50,16 @@ impl Experiment {
                     parts.iter().map(|&part| GridCell { text: format!("{part:.1}"), shade: part / 100.0 });
                 rows.push(GridRow { name: variant.name.clone(), cells: shown.collect() });
             }
+            for again in &self.speeds.again {
+                if let (Some(warm_up), Some(length)) =
+                    (again.warm_ups_s.get(place), again.lengths_s.get(place))
+                {
+                    let percent = again.below_percent;
+                    table.notes.push(format!(
+                        "Runs with Nacks that brought less than {percent} %: in {length} s after the first {warm_up} s."
+                    ));
+                }
+            }
             report.tables.push(table);
             let chart = GridChart {
                 title: format!("One flow over links of {text}: Data received, % of the link"),

@@ -1,0 +1,83 @@
+//! What can be done for packets before they are received: memory fetched, hashes guessed.
+
+use packet::{Dialect, NameHash, NameRef, PrefixHashes};
+use smallvec::SmallVec;
+
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::tables::entry_id::EntryId;
+use crate::tables::fib::FibNode;
+
+/// A packet that is about to be received, for [`Engine::prepare`].
+#[derive(Clone, Copy, Debug)]
+pub struct Upcoming<'a> {
+    /// The language it is written in.
+    pub dialect: Dialect,
+    /// Hashes of its name.
+    pub hashes: &'a PrefixHashes,
+    /// Its nonce, if it is an Interest.
+    pub nonce: Option<packet::Nonce>,
+}
+
+impl Engine {
+    /// The hash of the name of a Data that has arrived by `face`, if it is the one that the face was to send next by all likelihood. It
+    /// spares hashing the name. Ask once for each Data.
+    #[inline]
+    pub fn guess_hash(&mut self, face: FaceId, dialect: Dialect, name: NameRef<'_>) -> Option<NameHash> {
+        self.faces.get_mut(face)?.answers_due.guess(&self.pending, face, dialect, name)
+    }
+
+    /// Hints that these packets will be received soon, so that the memory they will touch is fetched while others are worked
+    /// on. Call it for a batch of some dozens of packets, then receive them one by one.
+    #[inline]
+    pub fn prepare(&mut self, batch: &[Upcoming<'_>]) {
+        let mut data = 0;
+        for packet in batch {
+            self.index.prefetch(packet.hashes.whole());
+            match packet.nonce {
+                Some(nonce) => {
+                    self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
+                    if !self.fibs[packet.dialect as usize].is_small() {
+                        self.fibs[packet.dialect as usize].prefetch(packet.hashes);
+                    }
+                }
+                None => {
+                    self.store.prefetch_place(packet.hashes.whole());
+                    data += 1;
+                }
+            }
+        }
+        let victims = self.store.prefetch_victims(data);
+        // What the index refers to, and then the names there, each fetched while the others are looked at.
+        let mut found: SmallVec<[EntryId; 64]> = SmallVec::new();
+        let mut routes: SmallVec<[(Dialect, FibNode); 64]> = SmallVec::new();
+        for packet in batch {
+            let mut known = false;
+            for id in self.index.candidates(packet.hashes.whole()).map(EntryId::from_raw) {
+                match id {
+                    EntryId::Pending(id) => self.pending.prefetch(id),
+                    EntryId::Cached(id) => self.store.prefetch(id),
+                }
+                found.push(id);
+                known = true;
+            }
+            // What is pending or kept already will hardly need a route.
+            let fib = &self.fibs[packet.dialect as usize];
+            if packet.nonce.is_some() && !known && !fib.is_small() {
+                let node = fib.prefetch_match(packet.hashes);
+                self.route_hints.note(packet.hashes.whole(), node);
+                routes.push((packet.dialect, node));
+            }
+        }
+        for (dialect, node) in routes {
+            self.fibs[dialect as usize].prefetch_name(node);
+        }
+        self.store.prefetch_removal(&self.index, &victims);
+        for id in found {
+            match id {
+                EntryId::Pending(id) => self.pending.prefetch_name(id),
+                EntryId::Cached(id) => self.store.prefetch_name(id),
+            }
+        }
+    }
+}

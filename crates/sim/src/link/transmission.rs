@@ -1,0 +1,77 @@
+//! How long packets take to be sent.
+
+use packet::time::Duration;
+
+/// Sends packets one after the other at a fixed rate. Each leaves at a whole nanosecond, the first at which its last bit is sent; what
+/// that is too late is not lost to the next, so that a link carries what its rate says however fast it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    rate_bits_per_second: u64,
+    /// How much later than its last bit the last packet left, in nanoseconds divided by the rate.
+    late: u64,
+}
+
+impl Transmission {
+    pub(crate) fn new(rate_bits_per_second: u64) -> Self {
+        Transmission { rate_bits_per_second: rate_bits_per_second.max(1), late: 0 }
+    }
+
+    /// The next packet begins to be sent when it comes, not when the last one has left.
+    #[inline]
+    pub(crate) fn rest(&mut self) {
+        self.late = 0;
+    }
+
+    /// From the time at which the last packet left to that at which the next does.
+    #[inline]
+    pub(crate) fn next(&mut self, size_bytes: u32) -> Duration {
+        let bits = u64::from(size_bytes).saturating_mul(8_000_000_000);
+        let Some(left) = bits.checked_sub(self.late) else {
+            self.late -= bits;
+            return Duration::ZERO;
+        };
+        let nanos = left.div_ceil(self.rate_bits_per_second);
+        self.late = nanos.wrapping_mul(self.rate_bits_per_second).wrapping_sub(left);
+        Duration::from_nanos(nanos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_carries_what_its_rate_says_even_if_packets_take_parts_of_nanoseconds() {
+        for (rate, bytes) in [(10_000_000_000, 1252), (3_000_000_007, 1), (400_000_000_000, 1), (7, 65_535)] {
+            let mut transmission = Transmission::new(rate);
+            let mut nanos = 0u128;
+            for packet in 1..=1000u128 {
+                nanos += u128::from(transmission.next(bytes).as_nanos());
+                let exact = packet * u128::from(bytes) * 8_000_000_000;
+                let rate = u128::from(rate);
+                assert_eq!(nanos, exact.div_ceil(rate), "{bytes} bytes at {rate}, packet {packet}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_that_waited_for_nobody_takes_its_whole_time() {
+        let mut transmission = Transmission::new(10_000_000_000);
+        let times = [1002, 1002, 1001, 1002, 1001].map(Duration::from_nanos);
+        assert_eq!(times.map(|_| transmission.next(1252)), times);
+        for _ in 0..5 {
+            transmission.rest();
+            assert_eq!(transmission.next(1252), Duration::from_nanos(1002));
+        }
+    }
+
+    #[test]
+    fn a_slow_link_and_a_large_packet_do_not_overflow() {
+        let time = |rate, bytes| Transmission::new(rate).next(bytes);
+        assert_eq!(time(1, 65_535), Duration::from_secs(8 * 65_535));
+        assert_eq!(time(0, 1), Duration::from_secs(8));
+        assert_eq!(time(10_000_000, 1250), Duration::from_millis(1));
+        let mut fastest = Transmission::new(u64::MAX);
+        assert_eq!([0; 3].map(|_| fastest.next(65_535)), [1, 0, 0].map(Duration::from_nanos));
+    }
+}

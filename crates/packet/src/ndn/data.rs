@@ -41,6 +41,7 @@ impl<'a> DataView<'a> {
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
+    #[inline(always)]
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let (mut reader, signed_start) = outer_element(wire, types::DATA, "Data")?;
         let name = match reader.plain(types::NAME) {
@@ -59,22 +60,10 @@ impl<'a> DataView<'a> {
             signature_value: Span::ABSENT,
             signed: Span::ABSENT,
         };
-        let mut last_rank = layout.read_usual_fields(&mut reader, signed_start)?;
-        while let Some(element) = reader.element()? {
-            match rank(element.kind) {
-                Some(rank) if rank > last_rank => {
-                    last_rank = rank;
-                    layout.read_field(&reader, element, signed_start)?;
-                }
-                known => tlv::skip_unexpected(element, known.is_some(), "Data")?,
-            }
-        }
-        if layout.signature_info == Span::ABSENT {
-            return Err(DecodeError::new("SignatureInfo", wire.len(), Rule::Missing));
-        }
-        if layout.signature_value == Span::ABSENT {
-            return Err(DecodeError::new("SignatureValue", wire.len(), Rule::Missing));
-        }
+        let last_rank = layout.read_usual_fields(&mut reader, signed_start)?;
+        // Passed by value, so that it need not be in memory before it is where it will stay.
+        let is_complete = last_rank == LAST_RANK && reader.is_empty();
+        let layout = if is_complete { layout } else { layout.with_rest(reader, last_rank, signed_start)? };
         Ok(DataView { wire, layout })
     }
 
@@ -165,7 +154,13 @@ impl Layout {
     fn read_usual_fields(&mut self, reader: &mut Reader<'_>, signed_start: usize) -> Result<u8, DecodeError> {
         let mut last_rank = 0;
         if let Some(meta_info) = reader.plain(types::META_INFO) {
-            self.read_meta_info(reader.inside(meta_info, "MetaInfo"))?;
+            let mut inside = reader.inside(meta_info, "MetaInfo");
+            match inside.plain(types::FRESHNESS_PERIOD).filter(|_| inside.is_empty()) {
+                Some(period) => {
+                    self.freshness = Duration::from_millis(tlv::read_nni(period, "FreshnessPeriod")?);
+                }
+                None => *self = self.with_meta_info(reader.inside(meta_info, "MetaInfo"))?,
+            }
             last_rank = 1;
         }
         if let Some(content) = reader.plain(types::CONTENT) {
@@ -179,10 +174,43 @@ impl Layout {
             last_rank = 3;
             if let Some(value) = reader.plain(types::SIGNATURE_VALUE) {
                 self.signature_value = Span::new(value.value_start, value.end());
-                last_rank = 4;
+                last_rank = LAST_RANK;
             }
         }
         Ok(last_rank)
+    }
+
+    /// The same with the fields that `reader` has left, whatever they are, which is all a Data may have.
+    #[inline(never)]
+    fn with_rest(
+        mut self,
+        mut reader: Reader<'_>,
+        mut last_rank: u8,
+        signed_start: usize,
+    ) -> Result<Self, DecodeError> {
+        while let Some(element) = reader.element()? {
+            match rank(element.kind) {
+                Some(rank) if rank > last_rank => {
+                    last_rank = rank;
+                    self.read_field(&reader, element, signed_start)?;
+                }
+                known => tlv::skip_unexpected(element, known.is_some(), "Data")?,
+            }
+        }
+        for (field, span) in
+            [("SignatureInfo", self.signature_info), ("SignatureValue", self.signature_value)]
+        {
+            if span == Span::ABSENT {
+                return Err(DecodeError::new(field, reader.position(), Rule::Missing));
+            }
+        }
+        Ok(self)
+    }
+
+    #[inline(never)]
+    fn with_meta_info(mut self, reader: Reader<'_>) -> Result<Self, DecodeError> {
+        self.read_meta_info(reader)?;
+        Ok(self)
     }
 
     #[inline]
@@ -217,10 +245,6 @@ impl Layout {
     #[inline]
     fn read_meta_info(&mut self, mut reader: Reader<'_>) -> Result<(), DecodeError> {
         let mut last_rank = 0;
-        if let Some(period) = reader.plain(types::FRESHNESS_PERIOD) {
-            self.freshness = Duration::from_millis(tlv::read_nni(period, "FreshnessPeriod")?);
-            last_rank = 2;
-        }
         while let Some(element) = reader.element()? {
             let rank = match element.kind {
                 types::CONTENT_TYPE => 1,
@@ -261,6 +285,9 @@ impl Layout {
     }
 }
 
+/// What no field may follow.
+const LAST_RANK: u8 = 4;
+
 /// Place of a recognised element in the order the format prescribes.
 #[inline]
 fn rank(kind: u32) -> Option<u8> {
@@ -268,7 +295,7 @@ fn rank(kind: u32) -> Option<u8> {
         types::META_INFO => 1,
         types::CONTENT => 2,
         types::SIGNATURE_INFO => 3,
-        types::SIGNATURE_VALUE => 4,
+        types::SIGNATURE_VALUE => LAST_RANK,
         types::NAME => 0,
         _ => return None,
     })

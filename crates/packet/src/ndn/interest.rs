@@ -54,6 +54,7 @@ impl<'a> InterestView<'a> {
     ///
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
+    #[inline(always)]
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let (mut reader, _) = outer_element(wire, types::INTEREST, "Interest")?;
         let name = match reader.plain(types::NAME) {
@@ -78,16 +79,10 @@ impl<'a> InterestView<'a> {
             can_be_prefix: false,
             must_be_fresh: false,
         };
-        let mut last_rank = layout.read_usual_fields(&mut reader);
-        while let Some(element) = reader.element()? {
-            match rank(element.kind) {
-                Some(rank) if rank > last_rank => {
-                    last_rank = rank;
-                    layout.read_field(&reader, element, wire.len())?;
-                }
-                known => tlv::skip_unexpected(element, known.is_some(), "Interest")?,
-            }
-        }
+        let last_rank = layout.read_usual_fields(&mut reader);
+        // Passed by value, so that it need not be in memory before it is where it will stay.
+        let layout =
+            if reader.is_empty() { layout } else { layout.with_rest(reader, last_rank, wire.len())? };
         Ok(InterestView { wire, layout })
     }
 
@@ -255,6 +250,26 @@ impl Layout {
             (self.hop_limit, last_rank) = (Span::new(end - 1, end), 6);
         }
         last_rank
+    }
+
+    /// The same with the fields that `reader` has left, whatever they are.
+    #[inline(never)]
+    fn with_rest(
+        mut self,
+        mut reader: Reader<'_>,
+        mut last_rank: u8,
+        wire_len: usize,
+    ) -> Result<Self, DecodeError> {
+        while let Some(element) = reader.element()? {
+            match rank(element.kind) {
+                Some(rank) if rank > last_rank => {
+                    last_rank = rank;
+                    self.read_field(&reader, element, wire_len)?;
+                }
+                known => tlv::skip_unexpected(element, known.is_some(), "Interest")?,
+            }
+        }
+        Ok(self)
     }
 
     #[inline]

@@ -353,6 +353,17 @@ fn with_stranger(wire: &[u8], place: usize) -> Vec<u8> {
     changed
 }
 
+#[test]
+fn a_type_of_several_bytes_is_not_mistaken_for_the_byte_it_begins_with() {
+    for kind in [253, 254, 255] {
+        let mut wire = Vec::new();
+        tlv::write_element(&mut wire, kind, &[1, 2, 3]);
+        assert_eq!(tlv::Reader::new(&wire, "packet").plain(kind), None);
+        let element = tlv::Reader::new(&wire, "packet").required(kind, "packet").unwrap();
+        assert_eq!((element.kind, element.value), (kind, &[1, 2, 3][..]));
+    }
+}
+
 proptest! {
     /// Fields are read in one step as long as they stand in their usual form; what makes the form unusual must change nothing else.
     #[test]

@@ -44,10 +44,7 @@ impl<'a> DataView<'a> {
     #[inline(always)]
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let (mut reader, signed_start) = outer_element(wire, types::DATA, "Data")?;
-        let name = match reader.plain(types::NAME) {
-            Some(name) => name,
-            None => reader.required(types::NAME, "Name")?,
-        };
+        let name = reader.required(types::NAME, "Name")?;
         let DecodedName { component_count, .. } = decode_name(&reader, name)?;
         let mut layout = Layout {
             freshness: Duration::ZERO,

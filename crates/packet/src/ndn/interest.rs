@@ -57,10 +57,7 @@ impl<'a> InterestView<'a> {
     #[inline(always)]
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let (mut reader, _) = outer_element(wire, types::INTEREST, "Interest")?;
-        let name = match reader.plain(types::NAME) {
-            Some(name) => name,
-            None => reader.required(types::NAME, "Name")?,
-        };
+        let name = reader.required(types::NAME, "Name")?;
         let decoded = decode_name(&reader, name)?;
         if decoded.component_count == 0 {
             return Err(DecodeError::new("Name", name.start, Rule::BadLength(0)));

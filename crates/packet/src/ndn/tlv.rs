@@ -80,7 +80,8 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub fn plain(&mut self, kind: u32) -> Option<Element<'a>> {
         let (&[first, length], rest) = self.rest.split_first_chunk()?;
-        if u32::from(first) != kind {
+        // 253 and more are no types but say how long the type is.
+        if u32::from(first) != kind || first > 252 {
             return None;
         }
         let start = self.position();
@@ -103,7 +104,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn fixed<const LEN: usize>(&mut self, kind: u32) -> Option<&'a [u8; LEN]> {
         let (&[first, length], rest) = self.rest.split_first_chunk()?;
         let (value, rest) = rest.split_first_chunk()?;
-        if u32::from(first) != kind || usize::from(length) != LEN {
+        if u32::from(first) != kind || first > 252 || usize::from(length) != LEN || LEN > 252 {
             return None;
         }
         self.rest = rest;
@@ -160,6 +161,14 @@ impl<'a> Reader<'a> {
     /// The next element, which must be there and have type `kind`.
     #[inline(always)]
     pub fn required(&mut self, kind: u32, field: &'static str) -> Result<Element<'a>, DecodeError> {
+        match self.plain(kind) {
+            Some(element) => Ok(element),
+            None => self.required_of_any_form(kind, field),
+        }
+    }
+
+    #[inline(never)]
+    fn required_of_any_form(&mut self, kind: u32, field: &'static str) -> Result<Element<'a>, DecodeError> {
         let before = self.position();
         match self.element()? {
             Some(element) if element.kind == kind => Ok(element),

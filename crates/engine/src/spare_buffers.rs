@@ -16,6 +16,8 @@ pub struct SpareBuffers {
     is_used: bool,
 }
 
+/// Larger memory is for many packets, and will not be written to all at once.
+const MAX_PREFETCHED_BYTES: usize = 16 << 10;
 /// Bytes kept at the most: what leaves for a batch of the largest packets.
 const MAX_BYTES: usize = 1 << 20;
 
@@ -46,7 +48,9 @@ impl SpareBuffers {
             self.classes.resize_with(class + 2, Vec::new);
         }
         if let Some(spares) = self.classes.get_mut(class) {
-            prefetch(spare.memory());
+            if spare.capacity_bytes() <= MAX_PREFETCHED_BYTES {
+                prefetch(spare.memory());
+            }
             self.bytes += cost_of(&spare);
             spares.push(spare);
         }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// A cheap-to-clone window on shared, immutable bytes.
 ///
 /// One allocation holds count and bytes together, so keeping a packet costs one allocation however many tables
-/// refer to it, and a kept packet never pins a larger receive buffer than the one it was cut from. The window is
-/// at most 4 GiB from the start of the allocation.
+/// refer to it. A packet that was cut from a larger buffer keeps all of that in memory: see
+/// [`is_small_part`](Self::is_small_part). The window is at most 4 GiB from the start of the allocation.
 #[derive(Clone)]
 pub struct Buffer {
     bytes: Arc<[u8]>,
@@ -65,7 +65,52 @@ impl Buffer {
     pub fn footprint_bytes(&self) -> usize {
         self.bytes.len() + 2 * size_of::<usize>()
     }
+
+    /// Whether this is less than half of the memory that it keeps: a packet of a train that arrived as one piece, say. Whoever
+    /// keeps many of them for long should know what that costs, or keep copies.
+    #[inline]
+    pub fn is_small_part(&self) -> bool {
+        2 * self.len() < self.bytes.len()
+    }
+
+    /// Where in its memory this lies.
+    #[inline]
+    pub fn memory_range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// Which memory this is a window on.
+    #[inline]
+    pub fn memory(&self) -> MemoryId {
+        MemoryId(self.bytes.as_ptr() as usize)
+    }
+
+    /// The start of the memory that this is a window on, next to which the count of those who refer to it lies: as a hint to
+    /// fetch that ahead.
+    #[inline]
+    pub fn memory_start(&self) -> &[u8] {
+        self.bytes.get(..1).unwrap_or_default()
+    }
+
+    /// Whether `next` lies right behind this in the same memory.
+    #[inline]
+    pub fn is_followed_by(&self, next: &Buffer) -> bool {
+        self.end == next.start && self.memory() == next.memory()
+    }
+
+    /// All bytes from the start of this to the end of `last`; `None` if that lies in other memory, or before.
+    #[inline]
+    pub fn through(&self, last: &Buffer) -> Option<&[u8]> {
+        if self.memory() != last.memory() {
+            return None;
+        }
+        self.bytes.get(self.start as usize..last.end as usize)
+    }
 }
+
+/// Tells memory that [`Buffer`]s refer to apart from all other that anybody refers to at the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemoryId(usize);
 
 /// Memory that held a packet nobody refers to any longer. What it held stays in it, and out of reach, until it is filled.
 #[derive(Debug)]
@@ -74,6 +119,11 @@ pub struct SpareBuffer {
 }
 
 impl SpareBuffer {
+    /// New memory, all zero.
+    pub fn new(capacity_bytes: usize) -> Self {
+        SpareBuffer { bytes: std::iter::repeat_n(0, capacity_bytes).collect() }
+    }
+
     /// The most bytes that it can be filled with.
     pub fn capacity_bytes(&self) -> usize {
         self.bytes.len()
@@ -82,6 +132,20 @@ impl SpareBuffer {
     /// Where its memory is, as a hint to fetch it ahead.
     pub fn memory(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// All of it, to be written to.
+    #[inline]
+    pub fn memory_mut(&mut self) -> &mut [u8] {
+        // Nobody else refers to it, by construction.
+        Arc::get_mut(&mut self.bytes).unwrap_or_default()
+    }
+
+    /// A buffer of the first `len_bytes` of it, as they have been written; of all if there are fewer.
+    #[inline]
+    pub fn into_buffer(self, len_bytes: usize) -> Buffer {
+        let end = len_bytes.min(self.bytes.len()) as u32;
+        Buffer { bytes: self.bytes, start: 0, end }
     }
 
     /// A buffer with a copy of `bytes`, in this memory if they fit.
@@ -150,6 +214,34 @@ mod tests {
         assert_eq!(world.slice(0..6), None);
         assert_eq!(whole.slice_of(&whole[2..4]), whole.slice(2..4));
         assert_eq!(whole.slice_of(b"elsewhere"), None);
+    }
+
+    #[test]
+    fn neighbours_in_one_memory_are_one_piece_and_others_are_not() {
+        let whole = Buffer::from(b"hello world".to_vec());
+        let [hello, space, world] = [0..5, 5..6, 6..11].map(|range| whole.slice(range).unwrap());
+        assert!(hello.is_followed_by(&space) && space.is_followed_by(&world));
+        assert!(!hello.is_followed_by(&world) && !world.is_followed_by(&space));
+        assert_eq!(hello.through(&world), Some(&b"hello world"[..]));
+        assert_eq!(world.through(&hello), None);
+        let elsewhere = Buffer::from(b"hello world".to_vec()).slice(5..6).unwrap();
+        assert!(!hello.is_followed_by(&elsewhere));
+        assert_eq!(hello.through(&elsewhere), None);
+        assert!(
+            hello.is_small_part() && !whole.is_small_part() && !whole.slice(0..6).unwrap().is_small_part()
+        );
+    }
+
+    #[test]
+    fn memory_that_was_written_to_becomes_a_buffer_of_what_was_written() {
+        let mut spare = SpareBuffer::new(16);
+        spare.memory_mut()[..5].copy_from_slice(b"hello");
+        let buffer = spare.into_buffer(5);
+        assert_eq!(&*buffer, b"hello");
+        assert_eq!(buffer.footprint_bytes(), 32);
+        let mut spare = buffer.reclaim().unwrap();
+        assert_eq!(spare.memory_mut().len(), 16);
+        assert_eq!(spare.into_buffer(100).len(), 16);
     }
 
     #[test]

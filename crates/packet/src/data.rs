@@ -84,6 +84,21 @@ impl Data {
         Data { wire, parts: Parts::Ndn(view.layout()) }
     }
 
+    /// A packet that has been read where it lies in `memory`, and stays there; `None` if it does not lie there.
+    #[inline]
+    pub fn within(memory: &Buffer, view: ndn::DataView<'_>) -> Option<Self> {
+        Some(Data { wire: memory.slice_of(view.wire())?, parts: Parts::Ndn(view.layout()) })
+    }
+
+    /// The same Data in memory that nobody else refers to, which is that of `spare` if there is any.
+    pub fn moved(&self, spare: Option<SpareBuffer>) -> Self {
+        let wire = match spare {
+            Some(spare) => spare.fill(&self.wire),
+            None => Buffer::copy_from(&self.wire),
+        };
+        Data { wire, parts: self.parts.clone() }
+    }
+
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
     ///
     /// # Errors

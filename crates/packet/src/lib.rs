@@ -46,7 +46,7 @@ pub mod random;
 mod span;
 pub mod time;
 
-pub use buffer::{Buffer, SpareBuffer};
+pub use buffer::{Buffer, MemoryId, SpareBuffer};
 pub use data::{ContentType, Data};
 pub use error::{DecodeError, EncodeError, Rule};
 pub use explicit_rate::ExplicitRate;

@@ -121,7 +121,7 @@ impl Engine {
                 return Verdict::Joined(id);
             }
         }
-        let answer = self.store.answer(&self.index, now, interest, hashes, &self.hasher, exact);
+        let answer = self.store.answer(&mut self.index, now, interest, hashes, &self.hasher, exact);
         if let Some(answer) = answer {
             return Verdict::Answered(answer);
         }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use engine::{Engine, FaceId, Upcoming};
 use packet::time::Instant;
-use packet::{Data, Interest, LinkHeader, NackReason, PrefixHashes};
+use packet::{Buffer, Data, Interest, LinkHeader, NackReason, PrefixHashes};
 use smallvec::SmallVec;
 
 /// A network packet.
@@ -28,6 +28,8 @@ struct Arrival {
 pub(crate) struct Arrivals {
     /// The face whose frames are being decoded.
     pub(crate) face: FaceId,
+    /// The memory that its frames lie in, if large packets may stay there.
+    pub(crate) memory: Option<Buffer>,
     waiting: Vec<Arrival>,
     /// What came with those packets that something came with, counted from one.
     headers: Vec<LinkHeader>,
@@ -43,7 +45,13 @@ impl Arrivals {
     pub(crate) const FULL: usize = 64;
 
     pub(crate) fn new() -> Self {
-        Arrivals { face: FaceId(0), waiting: Vec::new(), headers: Vec::new(), hashes: Vec::new() }
+        Arrivals {
+            face: FaceId(0),
+            memory: None,
+            waiting: Vec::new(),
+            headers: Vec::new(),
+            hashes: Vec::new(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

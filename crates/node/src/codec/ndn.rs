@@ -105,7 +105,8 @@ impl NdnCodec {
         }
     }
 
-    /// Reads a packet where it lies; whoever is good is copied last, so that nothing waits for memory that is not in the cache.
+    /// Reads a packet where it lies. A Data may stay there; whatever else is good is copied last, so that nothing waits for memory that
+    /// is not in the cache.
     #[inline(always)]
     fn read(
         &mut self,
@@ -124,8 +125,10 @@ impl NdnCodec {
                         Some(whole) => hashes.set_whole(whole, view.component_count()),
                         None => engine.hasher().hash_into(Dialect::Ndn, view.name().components(), hashes),
                     }
-                    let spare = engine.spare_buffers().take(packet.len());
-                    arrivals.push(Packet::Data(Data::copy_of(view, spare)), header);
+                    let in_place = arrivals.memory.as_ref().and_then(|memory| Data::within(memory, view));
+                    let data = in_place
+                        .unwrap_or_else(|| Data::copy_of(view, engine.spare_buffers().take(packet.len())));
+                    arrivals.push(Packet::Data(data), header);
                 }
                 Err(_) => self.malformed_packets += 1,
             }

@@ -11,6 +11,7 @@ use crate::codec::{Arrivals, Codec, Framing};
 use crate::control::{FacePersistency, FaceState, MacAddress};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, Transport};
+use crate::sys::datagrams::SLOT_BYTES;
 use crate::transport::stream::ReadOutcome;
 use crate::transport::websocket::{Event, Step};
 
@@ -43,14 +44,18 @@ impl DataPlane {
             let Some(channel) = self.channels.get(number) else { break };
             let most = receiver.trains_within(BYTES_AT_ONCE);
             // Errors of a socket without a peer are about some datagram sent long ago.
-            let Ok(count) = receiver.receive(&channel.socket, most) else { break };
+            let spares = self.engine.spare_buffers();
+            let received = receiver.receive_with(&channel.socket, most, || spares.take(SLOT_BYTES));
+            let Ok(count) = received else { break };
             for index in 0..count {
+                self.arrivals.memory = receiver.keep(index);
                 let Some((train, bytes)) = receiver.train(index) else { continue };
                 let first = bytes.get(..train.stride).unwrap_or(bytes);
                 let Some(face) = self.face_of_peer(number, train.from, first) else { continue };
                 let from = if is_group { endpoint_of(train.from) } else { 0 };
                 self.receive_frames(face, from, bytes.chunks(train.stride));
             }
+            self.arrivals.memory = None;
             self.hand_over();
             self.finish_touched();
             if count < most {

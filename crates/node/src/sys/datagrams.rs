@@ -7,6 +7,8 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd};
 
+use packet::{Buffer, SpareBuffer};
+
 /// The most datagrams in one train that every kernel with segmentation offload takes.
 pub(crate) const MAX_TRAIN_DATAGRAMS: usize = 64;
 /// The most bytes in one train: what fits into one IP packet, which a train is until it is cut.
@@ -17,20 +19,29 @@ pub(crate) const MAX_TRAIN_SLICES: usize = 1024;
 const RECEIVE_TRAINS: usize = 16;
 /// Trains that one call sends at most.
 pub(crate) const SEND_TRAINS: usize = 32;
-/// Bytes that the largest train takes.
-const SLOT_BYTES: usize = 65_536;
+/// Bytes that the largest train takes, and that make a round number with the counts before them.
+pub(crate) const SLOT_BYTES: usize = 65_536 - 2 * size_of::<usize>();
+/// A train with fewer bytes would waste the memory it is kept in.
+const MIN_KEPT_BYTES: usize = SLOT_BYTES / 4 * 3;
 
 /// Room for one control message that holds a number.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
-/// Receives trains into memory of its own.
+/// Receives trains, each into a piece of memory in which it may stay.
 pub(crate) struct Receiver {
-    bytes: Vec<u8>,
+    slots: Vec<Slot>,
     names: Vec<libc::sockaddr_storage>,
     controls: Vec<Control>,
     trains: Vec<Received>,
+}
+
+enum Slot {
+    /// Memory that nobody refers to.
+    Spare(SpareBuffer),
+    /// A train, to which others may refer.
+    Kept(Buffer),
 }
 
 /// What was received: where it lies, who sent it, and where to cut it.
@@ -48,7 +59,7 @@ impl Receiver {
         // SAFETY: all bytes zero are a valid sockaddr_storage, of an unspecified family.
         let name: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         Receiver {
-            bytes: vec![0; RECEIVE_TRAINS * SLOT_BYTES],
+            slots: Vec::with_capacity(RECEIVE_TRAINS),
             names: vec![name; RECEIVE_TRAINS],
             controls: vec![Control([0; 64]); RECEIVE_TRAINS],
             trains: Vec::with_capacity(RECEIVE_TRAINS),
@@ -57,14 +68,29 @@ impl Receiver {
 
     /// Receives up to `most` trains; gives how many. They are valid until the next call.
     pub(crate) fn receive(&mut self, socket: &impl AsFd, most: usize) -> io::Result<usize> {
+        self.receive_with(socket, most, || None)
+    }
+
+    /// The same, with memory of [`SLOT_BYTES`] from `spare`, or new, in the place of that in which trains were kept.
+    pub(crate) fn receive_with(
+        &mut self,
+        socket: &impl AsFd,
+        most: usize,
+        spare: impl FnMut() -> Option<SpareBuffer>,
+    ) -> io::Result<usize> {
         self.trains.clear();
         let most = most.clamp(1, RECEIVE_TRAINS);
+        self.empty_slots(most, spare);
         let mut vectors = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; RECEIVE_TRAINS];
         // SAFETY: all bytes zero are a valid mmsghdr: null pointers with lengths of zero.
         let mut headers: [libc::mmsghdr; RECEIVE_TRAINS] = unsafe { std::mem::zeroed() };
-        let slots = self.bytes.chunks_exact_mut(SLOT_BYTES).zip(&mut self.names).zip(&mut self.controls);
+        let slots = self.slots.iter_mut().take(most).zip(&mut self.names).zip(&mut self.controls);
         for (((slot, name), control), (vector, header)) in slots.zip(vectors.iter_mut().zip(&mut headers)) {
-            *vector = libc::iovec { iov_base: slot.as_mut_ptr().cast(), iov_len: SLOT_BYTES };
+            let memory = match slot {
+                Slot::Spare(spare) => spare.memory_mut(),
+                Slot::Kept(_) => &mut [],
+            };
+            *vector = libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() };
             header.msg_hdr.msg_name = std::ptr::from_mut(name).cast();
             header.msg_hdr.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
             header.msg_hdr.msg_iov = vector;
@@ -85,7 +111,7 @@ impl Receiver {
         };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
         for (header, name) in headers.iter().take(count).zip(&self.names) {
-            let len = (header.msg_len as usize).min(SLOT_BYTES);
+            let len = header.msg_len as usize;
             let stride = segment_size(&header.msg_hdr).filter(|&size| size > 0).unwrap_or(len);
             let from = read_address(name).unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
             self.trains.push(Received { from, stride: stride.max(1), len });
@@ -103,8 +129,47 @@ impl Receiver {
     /// Train number `index` of those received last.
     pub(crate) fn train(&self, index: usize) -> Option<(Received, &[u8])> {
         let train = *self.trains.get(index)?;
-        let start = index * SLOT_BYTES;
-        Some((train, self.bytes.get(start..start + train.len)?))
+        let bytes = match self.slots.get(index)? {
+            Slot::Spare(spare) => spare.memory(),
+            Slot::Kept(kept) => kept,
+        };
+        Some((train, bytes.get(..train.len)?))
+    }
+
+    /// The memory of train number `index`, for what is in it to stay there; `None` if it would be wasted on it.
+    pub(crate) fn keep(&mut self, index: usize) -> Option<Buffer> {
+        let train = *self.trains.get(index)?;
+        if train.len < MIN_KEPT_BYTES {
+            return None;
+        }
+        let slot = self.slots.get_mut(index)?;
+        if let Slot::Spare(spare) = slot {
+            let spare = std::mem::replace(spare, SpareBuffer::new(0));
+            *slot = Slot::Kept(spare.into_buffer(train.len));
+        }
+        match slot {
+            Slot::Kept(kept) => Some(kept.clone()),
+            Slot::Spare(_) => None,
+        }
+    }
+
+    /// Has memory that nobody refers to in the first `count` slots.
+    fn empty_slots(&mut self, count: usize, mut spare: impl FnMut() -> Option<SpareBuffer>) {
+        for index in 0..count {
+            let old = match self.slots.get_mut(index) {
+                Some(Slot::Spare(_)) => continue,
+                Some(slot) => std::mem::replace(slot, Slot::Kept(Buffer::copy_from(&[]))),
+                None => {
+                    self.slots.push(Slot::Spare(SpareBuffer::new(SLOT_BYTES)));
+                    continue;
+                }
+            };
+            if let (Slot::Kept(kept), Some(slot)) = (old, self.slots.get_mut(index)) {
+                let memory =
+                    kept.reclaim().or_else(&mut spare).unwrap_or_else(|| SpareBuffer::new(SLOT_BYTES));
+                *slot = Slot::Spare(memory);
+            }
+        }
     }
 }
 

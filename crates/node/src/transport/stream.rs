@@ -289,6 +289,9 @@ impl FrameSink for Queue {
             let at = self.heads_complete;
             self.heads.splice(at..at, header.into_iter().take(used));
         }
+        // Who does not read must not keep memory that is much larger than what waits for them.
+        let packet =
+            packet.map(|packet| if packet.is_small_part() { Buffer::copy_from(&packet) } else { packet });
         let frame = Frame { head_len: (self.heads.len() - self.heads_complete) as u32, packet };
         if frame.len() > 0 {
             self.heads_complete = self.heads.len();

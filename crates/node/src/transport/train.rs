@@ -123,22 +123,31 @@ impl Outbox {
         Some(run)
     }
 
-    /// Adds the bytes of some frames to `slices`.
+    /// Adds the bytes of some frames to `slices`. What follows each other in memory is one slice.
     pub(crate) fn gather<'a>(&'a self, frames: Range<usize>, slices: &mut Vec<IoSlice<'a>>) {
-        // Heads that follow each other are one slice.
         let mut heads = 0..0;
+        let mut packets: Option<(&Buffer, &Buffer)> = None;
         for frame in self.frames.get(frames).unwrap_or_default() {
             let head = frame.head_range();
-            if heads.end == head.start {
-                heads.end = head.end;
-            } else {
-                self.push_heads(std::mem::replace(&mut heads, head), slices);
+            if !head.is_empty() {
+                push_packets(packets.take(), slices);
+                if heads.end == head.start {
+                    heads.end = head.end;
+                } else {
+                    self.push_heads(std::mem::replace(&mut heads, head), slices);
+                }
             }
-            if let Some(packet) = &frame.packet {
-                self.push_heads(std::mem::replace(&mut heads, 0..0), slices);
-                slices.push(IoSlice::new(packet));
-            }
+            let Some(packet) = &frame.packet else { continue };
+            self.push_heads(std::mem::replace(&mut heads, 0..0), slices);
+            packets = match packets {
+                Some((first, last)) if last.is_followed_by(packet) => Some((first, packet)),
+                before => {
+                    push_packets(before, slices);
+                    Some((packet, packet))
+                }
+            };
         }
+        push_packets(packets, slices);
         self.push_heads(heads, slices);
     }
 
@@ -147,6 +156,14 @@ impl Outbox {
         if !heads.is_empty() {
             slices.push(IoSlice::new(self.heads.get(heads).unwrap_or_default()));
         }
+    }
+}
+
+/// Adds the packets from the first to the last of some that follow each other in memory.
+#[inline]
+fn push_packets<'a>(packets: Option<(&'a Buffer, &'a Buffer)>, slices: &mut Vec<IoSlice<'a>>) {
+    if let Some(bytes) = packets.and_then(|(first, last)| first.through(last)) {
+        slices.push(IoSlice::new(bytes));
     }
 }
 

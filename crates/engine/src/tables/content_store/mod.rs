@@ -4,6 +4,7 @@
 //! Interests; those asked for by prefix are found by way of [`prefix_tree`]. The budget is in bytes and in entries.
 
 pub(crate) mod eviction;
+mod memory;
 mod prefix_tree;
 
 use packet::time::{Duration, Instant};
@@ -16,12 +17,14 @@ use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
 use crate::spare_buffers::SpareBuffers;
 use eviction::{Eviction, EvictionPolicy};
+use memory::{PaidBy, SharedMemory};
 use prefix_tree::{Link, Order, PrefixTree};
 
 /// Budget and behaviour of the content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentStoreConfig {
-    /// Bytes that the kept packets may take, with the store's own bookkeeping of [`ContentStoreConfig::OVERHEAD_BYTES`] each.
+    /// Bytes that the kept packets may take, with the store's own bookkeeping of [`ContentStoreConfig::OVERHEAD_BYTES`] each. Packets
+    /// that arrived in one piece of memory may stay in it; then all of it counts until the last of them has left.
     pub max_bytes: u64,
     /// Packets that may be kept.
     pub max_entries: u32,
@@ -96,6 +99,7 @@ pub(crate) struct Cached {
     /// Until when it may answer Interests that ask for freshness.
     pub(crate) fresh_until: Instant,
     link: Link,
+    paid_by: PaidBy,
 }
 
 /// Entries that are likely to leave for a batch.
@@ -109,6 +113,7 @@ pub(crate) struct ContentStore {
     entries: Slab<Cached>,
     eviction: Box<dyn Eviction>,
     tree: PrefixTree,
+    shared: SharedMemory,
     bytes: u64,
     /// Memory of Data that has left.
     pub(crate) spares: SpareBuffers,
@@ -122,6 +127,7 @@ impl ContentStore {
             entries: Slab::default(),
             eviction: config.eviction.start(),
             tree: PrefixTree::default(),
+            shared: SharedMemory::default(),
             bytes: 0,
             spares: SpareBuffers::default(),
         }
@@ -168,7 +174,7 @@ impl ContentStore {
     #[inline]
     pub(crate) fn answer(
         &mut self,
-        index: &HashIndex,
+        index: &mut HashIndex,
         now: Instant,
         interest: &Interest,
         hashes: &PrefixHashes,
@@ -184,6 +190,7 @@ impl ContentStore {
             Some(id) => {
                 self.counters.hits += 1;
                 self.eviction.touch(id.0);
+                self.part_from_others(index, id);
             }
             None => self.counters.misses += 1,
         }
@@ -203,8 +210,7 @@ impl ContentStore {
         if !self.config.admit {
             return;
         }
-        let cost = cost_of(data);
-        if cost > self.config.max_bytes || self.config.max_entries == 0 {
+        if cost_of(data) > self.config.max_bytes || self.config.max_entries == 0 {
             return;
         }
         let fresh_until = match data.freshness() {
@@ -222,8 +228,10 @@ impl ContentStore {
         if let Some(id) = known {
             self.remove(index, id);
         }
-        self.bytes += cost;
-        let id = self.entries.insert(Cached { data: data.clone(), hash, fresh_until, link: Link::default() });
+        let data = if self.may_stay_in_place(data) { data.clone() } else { data.moved(None) };
+        let (paid_by, bytes) = self.shared.pay(data.wire());
+        self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
+        let id = self.entries.insert(Cached { data, hash, fresh_until, link: Link::default(), paid_by });
         index.insert(hash, EntryId::Cached(CachedId(id)).raw());
         self.eviction.insert(id, hash.0);
         self.tree.add_later(&mut self.entries, id);
@@ -318,7 +326,7 @@ impl ContentStore {
                 index.prefetch(entry.hash);
                 self.eviction.prefetch(entry.hash.0);
                 // Where the reference count is, just before the bytes.
-                crate::processor::prefetch_first_line(entry.data.wire());
+                crate::processor::prefetch_first_line(entry.data.wire().memory_start());
             }
         }
     }
@@ -328,6 +336,7 @@ impl ContentStore {
         self.entries.footprint_bytes()
             + self.eviction.footprint_bytes()
             + self.tree.footprint_bytes()
+            + self.shared.footprint_bytes()
             + self.spares.footprint_bytes()
     }
 
@@ -393,16 +402,36 @@ impl ContentStore {
     fn likely_room(&self) -> usize {
         let entries = self.config.max_entries.saturating_sub(self.entries.len());
         let mean_bytes = self.bytes.checked_div(u64::from(self.entries.len())).unwrap_or(0).max(1);
-        let fitting = self.config.max_bytes.saturating_sub(self.bytes) / mean_bytes;
+        let fitting = self.unhurried_bytes().saturating_sub(self.bytes) / mean_bytes;
         usize::try_from(fitting).unwrap_or(usize::MAX).min(entries as usize)
     }
 
     fn make_room(&mut self, index: &mut HashIndex) {
         while self.bytes > self.config.max_bytes || self.entries.len() > self.config.max_entries {
-            let Some(victim) = self.eviction.evict() else { return };
-            self.discard(index, victim);
-            self.counters.evictions += 1;
+            if !self.evict(index) {
+                return;
+            }
         }
+        // Memory that is shared is free only when the last packet in it has left. They begin in good time, one for each that comes.
+        if self.bytes > self.unhurried_bytes() {
+            self.evict(index);
+        }
+    }
+
+    /// How many bytes may be taken before anybody needs to leave.
+    #[inline]
+    fn unhurried_bytes(&self) -> u64 {
+        let ahead = if self.shared.is_used() { EVICTED_AHEAD_BYTES } else { 0 };
+        self.config.max_bytes.saturating_sub(ahead)
+    }
+
+    /// Drops the entry whose turn it is; false if there is none.
+    #[inline]
+    fn evict(&mut self, index: &mut HashIndex) -> bool {
+        let Some(victim) = self.eviction.evict() else { return false };
+        self.discard(index, victim);
+        self.counters.evictions += 1;
+        true
     }
 
     fn remove(&mut self, index: &mut HashIndex, id: CachedId) {
@@ -415,15 +444,66 @@ impl ContentStore {
         self.tree.remove(&mut self.entries, id);
         if let Some(entry) = self.entries.remove(id) {
             index.remove(entry.hash, EntryId::Cached(CachedId(id)).raw());
-            self.bytes -= cost_of(&entry.data);
+            self.bytes -= self.shared.give_back(entry.paid_by, entry.data.wire());
+            self.bytes -= ContentStoreConfig::OVERHEAD_BYTES;
             self.spares.put(entry.data.into_wire());
+        }
+    }
+
+    /// Whether `data` may be kept in memory that it shares with others.
+    #[inline]
+    fn may_stay_in_place(&self, data: &Data) -> bool {
+        let wire = data.wire();
+        !wire.is_small_part() || wire.footprint_bytes() as u64 <= self.config.max_bytes / MIN_SHARED_PIECES
+    }
+
+    /// Gives a packet that is asked for memory of its own: it will stay when those it arrived with leave, whose memory would stay with it.
+    #[inline]
+    fn part_from_others(&mut self, index: &mut HashIndex, id: CachedId) {
+        if self.entries.get(id.0).is_some_and(|entry| entry.paid_by != PaidBy::ITSELF) {
+            self.move_out(index, id);
+        }
+    }
+
+    #[cold]
+    fn move_out(&mut self, index: &mut HashIndex, id: CachedId) {
+        let Some(entry) = self.entries.get(id.0) else { return };
+        let own = entry.data.moved(self.spares.take(entry.data.wire().len()));
+        self.make_room_beside(index, id, own.wire().footprint_bytes() as u64);
+        let Some(entry) = self.entries.get_mut(id.0) else { return };
+        let before = std::mem::replace(&mut entry.data, own);
+        let (paid_by, bytes) = self.shared.pay(entry.data.wire());
+        let given_back = self.shared.give_back(entry.paid_by, before.wire());
+        entry.paid_by = paid_by;
+        self.bytes = (self.bytes + bytes).saturating_sub(given_back);
+        self.spares.put(before.into_wire());
+    }
+
+    /// Makes room for so many more bytes of an entry that is to stay.
+    fn make_room_beside(&mut self, index: &mut HashIndex, staying: CachedId, bytes: u64) {
+        while self.bytes + bytes > self.config.max_bytes && self.entries.len() > 1 {
+            let Some(victim) = self.eviction.evict() else { return };
+            if victim != staying.0 {
+                self.discard(index, victim);
+                self.counters.evictions += 1;
+            } else if let Some(entry) = self.entries.get(victim) {
+                self.eviction.insert(victim, entry.hash.0);
+            }
         }
     }
 }
 
+/// What `data` takes in memory of its own.
 fn cost_of(data: &Data) -> u64 {
-    data.wire().footprint_bytes() as u64 + ContentStoreConfig::OVERHEAD_BYTES
+    let wire = data.wire();
+    let own = if wire.is_small_part() { wire.len() + 2 * size_of::<usize>() } else { wire.footprint_bytes() };
+    own as u64 + ContentStoreConfig::OVERHEAD_BYTES
 }
+
+/// Packets share pieces of memory only if the store holds as many.
+const MIN_SHARED_PIECES: u64 = 16;
+/// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being filled.
+const EVICTED_AHEAD_BYTES: u64 = 2 << 16;
 
 #[cfg(test)]
 mod tests;

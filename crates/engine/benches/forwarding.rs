@@ -23,7 +23,6 @@ use mimalloc::MiMalloc;
 use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameHasher, Nonce, PrefixHashes};
-use smallvec::SmallVec;
 use testkit::counting_allocator::CountingAllocator;
 
 #[global_allocator]
@@ -308,9 +307,9 @@ impl World {
             hashes,
             nonce: packet.nonce(),
         };
-        let upcoming: SmallVec<[Upcoming<'_>; 32]> =
-            batch.packets.iter().zip(&batch.hashes).map(upcoming).collect();
-        self.engine.prepare(&upcoming);
+        let upcoming = batch.packets.iter().zip(&batch.hashes).map(upcoming);
+        upcoming.clone().for_each(|packet| self.engine.expect(packet));
+        self.engine.prepare(upcoming);
         for (packet, hashes) in batch.packets.into_iter().zip(&batch.hashes) {
             self.engine.receive_interest(self.now, CONSUMER, packet, hashes, &self.header);
         }
@@ -322,8 +321,9 @@ impl World {
     fn receive_data(&mut self, batch: &Batch<Data>) {
         self.now += Duration::from_nanos(100);
         let upcoming = |hashes| Upcoming { dialect: Dialect::Ndn, hashes, nonce: None };
-        let upcoming: SmallVec<[Upcoming<'_>; 32]> = batch.hashes.iter().map(upcoming).collect();
-        self.engine.prepare(&upcoming);
+        let upcoming = batch.hashes.iter().map(upcoming);
+        upcoming.clone().for_each(|packet| self.engine.expect(packet));
+        self.engine.prepare(upcoming);
         for (packet, hashes) in batch.packets.iter().zip(&batch.hashes) {
             self.engine.receive_data(self.now, PRODUCER, packet, hashes, &self.header);
         }

@@ -1,6 +1,6 @@
 //! How far packets may go, by their names (NFD's rules) and by the Interest's scope (CCNx).
 
-use packet::{Interest, NameRef};
+use packet::{Dialect, Interest, NameRef};
 
 /// The generic components that begin names of limited scope, in canonical form. A name begins with a component exactly if its
 /// bytes begin with the component's.
@@ -39,14 +39,16 @@ pub(crate) fn interest_may_leave(
     from_remote: impl FnOnce() -> bool,
     to_local: bool,
 ) -> bool {
-    let Some(view) = interest.ndn() else { return ccnx_may_leave(interest, from_remote, to_local) };
+    if interest.dialect() == Dialect::Ccnx {
+        return ccnx_may_leave(interest, from_remote, to_local);
+    }
     if to_local {
         return true;
     }
-    if view.hop_limit() == Some(0) {
+    if interest.hop_limit() == Some(0) {
         return false;
     }
-    let name = view.name();
+    let name = interest.name();
     !may_be_limited(name) || limited_may_leave(name, from_remote)
 }
 

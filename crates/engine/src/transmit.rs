@@ -61,7 +61,6 @@ impl Waiting {
     /// The packet as it goes on the wire if nothing at all has to travel with it, the face it came by left aside, which only local
     /// applications may be told. Otherwise gives everything back.
     #[inline(always)]
-    #[expect(clippy::result_large_err, reason = "it is no error")]
     pub fn into_bare(self) -> Result<Buffer, Waiting> {
         let says_nothing = self.pit_token.is_none()
             && self.congestion_mark == 0

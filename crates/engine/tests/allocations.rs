@@ -38,7 +38,9 @@ fn allocations(strategy: &str, eviction: EvictionPolicy, exchanges: u32) -> u64 
         let data = DataBuilder::new(name).content(vec![1; 100]).build_with_digest().unwrap();
         let hashes = engine.hasher().hash(Dialect::Ndn, interest.name().components());
         let ((), counts) = ALLOCATOR.count(|| {
-            engine.prepare(&[Upcoming { dialect: Dialect::Ndn, hashes: &hashes, nonce: interest.nonce() }]);
+            let upcoming = Upcoming { dialect: Dialect::Ndn, hashes: &hashes, nonce: interest.nonce() };
+            engine.expect(upcoming);
+            engine.prepare(std::iter::once(upcoming));
             engine.receive_interest(now, CONSUMER, interest, &hashes, &LinkHeader::default());
             engine.receive_data(now, PRODUCER, &data, &hashes, &LinkHeader::default());
             while engine.poll_transmit().is_some() {}

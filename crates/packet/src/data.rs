@@ -5,7 +5,7 @@ use crate::buffer::{Buffer, SpareBuffer};
 use crate::ccnx;
 use crate::error::DecodeError;
 use crate::hash::{NameHasher, PrefixHashes};
-use crate::name::{Name, NameRef};
+use crate::name::{Component, Name, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
@@ -38,7 +38,7 @@ pub struct Data {
 
 #[derive(Clone, Debug)]
 enum Parts {
-    Ndn(ndn::DataLayout),
+    Ndn(ndn::DataBrief),
     Ccnx(Box<CcnxParts>),
 }
 
@@ -55,8 +55,8 @@ impl Data {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
-        let layout = ndn::DataView::decode(&wire)?.layout();
-        Ok(Data { wire, parts: Parts::Ndn(layout) })
+        let brief = ndn::DataView::decode(&wire)?.brief();
+        Ok(Data { wire, parts: Parts::Ndn(brief) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -69,8 +69,8 @@ impl Data {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let layout = ndn::DataView::decode_hashed(&wire, hasher, hashes)?.layout();
-        Ok(Data { wire, parts: Parts::Ndn(layout) })
+        let brief = ndn::DataView::decode_hashed(&wire, hasher, hashes)?.brief();
+        Ok(Data { wire, parts: Parts::Ndn(brief) })
     }
 
     /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which is in the cache, as
@@ -81,13 +81,13 @@ impl Data {
             Some(spare) => spare.fill(view.wire()),
             None => Buffer::copy_from(view.wire()),
         };
-        Data { wire, parts: Parts::Ndn(view.layout()) }
+        Data { wire, parts: Parts::Ndn(view.brief()) }
     }
 
     /// A packet that has been read where it lies in `memory`, and stays there; `None` if it does not lie there.
     #[inline]
     pub fn within(memory: &Buffer, view: ndn::DataView<'_>) -> Option<Self> {
-        Some(Data { wire: memory.slice_of(view.wire())?, parts: Parts::Ndn(view.layout()) })
+        Some(Data { wire: memory.slice_of(view.wire())?, parts: Parts::Ndn(view.brief()) })
     }
 
     /// The same Data in memory that nobody else refers to, which is that of `spare` if there is any.
@@ -131,11 +131,11 @@ impl Data {
         }
     }
 
-    /// All fields of an NDN Data; `None` for a ContentObject of CCNx.
+    /// All fields of an NDN Data; `None` for a ContentObject of CCNx. Reads the packet again, so ask once for several fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::DataView<'_>> {
         match self.parts {
-            Parts::Ndn(layout) => Some(ndn::DataView::from_parts(&self.wire, layout)),
+            Parts::Ndn(_) => ndn::DataView::decode(&self.wire).ok(),
             Parts::Ccnx(_) => None,
         }
     }
@@ -162,7 +162,7 @@ impl Data {
     #[inline]
     pub fn name(&self) -> NameRef<'_> {
         match &self.parts {
-            Parts::Ndn(layout) => ndn::DataView::from_parts(&self.wire, *layout).name(),
+            Parts::Ndn(brief) => brief.name(&self.wire),
             Parts::Ccnx(parts) => parts.name.as_ref(),
         }
     }
@@ -171,7 +171,7 @@ impl Data {
     #[inline]
     pub fn component_count(&self) -> usize {
         match &self.parts {
-            Parts::Ndn(layout) => ndn::DataView::from_parts(&self.wire, *layout).component_count(),
+            Parts::Ndn(brief) => brief.component_count.into(),
             Parts::Ccnx(parts) => parts.layout.component_count(),
         }
     }
@@ -180,21 +180,39 @@ impl Data {
     /// NDN that does not is never fresh.
     #[inline]
     pub fn freshness(&self) -> Duration {
-        match (self.ndn(), self.ccnx()) {
-            (Some(view), _) => view.freshness(),
-            (_, Some(view)) => {
+        match &self.parts {
+            Parts::Ndn(brief) => brief.freshness,
+            Parts::Ccnx(parts) => {
+                let view = ccnx::ContentObjectView::from_parts(&self.wire, parts.layout);
                 view.freshness_seconds().map_or(Duration::MAX, |secs| Duration::from_secs(secs.into()))
             }
-            (None, None) => Duration::ZERO,
         }
     }
 
     /// The content; empty when there is none.
+    #[inline]
     pub fn content(&self) -> &[u8] {
-        match (self.ndn(), self.ccnx()) {
-            (Some(view), _) => view.content(),
-            (_, Some(view)) => view.content(),
-            (None, None) => &[],
+        match &self.parts {
+            Parts::Ndn(brief) => brief.content(&self.wire),
+            Parts::Ccnx(parts) => ccnx::ContentObjectView::from_parts(&self.wire, parts.layout).content(),
+        }
+    }
+
+    /// What the content of an NDN Data is; `None` for a ContentObject of CCNx.
+    #[inline]
+    pub fn content_type(&self) -> Option<ContentType> {
+        match &self.parts {
+            Parts::Ndn(brief) if brief.is_blob => Some(ContentType::BLOB),
+            _ => self.ndn().map(|view| view.content_type()),
+        }
+    }
+
+    /// FinalBlockId of an NDN Data: the last component of the last packet of a sequence.
+    #[inline]
+    pub fn final_block(&self) -> Option<Component<'_>> {
+        match &self.parts {
+            Parts::Ndn(brief) if !brief.has_final_block => None,
+            _ => self.ndn()?.final_block(),
         }
     }
 
@@ -202,14 +220,14 @@ impl Data {
     /// not. Nothing is decoded again, and the signature is not renewed: for whoever makes many Data that nobody verifies, as load
     /// generators do.
     pub fn renamed(&self, name: NameRef<'_>) -> Option<Data> {
-        let Parts::Ndn(layout) = self.parts else { return None };
+        let Parts::Ndn(brief) = self.parts else { return None };
         let old = self.name().canonical();
         let start = (old.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
         if name.canonical().len() != old.len() || name.component_count() != self.component_count() {
             return None;
         }
         let wire = self.wire.with(start, name.canonical())?;
-        Some(Data { wire, parts: Parts::Ndn(layout) })
+        Some(Data { wire, parts: Parts::Ndn(brief) })
     }
 
     /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.

@@ -25,7 +25,7 @@ pub struct Interest {
 
 #[derive(Clone, Debug)]
 enum Parts {
-    Ndn(ndn::InterestLayout),
+    Ndn(ndn::InterestBrief),
     Ccnx(Box<CcnxParts>),
 }
 
@@ -42,8 +42,8 @@ impl Interest {
     /// # Errors
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
-        let layout = ndn::InterestView::decode(&wire)?.layout();
-        Ok(Interest { wire, parts: Parts::Ndn(layout) })
+        let brief = ndn::InterestView::decode(&wire)?.brief();
+        Ok(Interest { wire, parts: Parts::Ndn(brief) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -56,14 +56,14 @@ impl Interest {
         hasher: &NameHasher,
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
-        let layout = ndn::InterestView::decode_hashed(&wire, hasher, hashes)?.layout();
-        Ok(Interest { wire, parts: Parts::Ndn(layout) })
+        let brief = ndn::InterestView::decode_hashed(&wire, hasher, hashes)?.brief();
+        Ok(Interest { wire, parts: Parts::Ndn(brief) })
     }
 
     /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
     #[inline]
     pub fn copy_of(view: ndn::InterestView<'_>) -> Self {
-        Interest { wire: Buffer::copy_from(view.wire()), parts: Parts::Ndn(view.layout()) }
+        Interest { wire: Buffer::copy_from(view.wire()), parts: Parts::Ndn(view.brief()) }
     }
 
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
@@ -98,11 +98,11 @@ impl Interest {
         }
     }
 
-    /// All fields of an NDN Interest; `None` for one of CCNx.
+    /// All fields of an NDN Interest; `None` for one of CCNx. Reads the packet again, so ask once for several fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::InterestView<'_>> {
         match self.parts {
-            Parts::Ndn(layout) => Some(ndn::InterestView::from_parts(&self.wire, layout)),
+            Parts::Ndn(_) => ndn::InterestView::decode(&self.wire).ok(),
             Parts::Ccnx(_) => None,
         }
     }
@@ -111,8 +111,12 @@ impl Interest {
     pub fn ccnx(&self) -> Option<ccnx::InterestView<'_>> {
         match &self.parts {
             Parts::Ndn(_) => None,
-            Parts::Ccnx(parts) => Some(ccnx::InterestView::from_parts(&self.wire, parts.layout)),
+            Parts::Ccnx(parts) => Some(self.ccnx_view(parts)),
         }
+    }
+
+    fn ccnx_view(&self, parts: &CcnxParts) -> ccnx::InterestView<'_> {
+        ccnx::InterestView::from_parts(&self.wire, parts.layout)
     }
 
     /// The whole packet as it goes on the wire.
@@ -129,7 +133,7 @@ impl Interest {
     #[inline]
     pub fn name(&self) -> NameRef<'_> {
         match &self.parts {
-            Parts::Ndn(layout) => ndn::InterestView::from_parts(&self.wire, *layout).name(),
+            Parts::Ndn(brief) => brief.name(&self.wire),
             Parts::Ccnx(parts) => parts.name.as_ref(),
         }
     }
@@ -138,7 +142,7 @@ impl Interest {
     #[inline]
     pub fn component_count(&self) -> usize {
         match &self.parts {
-            Parts::Ndn(layout) => ndn::InterestView::from_parts(&self.wire, *layout).component_count(),
+            Parts::Ndn(brief) => brief.component_count.into(),
             Parts::Ccnx(parts) => parts.layout.component_count(),
         }
     }
@@ -146,53 +150,69 @@ impl Interest {
     /// Whether Data with a longer name may answer: by CanBePrefix, and in CCNx always but for the selectors.
     #[inline]
     pub fn can_be_prefix(&self) -> bool {
-        self.ndn().is_none_or(|view| view.can_be_prefix())
+        match &self.parts {
+            Parts::Ndn(brief) => brief.can_be_prefix,
+            Parts::Ccnx(_) => true,
+        }
     }
 
     /// Whether a cache may answer only while the Data is fresh.
     #[inline]
     pub fn must_be_fresh(&self) -> bool {
-        match (self.ndn(), self.ccnx()) {
-            (Some(view), _) => view.must_be_fresh(),
-            (_, Some(view)) => !view.answer_origin_kind().stale(),
-            (None, None) => false,
+        match &self.parts {
+            Parts::Ndn(brief) => brief.must_be_fresh,
+            Parts::Ccnx(parts) => !self.ccnx_view(parts).answer_origin_kind().stale(),
         }
     }
 
     /// The number that tells repetitions apart; absent only from applications.
     #[inline]
     pub fn nonce(&self) -> Option<Nonce> {
-        match (self.ndn(), self.ccnx()) {
-            (Some(view), _) => view.nonce(),
-            (_, Some(view)) => view.nonce().map(fold_nonce),
-            (None, None) => None,
+        match &self.parts {
+            Parts::Ndn(brief) => brief.nonce,
+            Parts::Ccnx(parts) => self.ccnx_view(parts).nonce().map(fold_nonce),
         }
     }
 
     /// How long the sender waits, from arrival.
     #[inline]
     pub fn lifetime(&self) -> Duration {
-        match (self.ndn(), self.ccnx()) {
-            (Some(view), _) => view.lifetime(),
-            (_, Some(view)) => view.lifetime(),
-            (None, None) => ndn::DEFAULT_LIFETIME,
+        match &self.parts {
+            Parts::Ndn(brief) => brief.lifetime,
+            Parts::Ccnx(parts) => self.ccnx_view(parts).lifetime(),
         }
     }
 
     /// How many more hops the Interest may take; `None` for any number.
     #[inline]
     pub fn hop_limit(&self) -> Option<u8> {
-        self.ndn()?.hop_limit()
+        self.wire.get(self.hop_limit_offset()?).copied()
+    }
+
+    #[inline]
+    fn hop_limit_offset(&self) -> Option<usize> {
+        match &self.parts {
+            Parts::Ndn(brief) => brief.hop_limit_offset(),
+            Parts::Ccnx(_) => None,
+        }
+    }
+
+    /// Whether names are given under which the Data can be reached when the Interest's own cannot be routed.
+    #[inline]
+    pub fn has_forwarding_hint(&self) -> bool {
+        matches!(&self.parts, Parts::Ndn(brief) if brief.has_forwarding_hint)
     }
 
     /// What beside name, CanBePrefix and MustBeFresh tells Interests apart in a table of pending ones: the forwarding
     /// hint in NDN, the selectors in CCNx. Two Interests of one dialect may share an entry if all of these are equal.
     #[inline]
     pub fn distinguishing_bytes(&self) -> &[u8] {
-        match (self.ndn(), self.ccnx()) {
-            (Some(view), _) => view.forwarding_hint_bytes(),
-            (_, Some(view)) => self.wire.get(view.aggregation_range()).unwrap_or_default(),
-            (None, None) => &[],
+        match &self.parts {
+            Parts::Ndn(brief) if !brief.has_forwarding_hint => &[],
+            Parts::Ndn(_) => self.ndn().map(|view| view.forwarding_hint_bytes()).unwrap_or_default(),
+            Parts::Ccnx(parts) => {
+                self.wire.get(self.ccnx_view(parts).aggregation_range()).unwrap_or_default()
+            }
         }
     }
 
@@ -201,7 +221,7 @@ impl Interest {
     #[inline]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
         let may_be_digest = match &self.parts {
-            Parts::Ndn(layout) => layout.ends_in_implicit_digest(),
+            Parts::Ndn(brief) => brief.ends_in_implicit_digest,
             Parts::Ccnx(_) => true,
         };
         let last = if may_be_digest { self.name().last()? } else { return None };
@@ -211,10 +231,10 @@ impl Interest {
     /// The same Interest of NDN with another last component of its name, of the same kind and length, and another nonce; `None` if it
     /// has no nonce, or the length is another. Nothing is decoded again: for whoever makes many Interests, as load generators do.
     pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
-        let Parts::Ndn(layout) = self.parts else { return None };
+        let Parts::Ndn(brief) = self.parts else { return None };
         let old = self.name().last()?;
         let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
-        let (nonce_start, layout) = layout.with_nonce(&self.wire, nonce)?;
+        let (nonce_start, brief) = brief.with_nonce(&self.wire, nonce)?;
         if last.len() != old.value.len() {
             return None;
         }
@@ -222,12 +242,12 @@ impl Interest {
         for (place, byte) in (nonce_start..).zip(nonce.0.to_be_bytes()) {
             wire.set(place, byte);
         }
-        Some(Interest { wire, parts: Parts::Ndn(layout) })
+        Some(Interest { wire, parts: Parts::Ndn(brief) })
     }
 
     /// Writes the hop limit if the Interest has one. Copies the packet only if somebody else holds it too.
     pub fn set_hop_limit(&mut self, hops: u8) {
-        if let Some(offset) = self.ndn().and_then(|view| view.hop_limit_offset()) {
+        if let Some(offset) = self.hop_limit_offset() {
             self.wire.set(offset, hops);
         }
     }
@@ -237,7 +257,9 @@ impl Interest {
     /// # Errors
     /// The packet would exceed the protocol's size limit with the field.
     pub fn add_hop_limit(&mut self, hops: u8) -> Result<(), DecodeError> {
-        if let Some(view) = self.ndn().filter(|view| view.hop_limit().is_none()) {
+        if self.hop_limit_offset().is_none()
+            && let Some(view) = self.ndn()
+        {
             *self = Interest::decode_ndn(ndn::with_hop_limit(view, hops)?)?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Which Data answers which Interest, in both dialects.
 
+use crate::Dialect;
 use crate::ccnx;
 use crate::data::Data;
 use crate::interest::Interest;
@@ -11,21 +12,24 @@ impl Interest {
     /// NDN packet format, section 3.2, and CCNx 0.8, "Interest". Freshness is no part of this: it asks whether a cache may be
     /// used, not whether the Data is the right one.
     pub fn matches(&self, data: &Data) -> bool {
-        match (self.ndn(), self.ccnx(), data.ndn(), data.ccnx()) {
-            (Some(interest), _, Some(data), _) => {
-                let (wanted, name) = (interest.name(), data.name());
-                if interest.component_count() == data.component_count() + 1 {
-                    return name.is_prefix_of(wanted)
-                        && wanted.last().is_some_and(|last| {
-                            last.kind == ComponentKind::IMPLICIT_DIGEST
-                                && last.value == data.implicit_digest()
-                        });
-                }
-                if interest.can_be_prefix() { wanted.is_prefix_of(name) } else { wanted == name }
-            }
-            (_, Some(interest), _, Some(object)) => ccnx::matches(&interest, &object),
-            _ => false,
+        match (self.dialect(), data.dialect()) {
+            (Dialect::Ndn, Dialect::Ndn) => self.matches_ndn(data),
+            _ => match (self.ccnx(), data.ccnx()) {
+                (Some(interest), Some(object)) => ccnx::matches(&interest, &object),
+                _ => false,
+            },
         }
+    }
+
+    fn matches_ndn(&self, data: &Data) -> bool {
+        let (wanted, name) = (self.name(), data.name());
+        if self.component_count() == data.component_count() + 1 {
+            return name.is_prefix_of(wanted)
+                && wanted.last().is_some_and(|last| {
+                    last.kind == ComponentKind::IMPLICIT_DIGEST && last.value == data.implicit_digest()
+                });
+        }
+        if self.can_be_prefix() { wanted.is_prefix_of(name) } else { wanted == name }
     }
 }
 

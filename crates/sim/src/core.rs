@@ -214,8 +214,9 @@ impl Core {
         }
         let End { node, .. } = if channel.end == 0 { second } else { first };
         let Some(engine) = &mut self.nodes[node as usize].engine else { return };
-        let [Some(upcoming), ..] = batch else { return };
-        engine.prepare(&batch.map(|place| place.unwrap_or(upcoming)));
+        let batch = batch.iter().flatten().copied();
+        batch.clone().for_each(|upcoming| engine.expect(upcoming));
+        engine.prepare(batch);
     }
 
     /// Asks a queue that decides late for the packet to send next.

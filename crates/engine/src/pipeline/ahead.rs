@@ -27,24 +27,29 @@ impl Engine {
         self.faces.get_mut(face)?.answers_due.guess(&self.pending, face, dialect, name)
     }
 
-    /// Hints that these packets will be received soon, so that the memory they will touch is fetched while others are worked
-    /// on. Call it for a batch of some dozens of packets, then receive them one by one.
+    /// Hints that this packet will be received after some dozens of others, so that the places where the tables are asked for it are
+    /// fetched meanwhile. [`prepare`](Self::prepare) goes on from there.
     #[inline]
-    pub fn prepare(&mut self, batch: &[Upcoming<'_>]) {
+    pub fn expect(&self, packet: Upcoming<'_>) {
+        let hash = packet.hashes.whole();
+        self.index.prefetch(hash);
+        match packet.nonce {
+            Some(nonce) => self.dead_nonces.prefetch(hash, nonce),
+            None => self.store.prefetch_place(hash),
+        }
+    }
+
+    /// Hints that these packets will be received next, so that the memory they will touch is fetched while others are worked
+    /// on. Call [`expect`](Self::expect) for each of a batch of some dozens of packets, then this for all, then receive them one by one.
+    #[inline]
+    pub fn prepare<'a>(&mut self, batch: impl Iterator<Item = Upcoming<'a>> + Clone) {
         let mut data = 0;
-        for packet in batch {
-            self.index.prefetch(packet.hashes.whole());
-            match packet.nonce {
-                Some(nonce) => {
-                    self.dead_nonces.prefetch(packet.hashes.whole(), nonce);
-                    if !self.fibs[packet.dialect as usize].is_small() {
-                        self.fibs[packet.dialect as usize].prefetch(packet.hashes);
-                    }
-                }
-                None => {
-                    self.store.prefetch_place(packet.hashes.whole());
-                    data += 1;
-                }
+        for packet in batch.clone() {
+            let fib = &self.fibs[packet.dialect as usize];
+            if packet.nonce.is_none() {
+                data += 1;
+            } else if !fib.is_small() {
+                fib.prefetch(packet.hashes);
             }
         }
         let victims = self.store.prefetch_victims(data);

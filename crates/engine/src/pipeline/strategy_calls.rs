@@ -109,11 +109,8 @@ impl Engine {
     ) -> Outcome {
         let fib = &self.fibs[interest.dialect() as usize];
         let node = self.longest_match(interest.dialect(), interest.name(), hashes);
-        let route = if interest.ndn().is_some_and(|view| !view.forwarding_hint_bytes().is_empty()) {
-            self.hinted_route(&interest).unwrap_or(node)
-        } else {
-            node
-        };
+        let route =
+            if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
         let Some(entry) = self.pending.get_mut(id) else { return Outcome::default() };
         let mut situation = Situation {
             now,

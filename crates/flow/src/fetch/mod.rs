@@ -564,11 +564,11 @@ fn convention_of(name: &Name, wanted: Option<NamingConvention>) -> NamingConvent
 
 /// The last segment's number, as FinalBlockId says.
 fn final_segment(data: &Data) -> Option<u64> {
-    data.ndn().and_then(|view| view.final_block()).and_then(segment_number)
+    data.final_block().and_then(segment_number)
 }
 
 fn is_refusal(data: &Data) -> bool {
-    data.ndn().is_some_and(|view| view.content_type() == ContentType::NACK)
+    data.content_type() == Some(ContentType::NACK)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::num::NonZeroU32;
 use engine::{Engine, FaceId, Upcoming};
 use packet::time::Instant;
 use packet::{Buffer, Data, Interest, LinkHeader, NackReason, PrefixHashes};
-use smallvec::SmallVec;
 
 /// A network packet.
 #[derive(Debug)]
@@ -70,7 +69,10 @@ impl Arrivals {
 
     /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
+    pub(crate) fn push(&mut self, packet: Packet, header: Option<LinkHeader>, engine: &Engine) {
+        if let Some(hashes) = self.hashes.get(self.waiting.len()) {
+            engine.expect(upcoming(&packet, hashes));
+        }
         let header = header.and_then(|header| {
             self.headers.push(header);
             NonZeroU32::new(self.headers.len() as u32)
@@ -85,17 +87,7 @@ impl Arrivals {
         let mut waiting = self.waiting.drain(..);
         while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {
             let batch = waiting.as_slice().iter().zip(hashes).take(PREPARED);
-            let upcoming: SmallVec<[Upcoming<'_>; PREPARED]> = batch
-                .map(|(arrival, hashes)| match &arrival.packet {
-                    Packet::Interest(packet) | Packet::Nack(packet, _) => {
-                        Upcoming { dialect: packet.dialect(), hashes, nonce: packet.nonce() }
-                    }
-                    Packet::Data(packet) => Upcoming { dialect: packet.dialect(), hashes, nonce: None },
-                })
-                .collect();
-            if upcoming.len() > 1 {
-                engine.prepare(&upcoming);
-            }
+            engine.prepare(batch.map(|(arrival, hashes)| upcoming(&arrival.packet, hashes)));
             for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
                 let Arrival { face, header, packet } = arrival;
                 let header =
@@ -112,4 +104,13 @@ impl Arrivals {
         drop(waiting);
         self.headers.clear();
     }
+}
+
+#[inline(always)]
+fn upcoming<'h>(packet: &Packet, hashes: &'h PrefixHashes) -> Upcoming<'h> {
+    let (dialect, nonce) = match packet {
+        Packet::Interest(packet) | Packet::Nack(packet, _) => (packet.dialect(), packet.nonce()),
+        Packet::Data(packet) => (packet.dialect(), None),
+    };
+    Upcoming { dialect, hashes, nonce }
 }

@@ -9,7 +9,7 @@ use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, NameHasher};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason};
 
 use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
 
@@ -99,7 +99,7 @@ impl NdnCodec {
             Ok(Received::Packet { packet, header, nack }) => {
                 self.read(packet, Some(header), nack, engine, arrivals);
             }
-            Ok(Received::Taken) => self.receive_reassembled(engine.hasher(), arrivals),
+            Ok(Received::Taken) => self.receive_reassembled(engine, arrivals),
             // The service has counted it.
             Err(_) => {}
         }
@@ -128,20 +128,23 @@ impl NdnCodec {
                     let in_place = arrivals.memory.as_ref().and_then(|memory| Data::within(memory, view));
                     let data = in_place
                         .unwrap_or_else(|| Data::copy_of(view, engine.spare_buffers().take(packet.len())));
-                    arrivals.push(Packet::Data(data), header);
+                    arrivals.push(Packet::Data(data), header, engine);
                 }
                 Err(_) => self.malformed_packets += 1,
             }
         } else {
             match InterestView::decode_hashed(packet, engine.hasher(), hashes) {
-                Ok(view) => arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header),
+                Ok(view) => {
+                    arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header, engine);
+                }
                 Err(_) => self.malformed_packets += 1,
             }
         }
     }
 
     #[cold]
-    fn receive_reassembled(&mut self, hasher: &NameHasher, arrivals: &mut Arrivals) {
+    fn receive_reassembled(&mut self, engine: &Engine, arrivals: &mut Arrivals) {
+        let hasher = engine.hasher();
         while let Some(delivery) = self.service.poll_deliver() {
             let hashes = arrivals.next_hashes();
             let decoded = if is_data(&delivery.packet) {
@@ -151,7 +154,7 @@ impl NdnCodec {
                     .map(|interest| asked_or_nacked(interest, delivery.nack))
             };
             match decoded {
-                Ok(packet) => arrivals.push(packet, Some(delivery.header)),
+                Ok(packet) => arrivals.push(packet, Some(delivery.header), engine),
                 Err(_) => self.malformed_packets += 1,
             }
         }

@@ -22,7 +22,7 @@ pub struct DataView<'a> {
 
 /// Fields of a Data by value, and places of those that are not worth copying.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+struct Layout {
     freshness: Duration,
     content_type: ContentType,
     name: Span,
@@ -34,6 +34,33 @@ pub(crate) struct Layout {
     signature_value: Span,
     /// From Name to SignatureInfo.
     signed: Span,
+}
+
+/// What forwarders and applications ask of a Data again and again, by value; small, because it is moved about for every packet. The
+/// rest is read from the bytes again where it is needed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Brief {
+    pub(crate) freshness: Duration,
+    name: Span,
+    content: Span,
+    pub(crate) component_count: u16,
+    /// Whether the content is of the default type.
+    pub(crate) is_blob: bool,
+    pub(crate) has_final_block: bool,
+}
+
+impl Brief {
+    /// The name in the bytes of its packet.
+    #[inline]
+    pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
+        NameRef::from_checked(self.name.of(wire).unwrap_or_default())
+    }
+
+    /// The content in the bytes of its packet.
+    #[inline]
+    pub(crate) fn content<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
+        self.content.of(wire).unwrap_or_default()
+    }
 }
 
 impl<'a> DataView<'a> {
@@ -136,12 +163,17 @@ impl<'a> DataView<'a> {
         Sha256::digest(self.wire).into()
     }
 
-    pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
-        DataView { wire, layout }
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
+    #[inline(always)]
+    pub(crate) fn brief(&self) -> Brief {
+        let layout = &self.layout;
+        Brief {
+            freshness: layout.freshness,
+            name: layout.name,
+            content: layout.content,
+            component_count: layout.component_count,
+            is_blob: layout.content_type == ContentType::BLOB,
+            has_final_block: layout.final_block != Span::ABSENT,
+        }
     }
 }
 

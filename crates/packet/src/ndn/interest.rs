@@ -33,7 +33,7 @@ pub struct InterestView<'a> {
 
 /// Fields of an Interest by value, and places of those that are not worth copying.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+struct Layout {
     lifetime: Duration,
     nonce: Option<Nonce>,
     name: Span,
@@ -47,6 +47,50 @@ pub(crate) struct Layout {
     can_be_prefix: bool,
     must_be_fresh: bool,
     ends_in_implicit_digest: bool,
+}
+
+/// What forwarders ask of an Interest again and again, by value; small, because it is moved about for every packet. The rest is
+/// read from the bytes again where it is needed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Brief {
+    pub(crate) lifetime: Duration,
+    pub(crate) nonce: Option<Nonce>,
+    name: Span,
+    pub(crate) component_count: u16,
+    /// Where the hop limit stands; zero, where no field can be, for none.
+    hop_limit_at: u16,
+    pub(crate) can_be_prefix: bool,
+    pub(crate) must_be_fresh: bool,
+    pub(crate) ends_in_implicit_digest: bool,
+    pub(crate) has_forwarding_hint: bool,
+}
+
+impl Brief {
+    /// The name in the bytes of its packet.
+    #[inline]
+    pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
+        NameRef::from_checked(self.name.of(wire).unwrap_or_default())
+    }
+
+    /// Where the hop limit stands, if there is one.
+    #[inline]
+    pub(crate) fn hop_limit_offset(&self) -> Option<usize> {
+        (self.hop_limit_at > 0).then_some(self.hop_limit_at.into())
+    }
+
+    /// The same with another nonce, and where in `wire` that stands; `None` if there is none.
+    pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
+        let old = self.nonce.replace(nonce)?;
+        // The Nonce follows the Name, with at most two flags and a hint between.
+        let mut reader = Reader::new(wire, "Interest");
+        let mut inside = reader.element().ok()?.map(|outer| reader.inside(outer, "Interest"))?;
+        while let Some(element) = inside.element().ok()? {
+            if element.kind == types::NONCE && element.value == &old.0.to_be_bytes()[..] {
+                return Some((element.value_start, self));
+            }
+        }
+        None
+    }
 }
 
 impl<'a> InterestView<'a> {
@@ -153,10 +197,6 @@ impl<'a> InterestView<'a> {
         self.layout.hop_limit.of(self.wire).and_then(|value| value.first().copied())
     }
 
-    pub(crate) fn hop_limit_offset(&self) -> Option<usize> {
-        self.layout.hop_limit.range().map(|range| range.start)
-    }
-
     /// ApplicationParameters; may be there and empty.
     pub fn application_parameters(&self) -> Option<&'a [u8]> {
         let elements = self.layout.parameters.of(self.wire)?;
@@ -198,34 +238,24 @@ impl<'a> InterestView<'a> {
         }
     }
 
-    pub(crate) fn from_parts(wire: &'a [u8], layout: Layout) -> Self {
-        InterestView { wire, layout }
-    }
-
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
+    #[inline(always)]
+    pub(crate) fn brief(&self) -> Brief {
+        let layout = &self.layout;
+        Brief {
+            lifetime: layout.lifetime,
+            nonce: layout.nonce,
+            name: layout.name,
+            component_count: layout.component_count,
+            hop_limit_at: layout.hop_limit.range().map_or(0, |range| range.start as u16),
+            can_be_prefix: layout.can_be_prefix,
+            must_be_fresh: layout.must_be_fresh,
+            ends_in_implicit_digest: layout.ends_in_implicit_digest,
+            has_forwarding_hint: layout.forwarding_hint != Span::ABSENT,
+        }
     }
 }
 
 impl Layout {
-    /// The layout of the same Interest with another nonce, and where in `wire` that stands; `None` if it has none.
-    pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
-        let old = self.nonce.replace(nonce)?;
-        // The Nonce follows the Name, with at most two flags and a hint between.
-        let mut reader = Reader::new(wire, "Interest");
-        let mut inside = reader.element().ok()?.map(|outer| reader.inside(outer, "Interest"))?;
-        while let Some(element) = inside.element().ok()? {
-            if element.kind == types::NONCE && element.value == &old.0.to_be_bytes()[..] {
-                return Some((element.value_start, self));
-            }
-        }
-        None
-    }
-
-    pub(crate) fn ends_in_implicit_digest(&self) -> bool {
-        self.ends_in_implicit_digest
-    }
-
     /// Reads the fields of almost every Interest as long as they follow each other in their usual form; gives the rank of the last.
     #[inline(always)]
     fn read_usual_fields(&mut self, reader: &mut Reader<'_>) -> u8 {

@@ -11,8 +11,8 @@ pub use data::{DataBuilder, DataView};
 pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestView};
 pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
 
-pub(crate) use data::Layout as DataLayout;
-pub(crate) use interest::{Layout as InterestLayout, with_hop_limit, with_nonce};
+pub(crate) use data::Brief as DataBrief;
+pub(crate) use interest::{Brief as InterestBrief, with_hop_limit, with_nonce};
 
 use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind};

@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_paid_comes_back_in_whatever_order_packets_come_and_go() {
-        let mut random = packet::random::Random::new(5);
+        let mut random = packet::random::Random::from_seed(5);
         let mut shared = SharedMemory::default();
         let (mut kept, mut paid, mut pinned) = (Vec::new(), 0, Vec::<Buffer>::new());
         for _ in 0..200 {

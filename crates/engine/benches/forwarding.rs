@@ -325,7 +325,7 @@ impl World {
         upcoming.clone().for_each(|packet| self.engine.expect(packet));
         self.engine.prepare(upcoming);
         for (packet, hashes) in batch.packets.iter().zip(&batch.hashes) {
-            self.engine.receive_data(self.now, PRODUCER, packet, hashes, &self.header);
+            self.engine.receive_data(self.now, PRODUCER, packet.clone(), hashes, &self.header);
         }
         while let Some(transmit) = self.engine.poll_transmit() {
             black_box(&transmit);

@@ -21,7 +21,7 @@ use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
 use crate::tables::route_hints::RouteHints;
-use crate::transmit::{Event, Transmit, Waiting};
+use crate::transmit::{Event, Transmit, TransmitQueue, Waiting};
 
 /// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.
 #[derive(Clone, Debug)]
@@ -158,7 +158,7 @@ pub struct Engine {
     /// Of faces with Interests that wait.
     pub(crate) turns: Turns,
     pub(crate) counters: EngineCounters,
-    pub(crate) transmits: VecDeque<Waiting>,
+    pub(crate) transmits: TransmitQueue,
     pub(crate) events: VecDeque<Event>,
     /// Lent to strategies, kept to spare the allocation.
     pub(crate) actions: Vec<Action>,
@@ -203,7 +203,7 @@ impl Engine {
             strategies,
             turns: Turns::default(),
             counters: EngineCounters::default(),
-            transmits: VecDeque::new(),
+            transmits: TransmitQueue::default(),
             events: VecDeque::new(),
             actions: Vec::new(),
         })
@@ -442,7 +442,7 @@ impl Engine {
     /// The same with its link header not written out, for owners who can send most packets without one.
     #[inline]
     pub fn poll_waiting(&mut self) -> Option<Waiting> {
-        self.transmits.pop_front()
+        self.transmits.pop()
     }
 
     /// The next event.
@@ -520,7 +520,7 @@ impl Engine {
         target.counters.out_nacks += 1;
         self.counters.nacks_sent += 1;
         let packet = crate::transmit::Outgoing::Nack(interest, reason);
-        self.transmits.push_back(Waiting::plain(face, packet, pit_token));
+        self.transmits.push(Waiting::plain(face, packet, pit_token));
     }
 }
 

@@ -31,7 +31,7 @@
 //!
 //! // … and the Data comes back.
 //! let data = DataBuilder::new("/lab/file/seg=0".parse()?).content(b"hi".to_vec()).build_with_digest()?;
-//! engine.receive_data(now, producer, &data, &hashes, &LinkHeader::default());
+//! engine.receive_data(now, producer, data, &hashes, &LinkHeader::default());
 //! let sent = engine.poll_transmit().ok_or("nothing sent")?;
 //! assert!(sent.face == consumer && matches!(sent.packet, Outgoing::Data(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -32,11 +32,14 @@ impl SpareBuffers {
     }
 
     /// Keeps the memory of `buffer` if it is the last who refers to it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, buffer: Buffer) {
-        if !self.is_used {
-            return;
+        if self.is_used && !buffer.is_shared() {
+            self.keep(buffer);
         }
+    }
+
+    fn keep(&mut self, buffer: Buffer) {
         let Some(spare) = buffer.reclaim() else { return };
         if self.bytes + cost_of(&spare) > MAX_BYTES {
             // Sizes that nobody wants any more must not keep the place of those that somebody does.

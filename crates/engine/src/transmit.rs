@@ -58,19 +58,24 @@ impl Waiting {
         &self.packet
     }
 
-    /// The packet as it goes on the wire if nothing at all has to travel with it, the face it came by left aside, which only local
-    /// applications may be told. Otherwise gives everything back.
+    /// Whether nothing at all has to travel with the packet, the face it came by left aside, which only local applications may be
+    /// told. It can go as [`into_wire`](Self::into_wire) gives it then.
     #[inline(always)]
-    pub fn into_bare(self) -> Result<Buffer, Waiting> {
+    pub fn is_bare(&self) -> bool {
         let says_nothing = self.pit_token.is_none()
             && self.congestion_mark == 0
             && self.prefix_announcement.is_none()
             && self.explicit_rate.is_none()
             && !self.non_discovery;
+        says_nothing && !matches!(self.packet, Outgoing::Nack(..))
+    }
+
+    /// The packet as it goes on the wire, without anything that travels with it.
+    #[inline(always)]
+    pub fn into_wire(self) -> Buffer {
         match self.packet {
-            Outgoing::Interest(interest) if says_nothing => Ok(interest.into_wire()),
-            Outgoing::Data(data) if says_nothing => Ok(data.into_wire()),
-            packet => Err(Waiting { packet, ..self }),
+            Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.into_wire(),
+            Outgoing::Data(data) => data.into_wire(),
         }
     }
 
@@ -88,6 +93,44 @@ impl Waiting {
             explicit_rate: self.explicit_rate,
         };
         Transmit { face: self.face, packet: self.packet, header }
+    }
+}
+
+/// Packets that wait to be taken, first come first served. All are taken before many more come.
+#[derive(Debug, Default)]
+pub(crate) struct TransmitQueue {
+    packets: Vec<Option<Waiting>>,
+    /// How many have been taken.
+    taken: usize,
+}
+
+/// Places of packets that have been taken and more come before the last is, at most.
+const MAX_TAKEN: usize = 4096;
+
+impl TransmitQueue {
+    #[inline(always)]
+    pub(crate) fn push(&mut self, packet: Waiting) {
+        self.packets.push(Some(packet));
+        if self.taken >= MAX_TAKEN {
+            self.forget_taken();
+        }
+    }
+
+    #[cold]
+    fn forget_taken(&mut self) {
+        self.packets.drain(..self.taken);
+        self.taken = 0;
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Waiting> {
+        let Some(place) = self.packets.get_mut(self.taken) else {
+            self.packets.clear();
+            self.taken = 0;
+            return None;
+        };
+        self.taken += 1;
+        place.take()
     }
 }
 

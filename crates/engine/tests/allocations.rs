@@ -42,7 +42,7 @@ fn allocations(strategy: &str, eviction: EvictionPolicy, exchanges: u32) -> u64 
             engine.expect(upcoming);
             engine.prepare(std::iter::once(upcoming));
             engine.receive_interest(now, CONSUMER, interest, &hashes, &LinkHeader::default());
-            engine.receive_data(now, PRODUCER, &data, &hashes, &LinkHeader::default());
+            engine.receive_data(now, PRODUCER, data, &hashes, &LinkHeader::default());
             while engine.poll_transmit().is_some() {}
             engine.advance(now);
         });

@@ -51,7 +51,7 @@ fn answer(engine: &mut Engine, now: Instant, producer: usize, name: &Name) -> bo
         assert_eq!(guess, hashes.whole(), "{name}");
         hashes.set_whole(guess, name.components().count());
     }
-    engine.receive_data(now, PRODUCERS[producer], &data, &hashes, &LinkHeader::default());
+    engine.receive_data(now, PRODUCERS[producer], data, &hashes, &LinkHeader::default());
     while engine.poll_transmit().is_some() {}
     guess.is_some()
 }

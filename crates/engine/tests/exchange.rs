@@ -40,7 +40,7 @@ impl Node {
 
     fn data(&mut self, face: FaceId, data: &Data) -> Vec<Transmit> {
         let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive_data(self.now, face, data, &hashes, &LinkHeader::default());
+        self.engine.receive_data(self.now, face, data.clone(), &hashes, &LinkHeader::default());
         self.sent()
     }
 

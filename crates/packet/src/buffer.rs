@@ -56,6 +56,12 @@ impl Buffer {
         Some(Buffer::from(copy))
     }
 
+    /// Whether somebody else refers to the memory of this buffer, too.
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.bytes) > 1
+    }
+
     /// The memory of this buffer, to be filled anew; `None` if anybody else refers to it.
     pub fn reclaim(mut self) -> Option<SpareBuffer> {
         Arc::get_mut(&mut self.bytes).is_some().then_some(SpareBuffer { bytes: self.bytes })

@@ -33,13 +33,10 @@ impl ContentType {
 #[derive(Clone, Debug)]
 pub struct Data {
     wire: Buffer,
-    parts: Parts,
-}
-
-#[derive(Clone, Debug)]
-enum Parts {
-    Ndn(ndn::DataBrief),
-    Ccnx(Box<CcnxParts>),
+    /// Of a Data of NDN.
+    brief: ndn::DataBrief,
+    /// Of a ContentObject of CCNx.
+    ccnx: Option<Box<CcnxParts>>,
 }
 
 #[derive(Clone, Debug)]
@@ -56,7 +53,7 @@ impl Data {
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
         let brief = ndn::DataView::decode(&wire)?.brief();
-        Ok(Data { wire, parts: Parts::Ndn(brief) })
+        Ok(Data { wire, brief, ccnx: None })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -70,24 +67,32 @@ impl Data {
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
         let brief = ndn::DataView::decode_hashed(&wire, hasher, hashes)?.brief();
-        Ok(Data { wire, parts: Parts::Ndn(brief) })
+        Ok(Data { wire, brief, ccnx: None })
     }
 
     /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which is in the cache, as
     /// the copy may not be for a while.
     #[inline]
     pub fn copy_of(view: ndn::DataView<'_>, spare: Option<SpareBuffer>) -> Self {
-        let wire = match spare {
-            Some(spare) => spare.fill(view.wire()),
-            None => Buffer::copy_from(view.wire()),
-        };
-        Data { wire, parts: Parts::Ndn(view.brief()) }
+        Data::within(None, view, || spare)
     }
 
-    /// A packet that has been read where it lies in `memory`, and stays there; `None` if it does not lie there.
+    /// A packet that has been read where it lies in `memory`, and stays there; or a copy, as by [`copy_of`](Self::copy_of), if it does not
+    /// lie there.
     #[inline]
-    pub fn within(memory: &Buffer, view: ndn::DataView<'_>) -> Option<Self> {
-        Some(Data { wire: memory.slice_of(view.wire())?, parts: Parts::Ndn(view.brief()) })
+    pub fn within(
+        memory: Option<&Buffer>,
+        view: ndn::DataView<'_>,
+        spare: impl FnOnce() -> Option<SpareBuffer>,
+    ) -> Self {
+        let wire = match memory.and_then(|memory| memory.slice_of(view.wire())) {
+            Some(wire) => wire,
+            None => match spare() {
+                Some(spare) => spare.fill(view.wire()),
+                None => Buffer::copy_from(view.wire()),
+            },
+        };
+        Data { wire, brief: view.brief(), ccnx: None }
     }
 
     /// The same Data in memory that nobody else refers to, which is that of `spare` if there is any.
@@ -96,7 +101,7 @@ impl Data {
             Some(spare) => spare.fill(&self.wire),
             None => Buffer::copy_from(&self.wire),
         };
-        Data { wire, parts: self.parts.clone() }
+        Data { wire, brief: self.brief, ccnx: self.ccnx.clone() }
     }
 
     /// Reads one ContentObject that fills `wire` exactly, keeping the buffer.
@@ -106,7 +111,7 @@ impl Data {
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
         let view = ccnx::ContentObjectView::decode(&wire)?;
         let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Data { wire, parts: Parts::Ccnx(Box::new(parts)) })
+        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -120,40 +125,35 @@ impl Data {
     ) -> Result<Self, DecodeError> {
         let view = ccnx::ContentObjectView::decode_hashed(&wire, hasher, hashes)?;
         let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Data { wire, parts: Parts::Ccnx(Box::new(parts)) })
+        Ok(Data { wire, brief: ndn::DataBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 
     /// The language it is written in.
+    #[inline]
     pub fn dialect(&self) -> Dialect {
-        match self.parts {
-            Parts::Ndn(_) => Dialect::Ndn,
-            Parts::Ccnx(_) => Dialect::Ccnx,
-        }
+        if self.ccnx.is_none() { Dialect::Ndn } else { Dialect::Ccnx }
     }
 
     /// All fields of an NDN Data; `None` for a ContentObject of CCNx. Reads the packet again, so ask once for several fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::DataView<'_>> {
-        match self.parts {
-            Parts::Ndn(_) => ndn::DataView::decode(&self.wire).ok(),
-            Parts::Ccnx(_) => None,
-        }
+        if self.ccnx.is_none() { ndn::DataView::decode(&self.wire).ok() } else { None }
     }
 
     /// All fields of a ContentObject of CCNx; `None` for a Data of NDN.
+    #[inline]
     pub fn ccnx(&self) -> Option<ccnx::ContentObjectView<'_>> {
-        match &self.parts {
-            Parts::Ndn(_) => None,
-            Parts::Ccnx(parts) => Some(ccnx::ContentObjectView::from_parts(&self.wire, parts.layout)),
-        }
+        Some(ccnx::ContentObjectView::from_parts(&self.wire, self.ccnx.as_ref()?.layout))
     }
 
     /// The whole packet as it goes on the wire.
+    #[inline]
     pub fn wire(&self) -> &Buffer {
         &self.wire
     }
 
     /// The whole packet, and nothing else of it.
+    #[inline]
     pub fn into_wire(self) -> Buffer {
         self.wire
     }
@@ -161,18 +161,18 @@ impl Data {
     /// The name in canonical form, without the implicit digest.
     #[inline]
     pub fn name(&self) -> NameRef<'_> {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.name(&self.wire),
-            Parts::Ccnx(parts) => parts.name.as_ref(),
+        match &self.ccnx {
+            None => self.brief.name(&self.wire),
+            Some(parts) => parts.name.as_ref(),
         }
     }
 
     /// Number of components of the name.
     #[inline]
     pub fn component_count(&self) -> usize {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.component_count.into(),
-            Parts::Ccnx(parts) => parts.layout.component_count(),
+        match &self.ccnx {
+            None => self.brief.component_count as usize,
+            Some(parts) => parts.layout.component_count(),
         }
     }
 
@@ -180,10 +180,9 @@ impl Data {
     /// NDN that does not is never fresh.
     #[inline]
     pub fn freshness(&self) -> Duration {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.freshness,
-            Parts::Ccnx(parts) => {
-                let view = ccnx::ContentObjectView::from_parts(&self.wire, parts.layout);
+        match self.ccnx() {
+            None => self.brief.freshness,
+            Some(view) => {
                 view.freshness_seconds().map_or(Duration::MAX, |secs| Duration::from_secs(secs.into()))
             }
         }
@@ -192,42 +191,41 @@ impl Data {
     /// The content; empty when there is none.
     #[inline]
     pub fn content(&self) -> &[u8] {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.content(&self.wire),
-            Parts::Ccnx(parts) => ccnx::ContentObjectView::from_parts(&self.wire, parts.layout).content(),
+        match self.ccnx() {
+            None => self.brief.content(&self.wire),
+            Some(view) => view.content(),
         }
     }
 
     /// What the content of an NDN Data is; `None` for a ContentObject of CCNx.
     #[inline]
     pub fn content_type(&self) -> Option<ContentType> {
-        match &self.parts {
-            Parts::Ndn(brief) if brief.is_blob => Some(ContentType::BLOB),
-            _ => self.ndn().map(|view| view.content_type()),
+        if self.ccnx.is_none() && !self.brief.has_content_type() {
+            return Some(ContentType::BLOB);
         }
+        self.ndn().map(|view| view.content_type())
     }
 
     /// FinalBlockId of an NDN Data: the last component of the last packet of a sequence.
     #[inline]
     pub fn final_block(&self) -> Option<Component<'_>> {
-        match &self.parts {
-            Parts::Ndn(brief) if !brief.has_final_block => None,
-            _ => self.ndn()?.final_block(),
-        }
+        if self.brief.has_final_block() { self.ndn()?.final_block() } else { None }
     }
 
     /// The same Data of NDN under another name, which must have as many bytes and components as this one's; `None` if it has
     /// not. Nothing is decoded again, and the signature is not renewed: for whoever makes many Data that nobody verifies, as load
     /// generators do.
     pub fn renamed(&self, name: NameRef<'_>) -> Option<Data> {
-        let Parts::Ndn(brief) = self.parts else { return None };
+        if self.ccnx.is_some() {
+            return None;
+        }
         let old = self.name().canonical();
         let start = (old.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
         if name.canonical().len() != old.len() || name.component_count() != self.component_count() {
             return None;
         }
         let wire = self.wire.with(start, name.canonical())?;
-        Some(Data { wire, parts: Parts::Ndn(brief) })
+        Some(Data { wire, brief: self.brief, ccnx: None })
     }
 
     /// SHA-256 of the whole packet, the last component of its full name. Computed at each call.

@@ -20,13 +20,10 @@ pub struct Nonce(pub u32);
 #[derive(Clone, Debug)]
 pub struct Interest {
     wire: Buffer,
-    parts: Parts,
-}
-
-#[derive(Clone, Debug)]
-enum Parts {
-    Ndn(ndn::InterestBrief),
-    Ccnx(Box<CcnxParts>),
+    /// Of an Interest of NDN.
+    brief: ndn::InterestBrief,
+    /// Of one of CCNx.
+    ccnx: Option<Box<CcnxParts>>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ impl Interest {
     /// Any broken rule of the format, at the byte where it is broken.
     pub fn decode_ndn(wire: Buffer) -> Result<Self, DecodeError> {
         let brief = ndn::InterestView::decode(&wire)?.brief();
-        Ok(Interest { wire, parts: Parts::Ndn(brief) })
+        Ok(Interest { wire, brief, ccnx: None })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -57,13 +54,13 @@ impl Interest {
         hashes: &mut PrefixHashes,
     ) -> Result<Self, DecodeError> {
         let brief = ndn::InterestView::decode_hashed(&wire, hasher, hashes)?.brief();
-        Ok(Interest { wire, parts: Parts::Ndn(brief) })
+        Ok(Interest { wire, brief, ccnx: None })
     }
 
     /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
     #[inline]
     pub fn copy_of(view: ndn::InterestView<'_>) -> Self {
-        Interest { wire: Buffer::copy_from(view.wire()), parts: Parts::Ndn(view.brief()) }
+        Interest { wire: Buffer::copy_from(view.wire()), brief: view.brief(), ccnx: None }
     }
 
     /// Reads one CCNx Interest that fills `wire` exactly, keeping the buffer.
@@ -73,7 +70,7 @@ impl Interest {
     pub fn decode_ccnx(wire: Buffer) -> Result<Self, DecodeError> {
         let view = ccnx::InterestView::decode(&wire)?;
         let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Interest { wire, parts: Parts::Ccnx(Box::new(parts)) })
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 
     /// The same, hashing all prefixes of the name on the way.
@@ -87,44 +84,35 @@ impl Interest {
     ) -> Result<Self, DecodeError> {
         let view = ccnx::InterestView::decode_hashed(&wire, hasher, hashes)?;
         let parts = CcnxParts { name: view.name().to_name()?, layout: view.layout() };
-        Ok(Interest { wire, parts: Parts::Ccnx(Box::new(parts)) })
+        Ok(Interest { wire, brief: ndn::InterestBrief::NONE, ccnx: Some(Box::new(parts)) })
     }
 
     /// The language it is written in.
+    #[inline]
     pub fn dialect(&self) -> Dialect {
-        match self.parts {
-            Parts::Ndn(_) => Dialect::Ndn,
-            Parts::Ccnx(_) => Dialect::Ccnx,
-        }
+        if self.ccnx.is_none() { Dialect::Ndn } else { Dialect::Ccnx }
     }
 
     /// All fields of an NDN Interest; `None` for one of CCNx. Reads the packet again, so ask once for several fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::InterestView<'_>> {
-        match self.parts {
-            Parts::Ndn(_) => ndn::InterestView::decode(&self.wire).ok(),
-            Parts::Ccnx(_) => None,
-        }
+        if self.ccnx.is_none() { ndn::InterestView::decode(&self.wire).ok() } else { None }
     }
 
     /// All fields of a CCNx Interest; `None` for one of NDN.
+    #[inline]
     pub fn ccnx(&self) -> Option<ccnx::InterestView<'_>> {
-        match &self.parts {
-            Parts::Ndn(_) => None,
-            Parts::Ccnx(parts) => Some(self.ccnx_view(parts)),
-        }
-    }
-
-    fn ccnx_view(&self, parts: &CcnxParts) -> ccnx::InterestView<'_> {
-        ccnx::InterestView::from_parts(&self.wire, parts.layout)
+        Some(ccnx::InterestView::from_parts(&self.wire, self.ccnx.as_ref()?.layout))
     }
 
     /// The whole packet as it goes on the wire.
+    #[inline]
     pub fn wire(&self) -> &Buffer {
         &self.wire
     }
 
     /// The whole packet, and nothing else of it.
+    #[inline]
     pub fn into_wire(self) -> Buffer {
         self.wire
     }
@@ -132,98 +120,82 @@ impl Interest {
     /// The name in canonical form.
     #[inline]
     pub fn name(&self) -> NameRef<'_> {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.name(&self.wire),
-            Parts::Ccnx(parts) => parts.name.as_ref(),
+        match &self.ccnx {
+            None => self.brief.name(&self.wire),
+            Some(parts) => parts.name.as_ref(),
         }
     }
 
     /// Number of components of the name. An Interest of NDN has at least one.
     #[inline]
     pub fn component_count(&self) -> usize {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.component_count.into(),
-            Parts::Ccnx(parts) => parts.layout.component_count(),
+        match &self.ccnx {
+            None => self.brief.component_count.into(),
+            Some(parts) => parts.layout.component_count(),
         }
     }
 
     /// Whether Data with a longer name may answer: by CanBePrefix, and in CCNx always but for the selectors.
     #[inline]
     pub fn can_be_prefix(&self) -> bool {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.can_be_prefix,
-            Parts::Ccnx(_) => true,
-        }
+        self.ccnx.is_some() || self.brief.can_be_prefix()
     }
 
     /// Whether a cache may answer only while the Data is fresh.
     #[inline]
     pub fn must_be_fresh(&self) -> bool {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.must_be_fresh,
-            Parts::Ccnx(parts) => !self.ccnx_view(parts).answer_origin_kind().stale(),
+        match self.ccnx() {
+            None => self.brief.must_be_fresh(),
+            Some(view) => !view.answer_origin_kind().stale(),
         }
     }
 
     /// The number that tells repetitions apart; absent only from applications.
     #[inline]
     pub fn nonce(&self) -> Option<Nonce> {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.nonce,
-            Parts::Ccnx(parts) => self.ccnx_view(parts).nonce().map(fold_nonce),
+        match self.ccnx() {
+            None => self.brief.nonce(),
+            Some(view) => view.nonce().map(fold_nonce),
         }
     }
 
     /// How long the sender waits, from arrival.
     #[inline]
     pub fn lifetime(&self) -> Duration {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.lifetime,
-            Parts::Ccnx(parts) => self.ccnx_view(parts).lifetime(),
+        match self.ccnx() {
+            None => self.brief.lifetime,
+            Some(view) => view.lifetime(),
         }
     }
 
     /// How many more hops the Interest may take; `None` for any number.
     #[inline]
     pub fn hop_limit(&self) -> Option<u8> {
-        self.wire.get(self.hop_limit_offset()?).copied()
-    }
-
-    #[inline]
-    fn hop_limit_offset(&self) -> Option<usize> {
-        match &self.parts {
-            Parts::Ndn(brief) => brief.hop_limit_offset(),
-            Parts::Ccnx(_) => None,
-        }
+        self.wire.get(self.brief.hop_limit_offset()?).copied()
     }
 
     /// Whether names are given under which the Data can be reached when the Interest's own cannot be routed.
     #[inline]
     pub fn has_forwarding_hint(&self) -> bool {
-        matches!(&self.parts, Parts::Ndn(brief) if brief.has_forwarding_hint)
+        self.brief.has_forwarding_hint()
     }
 
     /// What beside name, CanBePrefix and MustBeFresh tells Interests apart in a table of pending ones: the forwarding
     /// hint in NDN, the selectors in CCNx. Two Interests of one dialect may share an entry if all of these are equal.
     #[inline]
     pub fn distinguishing_bytes(&self) -> &[u8] {
-        match &self.parts {
-            Parts::Ndn(brief) if !brief.has_forwarding_hint => &[],
-            Parts::Ndn(_) => self.ndn().map(|view| view.forwarding_hint_bytes()).unwrap_or_default(),
-            Parts::Ccnx(parts) => {
-                self.wire.get(self.ccnx_view(parts).aggregation_range()).unwrap_or_default()
-            }
+        if let Some(view) = self.ccnx() {
+            return self.wire.get(view.aggregation_range()).unwrap_or_default();
         }
+        let hint = self.has_forwarding_hint().then(|| self.ndn()).flatten();
+        hint.map(|view| view.forwarding_hint_bytes()).unwrap_or_default()
     }
 
     /// The digest of the one Data that is asked for, if the name ends with one. The rest of the name is then the name
     /// of that Data. In CCNx any last component of 32 bytes may be a digest.
     #[inline]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
-        let may_be_digest = match &self.parts {
-            Parts::Ndn(brief) => brief.ends_in_implicit_digest,
-            Parts::Ccnx(_) => true,
-        };
+        let may_be_digest = self.ccnx.is_some() || self.brief.ends_in_implicit_digest();
         let last = if may_be_digest { self.name().last()? } else { return None };
         (last.value.len() == 32).then_some(last.value)
     }
@@ -231,10 +203,10 @@ impl Interest {
     /// The same Interest of NDN with another last component of its name, of the same kind and length, and another nonce; `None` if it
     /// has no nonce, or the length is another. Nothing is decoded again: for whoever makes many Interests, as load generators do.
     pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
-        let Parts::Ndn(brief) = self.parts else { return None };
         let old = self.name().last()?;
         let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
-        let (nonce_start, brief) = brief.with_nonce(&self.wire, nonce)?;
+        // An Interest of CCNx has no such nonce.
+        let (nonce_start, brief) = self.brief.with_nonce(&self.wire, nonce)?;
         if last.len() != old.value.len() {
             return None;
         }
@@ -242,12 +214,12 @@ impl Interest {
         for (place, byte) in (nonce_start..).zip(nonce.0.to_be_bytes()) {
             wire.set(place, byte);
         }
-        Some(Interest { wire, parts: Parts::Ndn(brief) })
+        Some(Interest { wire, brief, ccnx: None })
     }
 
     /// Writes the hop limit if the Interest has one. Copies the packet only if somebody else holds it too.
     pub fn set_hop_limit(&mut self, hops: u8) {
-        if let Some(offset) = self.hop_limit_offset() {
+        if let Some(offset) = self.brief.hop_limit_offset() {
             self.wire.set(offset, hops);
         }
     }
@@ -257,7 +229,7 @@ impl Interest {
     /// # Errors
     /// The packet would exceed the protocol's size limit with the field.
     pub fn add_hop_limit(&mut self, hops: u8) -> Result<(), DecodeError> {
-        if self.hop_limit_offset().is_none()
+        if self.brief.hop_limit_offset().is_none()
             && let Some(view) = self.ndn()
         {
             *self = Interest::decode_ndn(ndn::with_hop_limit(view, hops)?)?;

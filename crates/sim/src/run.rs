@@ -468,7 +468,7 @@ fn receive(engine: &mut Engine, now: Instant, port: u32, slot: &mut Parcel) -> R
         }
         Some(Outgoing::Data(data)) => {
             received.dialect = data.dialect();
-            engine.receive_data(now, face, &data, &slot.hashes, &slot.header);
+            engine.receive_data(now, face, data, &slot.hashes, &slot.header);
         }
         Some(Outgoing::Nack(interest, reason)) => {
             received.dialect = interest.dialect();

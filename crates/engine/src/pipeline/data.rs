@@ -24,24 +24,24 @@ impl Engine {
         &mut self,
         now: Instant,
         face: FaceId,
-        data: &Data,
+        data: Data,
         hashes: &PrefixHashes,
         header: &LinkHeader,
     ) {
-        if let Err(reason) = self.admit_data(face, data) {
+        if let Err(reason) = self.admit_data(face, &data) {
             return self.drop_packet(face, reason);
         }
-        let (matches, known) = self.look_up_data(data, hashes);
+        let (matches, known) = self.look_up_data(&data, hashes);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         if matches.is_empty() {
-            return self.take_unsolicited(now, face, data, hashes, known, cacheable);
+            return self.take_unsolicited(now, face, &data, hashes, known, cacheable);
         }
         if cacheable {
-            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
+            self.store.insert(&mut self.index, now, &data, hashes.whole(), known);
         }
         match matches.as_slice() {
             &[id] => self.satisfy(now, face, data, hashes, header, id),
-            several => self.satisfy_several(now, face, data, hashes, header, several),
+            several => self.satisfy_several(now, face, &data, hashes, header, several),
         }
     }
 
@@ -119,19 +119,24 @@ impl Engine {
         &mut self,
         now: Instant,
         from: FaceId,
-        data: &Data,
+        data: Data,
         hashes: &PrefixHashes,
         header: &LinkHeader,
         id: PendingId,
     ) {
         let Some(entry) = self.pending.get_mut(id) else { return };
         if entry.watches_data {
-            return self.satisfy_with_strategy(now, from, data, hashes, header, id);
+            return self.satisfy_with_strategy(now, from, &data, hashes, header, id);
         }
+        let freshness = data.freshness();
+        let (mut data, mut others) = (Some(data), entry.in_records.len());
         // Most strategies have no say here, and the entry can leave at once.
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
         let moment = Moment { now, response: sent_at.map(|sent_at| now.saturating_since(sent_at)) };
         for record in &mut entry.in_records {
+            // Whoever comes last gets what is there, and the others copies.
+            others -= 1;
+            let Some(data) = (if others == 0 { data.take() } else { data.clone() }) else { break };
             let Some(target) = self.faces.get_mut(record.face) else { continue };
             target.pending = target.pending.saturating_sub(1);
             if record.expires > now && may_return(from, record.face, target) {
@@ -146,7 +151,7 @@ impl Engine {
             }
         }
         self.counters.satisfied += 1;
-        if is_remembered(&entry.interest, true, data.freshness(), self.dead_nonce_lifetime) {
+        if is_remembered(&entry.interest, true, freshness, self.dead_nonce_lifetime) {
             for record in &entry.out_records {
                 self.dead_nonces.insert(now, entry.hash(), record.nonce);
             }
@@ -201,7 +206,7 @@ impl Engine {
                     announcement: announcement.map(|announcement| Box::new(announcement.clone())),
                     explicit_rate: header.explicit_rate,
                 };
-                self.send_data(moment, face, data, fields);
+                self.send_data(moment, face, data.clone(), fields);
             }
         }
         self.release_in_records(id);
@@ -268,7 +273,7 @@ impl Engine {
                 announcement: None,
                 explicit_rate: header.explicit_rate,
             };
-            self.send_data(moment, face, data, fields);
+            self.send_data(moment, face, data.clone(), fields);
         }
     }
 

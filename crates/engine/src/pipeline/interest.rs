@@ -211,7 +211,8 @@ impl Engine {
         let moment = Moment { now, response: None };
         let Some(target) = self.faces.get_mut(face) else { return };
         if let Some(entry) = self.store.get(id) {
-            send_data(&mut self.counters, &mut self.transmits, moment, face, target, &entry.data, fields);
+            let data = entry.data.clone();
+            send_data(&mut self.counters, &mut self.transmits, moment, face, target, data, fields);
         }
     }
 

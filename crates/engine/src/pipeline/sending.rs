@@ -1,7 +1,5 @@
 //! Putting packets on the way out.
 
-use std::collections::VecDeque;
-
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, ExplicitRate, PitToken};
 
@@ -9,7 +7,7 @@ use crate::drop_reason::DropReason;
 use crate::engine::{Engine, EngineCounters};
 use crate::face::{Face, FaceId};
 use crate::scope;
-use crate::transmit::{Outgoing, Waiting};
+use crate::transmit::{Outgoing, TransmitQueue, Waiting};
 
 /// What goes with Data over the link.
 pub(super) struct DataFields {
@@ -30,7 +28,7 @@ pub(super) struct Moment {
 
 impl Engine {
     /// Sends Data to one face, if it is still there.
-    pub(super) fn send_data(&mut self, moment: Moment, face: FaceId, data: &Data, fields: DataFields) {
+    pub(super) fn send_data(&mut self, moment: Moment, face: FaceId, data: Data, fields: DataFields) {
         if let Some(target) = self.faces.get_mut(face) {
             send_data(&mut self.counters, &mut self.transmits, moment, face, target, data, fields);
         }
@@ -41,11 +39,11 @@ impl Engine {
 #[inline]
 pub(super) fn send_data(
     counters: &mut EngineCounters,
-    transmits: &mut VecDeque<Waiting>,
+    transmits: &mut TransmitQueue,
     moment: Moment,
     face: FaceId,
     target: &mut Face,
-    data: &Data,
+    data: Data,
     fields: DataFields,
 ) {
     // The face may have changed its language since it asked.
@@ -65,8 +63,8 @@ pub(super) fn send_data(
     };
     target.counters.out_data += 1;
     counters.data_sent += 1;
-    transmits.push_back(Waiting {
-        packet: Outgoing::Data(data.clone()),
+    transmits.push(Waiting {
+        packet: Outgoing::Data(data),
         pit_token: fields.pit_token,
         congestion_mark: fields.congestion_mark,
         face,

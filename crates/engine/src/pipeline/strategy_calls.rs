@@ -283,7 +283,7 @@ impl Engine {
         };
         let packet = Outgoing::Interest(interest);
         let plain = Waiting::plain(face, packet, pit_token);
-        self.transmits.push_back(Waiting { non_discovery, congestion_mark, incoming_face, ..plain });
+        self.transmits.push(Waiting { non_discovery, congestion_mark, incoming_face, ..plain });
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.

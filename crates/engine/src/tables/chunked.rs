@@ -131,7 +131,9 @@ impl<T> Slab<T> {
             && let Slot::Free { next } = *slot
         {
             self.free = next;
-            *slot = Slot::Taken(make());
+            // Nothing is in the old one that would have to be dropped, which the compiler does not know: it would make the value elsewhere,
+            // look into the slot, and only then move it.
+            std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
         }
         index
     }

@@ -67,7 +67,7 @@ impl Node {
 
     pub(crate) fn data_with(&mut self, face: FaceId, data: &Data, header: &LinkHeader) -> Vec<Transmit> {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
-        self.engine.receive_data(self.now, face, data, &hashes, header);
+        self.engine.receive_data(self.now, face, data.clone(), &hashes, header);
         self.sent()
     }
 

@@ -110,7 +110,7 @@ impl Node {
     pub(crate) fn data_with(&mut self, from: u32, name: &str, header: &LinkHeader) -> Vec<Sent> {
         let data = data(name);
         let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive_data(self.now, FaceId(from), &data, &hashes, header);
+        self.engine.receive_data(self.now, FaceId(from), data, &hashes, header);
         self.drain()
     }
 

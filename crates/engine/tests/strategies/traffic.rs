@@ -231,7 +231,7 @@ impl World {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let announcement = self.random.chance(0.5).then(|| Buffer::from(b"announcement".to_vec()));
         let header = LinkHeader { prefix_announcement: announcement, ..LinkHeader::default() };
-        self.engine.receive_data(self.now, from, &data, &hashes, &header);
+        self.engine.receive_data(self.now, from, data, &hashes, &header);
         self.check(Cause::Data(from));
     }
 

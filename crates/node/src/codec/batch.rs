@@ -94,7 +94,7 @@ impl Arrivals {
                     header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
                 match packet {
                     Packet::Interest(packet) => engine.receive_interest(now, face, packet, hashes, header),
-                    Packet::Data(packet) => engine.receive_data(now, face, &packet, hashes, header),
+                    Packet::Data(packet) => engine.receive_data(now, face, packet, hashes, header),
                     Packet::Nack(packet, reason) => {
                         engine.receive_nack(now, face, &packet, reason, hashes);
                     }

@@ -125,9 +125,9 @@ impl NdnCodec {
                         Some(whole) => hashes.set_whole(whole, view.component_count()),
                         None => engine.hasher().hash_into(Dialect::Ndn, view.name().components(), hashes),
                     }
-                    let in_place = arrivals.memory.as_ref().and_then(|memory| Data::within(memory, view));
-                    let data = in_place
-                        .unwrap_or_else(|| Data::copy_of(view, engine.spare_buffers().take(packet.len())));
+                    let data = Data::within(arrivals.memory.as_ref(), view, || {
+                        engine.spare_buffers().take(packet.len())
+                    });
                     arrivals.push(Packet::Data(data), header, engine);
                 }
                 Err(_) => self.malformed_packets += 1,
@@ -163,16 +163,18 @@ impl NdnCodec {
     #[inline]
     pub(super) fn send(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
         // Applications are told more about their packets.
-        if self.settings.local_fields {
+        if self.settings.local_fields || !waiting.is_bare() {
             return self.send_with_header(now, waiting, sink);
         }
-        match waiting.into_bare() {
-            Ok(wire) if self.service.frame_bare(&wire) => sink.end_frame(Some(wire)),
-            Ok(wire) => self.send_framed(now, wire, LinkHeader::NONE, None, sink),
-            Err(waiting) => self.send_with_header(now, waiting, sink),
+        let wire = waiting.into_wire();
+        if self.service.frame_bare(&wire) {
+            sink.end_frame(Some(wire));
+        } else {
+            self.send_framed(now, wire, LinkHeader::NONE, None, sink);
         }
     }
 
+    #[inline(never)]
     fn send_with_header(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
         let Transmit { packet, header, .. } = waiting.into_transmit();
         let (wire, nack) = match packet {
@@ -183,6 +185,7 @@ impl NdnCodec {
         self.send_framed(now, wire, header, nack, sink);
     }
 
+    #[inline(never)]
     fn send_framed(
         &mut self,
         now: Instant,

@@ -326,7 +326,7 @@ impl DataPlane {
         if !self.engine.awaits(data, &hashes) {
             return;
         }
-        self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data, &hashes, &header);
+        self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data.clone(), &hashes, &header);
     }
 }
 

@@ -11,6 +11,8 @@ use crate::codec::FrameSink;
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     frames: Vec<Frame>,
+    /// Large packets, each of one frame.
+    packets: Vec<Buffer>,
     /// The heads of the frames, and small packets whole.
     heads: Vec<u8>,
     /// How much of `heads` belongs to complete frames.
@@ -20,11 +22,13 @@ pub(crate) struct Outbox {
     uniform: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Frame {
     head_start: u32,
     head_len: u32,
-    packet: Option<Buffer>,
+    /// Which of the large packets follows the head, if its length is not zero.
+    packet: u32,
+    packet_len: u32,
 }
 
 /// Frames of an outbox that may leave as one train, and the length of each but the last.
@@ -52,7 +56,7 @@ const SMALLEST_SHARED_BYTES: usize = 512;
 impl Frame {
     #[inline]
     fn len(&self) -> usize {
-        self.head_len as usize + self.packet.as_ref().map_or(0, |packet| packet.len())
+        (self.head_len + self.packet_len) as usize
     }
 
     #[inline]
@@ -82,13 +86,19 @@ impl Outbox {
         self.frames.iter().map(|frame| {
             [
                 self.heads.get(frame.head_range()).unwrap_or_default(),
-                frame.packet.as_deref().unwrap_or_default(),
+                self.packet_of(frame).map(|packet| &**packet).unwrap_or_default(),
             ]
         })
     }
 
+    #[inline]
+    fn packet_of(&self, frame: &Frame) -> Option<&Buffer> {
+        if frame.packet_len > 0 { self.packets.get(frame.packet as usize) } else { None }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.frames.clear();
+        self.packets.clear();
         self.heads.clear();
         (self.heads_complete, self.len_bytes) = (0, 0);
     }
@@ -137,7 +147,7 @@ impl Outbox {
                     self.push_heads(std::mem::replace(&mut heads, head), slices);
                 }
             }
-            let Some(packet) = &frame.packet else { continue };
+            let Some(packet) = self.packet_of(frame) else { continue };
             self.push_heads(std::mem::replace(&mut heads, 0..0), slices);
             packets = match packets {
                 Some((first, last)) if last.is_followed_by(packet) => Some((first, packet)),
@@ -175,17 +185,20 @@ impl FrameSink for Outbox {
 
     #[inline]
     fn end_frame(&mut self, packet: Option<Buffer>) {
-        let packet = match packet {
-            Some(packet) if packet.len() < SMALLEST_SHARED_BYTES => {
+        let (mut number, mut packet_len) = (0, 0);
+        if let Some(packet) = packet {
+            if packet.len() < SMALLEST_SHARED_BYTES {
                 self.heads.extend_from_slice(&packet);
-                None
+            } else {
+                (number, packet_len) = (self.packets.len() as u32, packet.len() as u32);
+                self.packets.push(packet);
             }
-            packet => packet,
-        };
+        }
         let frame = Frame {
             head_start: self.heads_complete as u32,
             head_len: (self.heads.len() - self.heads_complete) as u32,
-            packet,
+            packet: number,
+            packet_len,
         };
         let length = frame.len();
         self.uniform = self.frames.first().is_none_or(|first| self.uniform && first.len() == length);

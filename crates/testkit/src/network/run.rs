@@ -195,7 +195,7 @@ impl Network {
             }
             Arrival::Packet { packet: Outgoing::Data(data), header } => {
                 let hashes = hash(engine, data.dialect(), data.name());
-                engine.receive_data(self.now, face, &data, &hashes, &header);
+                engine.receive_data(self.now, face, data, &hashes, &header);
             }
             Arrival::Packet { packet: Outgoing::Nack(interest, reason), .. } => {
                 let hashes = hash(engine, interest.dialect(), interest.name());

@@ -5,7 +5,7 @@
 //! collide. Hashes select candidates; every table still compares whole names.
 
 use crate::Dialect;
-use crate::name::{Component, Components};
+use crate::name::{Component, Components, NameRef};
 
 /// Hashes names under one secret key.
 #[derive(Clone)]
@@ -41,6 +41,39 @@ impl NameHasher {
         pass.finish();
     }
 
+    /// The same of a `name` that probably begins like another, `before`, of which `known` are the hashes: what both begin with is not
+    /// hashed again. Packets that arrive together mostly have such names.
+    #[inline]
+    pub fn hash_after(
+        &self,
+        dialect: Dialect,
+        (before, known): (NameRef<'_>, &PrefixHashes),
+        name: NameRef<'_>,
+        hashes: &mut PrefixHashes,
+    ) {
+        let common = common_bytes(name.canonical(), before.canonical());
+        let mut pass = self.begin(dialect, hashes);
+        // Hashes of another language, or of nothing but a whole name, are no help.
+        let usable = if known.prefixes[0] == pass.state { usize::from(known.known) } else { 0 };
+        let (mut components, mut end) = (name.components(), 0);
+        while pass.count + 1 < usable {
+            let mut ahead = components;
+            let Some(component) = ahead.next() else { break };
+            end += component.encoded_len();
+            if end > common {
+                break;
+            }
+            components = ahead;
+            pass.count += 1;
+            pass.state = known.prefixes[pass.count];
+            pass.hashes.prefixes[pass.count] = pass.state;
+        }
+        for component in components {
+            pass.component(component);
+        }
+        pass.finish();
+    }
+
     /// Hashes of the name made of `components`, to which one more component can be added again and again: for whoever makes many
     /// names under one prefix.
     pub fn hash_prefix(&self, dialect: Dialect, components: Components<'_>) -> HashedPrefix {
@@ -68,6 +101,12 @@ impl std::fmt::Debug for NameHasher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("NameHasher(secret)")
     }
+}
+
+/// How many bytes both begin with, in steps of eight.
+#[inline]
+fn common_bytes(one: &[u8], other: &[u8]) -> usize {
+    8 * one.chunks_exact(8).zip(other.chunks_exact(8)).take_while(|(one, other)| one == other).count()
 }
 
 /// One pass over the components of one name.
@@ -194,7 +233,7 @@ impl PrefixHashes {
 
 /// SipHash-1-3 with the message made of whole words: each component starts a new word that also holds its type and
 /// length, so no two component sequences give the same words.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct State {
     v0: u64,
     v1: u64,
@@ -351,6 +390,31 @@ mod tests {
             let two = Name::from_components([Component::generic(&bytes[..at]), Component::generic(&bytes[at..])]).unwrap();
             let hash = |name: &Name| hasher().hash(Dialect::Ndn, name.components()).whole();
             prop_assert_ne!(hash(&one), hash(&two));
+        }
+
+        #[test]
+        fn hashing_after_another_name_gives_what_hashing_alone_gives(
+            shared in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..12), 0..20),
+            endings in proptest::collection::vec(proptest::collection::vec(proptest::collection::vec(0u8..3, 0..12), 0..4), 2),
+            same_dialect in any::<bool>(),
+            whole_only in any::<bool>(),
+        ) {
+            let [before, name] = [0, 1].map(|which| {
+                let parts = shared.iter().chain(&endings[which]);
+                Name::from_components(parts.map(|part| Component::generic(part))).unwrap()
+            });
+            let dialect = if same_dialect { Dialect::Ndn } else { Dialect::Ccnx };
+            let mut known = hasher().hash(dialect, before.components());
+            if whole_only {
+                known.set_whole(known.whole(), known.component_count());
+            }
+            let mut hashes = PrefixHashes::default();
+            hasher().hash_after(Dialect::Ndn, (before.as_ref(), &known), name.as_ref(), &mut hashes);
+            let alone = hasher().hash(Dialect::Ndn, name.components());
+            let all = |hashes: &PrefixHashes| (0..=30).map(|count| hashes.prefix(count)).collect::<Vec<_>>();
+            prop_assert_eq!(all(&hashes), all(&alone));
+            prop_assert_eq!((hashes.whole(), hashes.component_count()), (alone.whole(), alone.component_count()));
+            prop_assert_eq!(hashes.longest_known_prefix(), alone.longest_known_prefix());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use engine::{Engine, FaceId, Upcoming};
 use packet::time::Instant;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, PrefixHashes};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, NameHasher, NameRef, PrefixHashes};
 
 /// A network packet.
 #[derive(Debug)]
@@ -12,6 +12,16 @@ pub(crate) enum Packet {
     Interest(Interest),
     Data(Data),
     Nack(Interest, NackReason),
+}
+
+impl Packet {
+    #[inline]
+    fn name(&self) -> NameRef<'_> {
+        match self {
+            Packet::Interest(packet) | Packet::Nack(packet, _) => packet.name(),
+            Packet::Data(packet) => packet.name(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -65,6 +75,21 @@ impl Arrivals {
             self.hashes.resize_with(place + 1, PrefixHashes::default);
         }
         &mut self.hashes[place]
+    }
+
+    /// Hashes the name of the next packet to where its hashes go.
+    #[inline]
+    pub(crate) fn hash_next(&mut self, hasher: &NameHasher, dialect: Dialect, name: NameRef<'_>) {
+        self.next_hashes();
+        let Some((before, [hashes, ..])) = self.hashes.split_at_mut_checked(self.waiting.len()) else {
+            return;
+        };
+        match (self.waiting.last(), before.last()) {
+            (Some(Arrival { packet, .. }), Some(known)) => {
+                hasher.hash_after(dialect, (packet.name(), known), name, hashes);
+            }
+            _ => hasher.hash_into(dialect, name.components(), hashes),
+        }
     }
 
     /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).

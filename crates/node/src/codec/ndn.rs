@@ -116,14 +116,12 @@ impl NdnCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
-        let face = arrivals.face;
-        let hashes = arrivals.next_hashes();
         if is_data(packet) {
             match DataView::decode(packet) {
                 Ok(view) => {
-                    match engine.guess_hash(face, Dialect::Ndn, view.name()) {
-                        Some(whole) => hashes.set_whole(whole, view.component_count()),
-                        None => engine.hasher().hash_into(Dialect::Ndn, view.name().components(), hashes),
+                    match engine.guess_hash(arrivals.face, Dialect::Ndn, view.name()) {
+                        Some(whole) => arrivals.next_hashes().set_whole(whole, view.component_count()),
+                        None => arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name()),
                     }
                     let data = Data::within(arrivals.memory.as_ref(), view, || {
                         engine.spare_buffers().take(packet.len())
@@ -133,8 +131,9 @@ impl NdnCodec {
                 Err(_) => self.malformed_packets += 1,
             }
         } else {
-            match InterestView::decode_hashed(packet, engine.hasher(), hashes) {
+            match InterestView::decode(packet) {
                 Ok(view) => {
+                    arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name());
                     arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header, engine);
                 }
                 Err(_) => self.malformed_packets += 1,

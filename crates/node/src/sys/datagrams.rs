@@ -42,6 +42,8 @@ enum Slot {
     Spare(SpareBuffer),
     /// A train, to which others may refer.
     Kept(Buffer),
+    /// Nothing yet, or no longer.
+    Empty,
 }
 
 /// What was received: where it lies, who sent it, and where to cut it.
@@ -88,7 +90,7 @@ impl Receiver {
         for (((slot, name), control), (vector, header)) in slots.zip(vectors.iter_mut().zip(&mut headers)) {
             let memory = match slot {
                 Slot::Spare(spare) => spare.memory_mut(),
-                Slot::Kept(_) => &mut [],
+                Slot::Kept(_) | Slot::Empty => &mut [],
             };
             *vector = libc::iovec { iov_base: memory.as_mut_ptr().cast(), iov_len: memory.len() };
             header.msg_hdr.msg_name = std::ptr::from_mut(name).cast();
@@ -132,6 +134,7 @@ impl Receiver {
         let bytes = match self.slots.get(index)? {
             Slot::Spare(spare) => spare.memory(),
             Slot::Kept(kept) => kept,
+            Slot::Empty => return None,
         };
         Some((train, bytes.get(..train.len)?))
     }
@@ -143,32 +146,26 @@ impl Receiver {
             return None;
         }
         let slot = self.slots.get_mut(index)?;
-        if let Slot::Spare(spare) = slot {
-            let spare = std::mem::replace(spare, SpareBuffer::new(0));
-            *slot = Slot::Kept(spare.into_buffer(train.len));
-        }
-        match slot {
-            Slot::Kept(kept) => Some(kept.clone()),
-            Slot::Spare(_) => None,
-        }
+        let kept = match std::mem::replace(slot, Slot::Empty) {
+            Slot::Spare(spare) => spare.into_buffer(train.len),
+            Slot::Kept(kept) => kept,
+            Slot::Empty => return None,
+        };
+        *slot = Slot::Kept(kept.clone());
+        Some(kept)
     }
 
     /// Has memory that nobody refers to in the first `count` slots.
     fn empty_slots(&mut self, count: usize, mut spare: impl FnMut() -> Option<SpareBuffer>) {
-        for index in 0..count {
-            let old = match self.slots.get_mut(index) {
-                Some(Slot::Spare(_)) => continue,
-                Some(slot) => std::mem::replace(slot, Slot::Kept(Buffer::copy_from(&[]))),
-                None => {
-                    self.slots.push(Slot::Spare(SpareBuffer::new(SLOT_BYTES)));
-                    continue;
-                }
+        self.slots.resize_with(self.slots.len().max(count), || Slot::Empty);
+        for slot in self.slots.iter_mut().take(count) {
+            let kept = match std::mem::replace(slot, Slot::Empty) {
+                Slot::Spare(spare) => Some(spare),
+                Slot::Kept(kept) => kept.reclaim(),
+                Slot::Empty => None,
             };
-            if let (Slot::Kept(kept), Some(slot)) = (old, self.slots.get_mut(index)) {
-                let memory =
-                    kept.reclaim().or_else(&mut spare).unwrap_or_else(|| SpareBuffer::new(SLOT_BYTES));
-                *slot = Slot::Spare(memory);
-            }
+            let memory = kept.or_else(&mut spare).unwrap_or_else(|| SpareBuffer::new(SLOT_BYTES));
+            *slot = Slot::Spare(memory);
         }
     }
 }

@@ -41,8 +41,8 @@ impl NameHasher {
         pass.finish();
     }
 
-    /// The same of a `name` that probably begins like another, `before`, of which `known` are the hashes: what both begin with is not
-    /// hashed again. Packets that arrive together mostly have such names.
+    /// The same of a `name` that is probably a sibling of another, `before`, of which `known` are the hashes: what both begin with is
+    /// not hashed again. Packets that arrive together mostly have such names.
     #[inline]
     pub fn hash_after(
         &self,
@@ -51,24 +51,22 @@ impl NameHasher {
         name: NameRef<'_>,
         hashes: &mut PrefixHashes,
     ) {
-        let common = common_bytes(name.canonical(), before.canonical());
-        let mut pass = self.begin(dialect, hashes);
+        let (parent, end) = (known.component_count().saturating_sub(1), usize::from(known.parent_end));
         // Hashes of another language, or of nothing but a whole name, are no help.
-        let usable = if known.prefixes[0] == pass.state { usize::from(known.known) } else { 0 };
-        let (mut components, mut end) = (name.components(), 0);
-        while pass.count + 1 < usable {
-            let mut ahead = components;
-            let Some(component) = ahead.next() else { break };
-            end += component.encoded_len();
-            if end > common {
-                break;
-            }
-            components = ahead;
-            pass.count += 1;
-            pass.state = known.prefixes[pass.count];
-            pass.hashes.prefixes[pass.count] = pass.state;
+        let is_known = parent < known.known.into() && known.prefixes[0] == self.start[dialect as usize];
+        let shared = before.canonical().get(..end).filter(|_| is_known && end > 0);
+        let mut pass = self.begin(dialect, hashes);
+        let mut rest = name;
+        if let Some(shared) = shared
+            && let Some(own) = name.canonical().strip_prefix(shared)
+            && let Some(states) = known.prefixes.get(..=parent)
+            && let Some(places) = pass.hashes.prefixes.get_mut(..=parent)
+        {
+            places.copy_from_slice(states);
+            (pass.state, pass.count, pass.end) = (known.prefixes[parent], parent, end);
+            rest = NameRef::from_checked(own);
         }
-        for component in components {
+        for component in rest.components() {
             pass.component(component);
         }
         pass.finish();
@@ -82,9 +80,9 @@ impl NameHasher {
         for component in components {
             pass.component(component);
         }
-        let (state, count) = (pass.state, pass.count);
+        let (state, count, end) = (pass.state, pass.count, pass.end);
         pass.finish();
-        HashedPrefix { state, count, hashes }
+        HashedPrefix { state, count, end, hashes }
     }
 
     /// Starts a pass that a decoder feeds with the components as it finds them.
@@ -93,7 +91,7 @@ impl NameHasher {
         let state = self.start[dialect as usize];
         hashes.prefixes[0] = state;
         hashes.component_count = 0;
-        HashPass { state, count: 0, hashes }
+        HashPass { state, count: 0, end: 0, parent_end: 0, hashes }
     }
 }
 
@@ -103,16 +101,13 @@ impl std::fmt::Debug for NameHasher {
     }
 }
 
-/// How many bytes both begin with, in steps of eight.
-#[inline]
-fn common_bytes(one: &[u8], other: &[u8]) -> usize {
-    8 * one.chunks_exact(8).zip(other.chunks_exact(8)).take_while(|(one, other)| one == other).count()
-}
-
 /// One pass over the components of one name.
 pub struct HashPass<'h> {
     state: State,
     count: usize,
+    /// Bytes of the components so far, and of those but the last.
+    end: usize,
+    parent_end: usize,
     hashes: &'h mut PrefixHashes,
 }
 
@@ -122,6 +117,8 @@ impl HashPass<'_> {
     pub fn component(&mut self, component: Component<'_>) {
         self.state.absorb_component(component);
         self.count += 1;
+        self.parent_end = self.end;
+        self.end += component.encoded_len();
         if let Some(slot) = self.hashes.prefixes.get_mut(self.count) {
             *slot = self.state;
         }
@@ -131,6 +128,8 @@ impl HashPass<'_> {
     #[inline]
     pub fn finish(self) {
         self.hashes.component_count = self.count as u16;
+        // Where that is too long to note, there are no siblings.
+        self.hashes.parent_end = u16::try_from(self.parent_end).unwrap_or(0);
         self.hashes.known = (self.count.min(PrefixHashes::MAX_PREFIX_COMPONENTS) + 1) as u16;
         self.hashes.whole = self.state.finish();
     }
@@ -141,6 +140,7 @@ impl HashPass<'_> {
 pub struct HashedPrefix {
     state: State,
     count: usize,
+    end: usize,
     hashes: PrefixHashes,
 }
 
@@ -149,7 +149,8 @@ impl HashedPrefix {
     #[inline]
     pub fn with(&self, component: Component<'_>) -> PrefixHashes {
         let mut hashes = self.hashes;
-        let mut pass = HashPass { state: self.state, count: self.count, hashes: &mut hashes };
+        let (state, count, end) = (self.state, self.count, self.end);
+        let mut pass = HashPass { state, count, end, parent_end: end, hashes: &mut hashes };
         pass.component(component);
         pass.finish();
         hashes
@@ -167,6 +168,8 @@ impl std::fmt::Debug for HashedPrefix {
 pub struct PrefixHashes {
     whole: NameHash,
     component_count: u16,
+    /// Bytes of all components but the last.
+    parent_end: u16,
     /// How many prefixes are known, from the one without components on.
     known: u16,
     /// Behind each component, the first one behind none.

@@ -74,6 +74,7 @@ impl<'a> Component<'a> {
     }
 
     /// Bytes of the component's TLV.
+    #[inline]
     pub fn encoded_len(self) -> usize {
         tlv::element_len(self.kind.0.into(), self.value.len())
     }

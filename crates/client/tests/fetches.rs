@@ -19,6 +19,7 @@ use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
 use trust::certificate::{Issue, names, self_signed};
+use trust::manifest::ManifestLimits;
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
 };
@@ -124,19 +125,29 @@ impl Reader for Collected {
     }
 }
 
-fn fetch(publisher: Publisher, mut judge: Box<dyn Judge>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
+fn fetch(publisher: Publisher, judge: Box<dyn Judge>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
+    fetch_from(publisher, "/lab/alice/file", 0, judge)
+}
+
+fn fetch_from(
+    publisher: Publisher,
+    uri: &str,
+    first_segment: u64,
+    mut judge: Box<dyn Judge>,
+) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
     let (mut client, peer) = connect(move |peer| publisher.serve(peer));
     let mut config = FetchConfig {
         verification: Verification::Owner,
         discovery: Discovery::Metadata,
         discovery_timeout: Duration::from_millis(100),
+        first_segment,
         ..FetchConfig::default()
     };
     // Losses by number hit the same segment several times now and then.
     config.transfer.max_attempts = 12;
     config.transfer.round_trip.min_timeout = Duration::from_millis(10);
     config.transfer.round_trip.initial_timeout = Duration::from_millis(50);
-    let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
+    let mut fetcher = Fetcher::new(name(uri), config, client.now(), 1);
     let mut collected = Collected::default();
     let result = client::fetch(client.connection_mut(), &mut fetcher, &mut *judge, &mut collected);
     drop(client);
@@ -225,6 +236,29 @@ fn a_manifest_of_several_packets_vouches_for_all_segments() {
     let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn a_manifest_larger_than_what_is_kept_of_it_is_read_as_the_object_is_delivered() {
+    let Parties { root, alice, signer } = parties();
+    let publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    let limits = ManifestLimits { segments: 30, ..ManifestLimits::default() };
+    let judge = ManifestJudge::new(anchored(&root), 1).with_limits(limits);
+    let (result, got, trusted) = fetch(publisher, Box::new(judge));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn a_fetch_from_the_middle_needs_no_room_for_what_comes_before() {
+    let Parties { root, alice, signer } = parties();
+    let publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    let before = publisher.publication.range(70).unwrap().offset_bytes as usize;
+    let limits = ManifestLimits { segments: 30, ..ManifestLimits::default() };
+    let judge = ManifestJudge::new(anchored(&root), 1).with_limits(limits);
+    let (result, got, _) = fetch_from(publisher, "/lab/alice/file/v=7", 70, Box::new(judge));
+    result.unwrap();
+    assert_eq!(got, bytes()[before..]);
 }
 
 #[test]

@@ -7,16 +7,16 @@ mod common;
 
 use std::io;
 
-use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge};
+use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge, Now, Verdict};
 use client::{FetchFailure, Judge, Reader};
 use common::{Peer, connect};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig,
-    SegmentSize, Verification,
+    SegmentSize, Subject, Unverified, Verification,
 };
 use packet::ndn::DataBuilder;
 use packet::random::Random;
-use packet::time::Duration;
+use packet::time::{Duration, Instant};
 use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
 use trust::certificate::{Issue, names, self_signed};
 use trust::manifest::ManifestLimits;
@@ -198,6 +198,27 @@ fn a_segment_that_stays_forged_ends_the_fetch_and_is_not_handed_on() {
     let failure = result.unwrap_err();
     assert!(matches!(failure, FetchFailure::Fetch(FetchError::NotAccepted { .. })), "{failure}");
     assert!(got.len() <= 3 * 8000 && bytes().starts_with(&got));
+}
+
+#[test]
+fn however_much_comes_while_a_certificate_is_fetched_is_judged_when_it_has_come() {
+    let Parties { root, alice, signer } = parties();
+    let publisher = Publisher::new(signer, vec![]);
+    let limits = ValidatorLimits { pending: 2, ..ValidatorLimits::default() };
+    let validator = Validator::new(Policy::Hierarchical, [root], limits, Random::from_seed(1));
+    let mut judge = AnchoredJudge::new(validator);
+    let now = Now { instant: Instant::ZERO, unix: UnixTime::from_secs(1_700_000_000) };
+    for segment in 0..9 {
+        let data = publisher.segment(segment);
+        judge.handle_packet(now, Unverified { subject: Subject::Segment(segment), data });
+    }
+    assert!(judge.poll_interest(now).is_some() && judge.poll_interest(now).is_none());
+    assert_eq!(judge.poll_verdict(), None);
+    assert!(judge.handle_data(now, alice.data()));
+    for segment in 0..9 {
+        let accepted = Verdict { subject: Subject::Segment(segment), refused: None };
+        assert_eq!(judge.poll_verdict(), Some(accepted));
+    }
 }
 
 #[test]

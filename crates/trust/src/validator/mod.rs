@@ -129,13 +129,18 @@ impl Validator {
         self.waiting.len()
     }
 
+    /// Whether another packet may wait, and will not be refused only because too many do.
+    pub fn has_room(&self) -> bool {
+        self.waiting.len() < self.limits.pending
+    }
+
     /// Begins to validate a packet. The outcome, under the returned id, may be there at once.
     pub fn validate(&mut self, now: UnixTime, subject: Subject) -> ValidationId {
         let id = ValidationId(self.next_id);
         self.next_id += 1;
         match Chain::new(subject.clone()) {
             Err(refusal) => self.conclude(id, subject, Err(refusal)),
-            Ok(_) if self.waiting.len() >= self.limits.pending => {
+            Ok(_) if !self.has_room() => {
                 self.counters.refused_full += 1;
                 self.conclude(id, subject, Err(Refusal::Full(self.limits.pending)));
             }

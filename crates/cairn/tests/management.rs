@@ -87,6 +87,12 @@ fn faces_routes_strategies_and_the_store_are_managed() {
     assert_eq!((&face["result"], &face["remote"]), (&"exists".into(), &"udp4://127.0.0.1:9".into()));
     let number = face["face_id"].to_string();
 
+    // What such a face cannot be is refused as in NFD, and not passed over.
+    for wrong in [["--local", "udp4://127.0.0.1:5"], ["--local-fields", "on"], ["--mtu", "63"]] {
+        let problem = node.complain(&["face", "create", "udp4://127.0.0.1:11", wrong[0], wrong[1]]);
+        assert!(problem.contains("faces/create: 406"), "{problem}");
+    }
+
     let updated = node.json(&["face", "update", &number, "--reliability", "on", "--mtu", "1400"]);
     assert_eq!(updated["mtu_bytes"], 1400);
     let shown = node.json(&["face", "show", "udp://127.0.0.1:9"]);

@@ -44,7 +44,7 @@ Examples:
   cairn get --list /lab/folder                    what is in a folder of `cairn serve`
 
 Exit codes, as of ndnget: 0 complete; 1 failure; 2 wrong usage; 3 the producer refuses; 4 the output cannot be opened; 5 not trusted, \
-or damaged.")]
+or damaged; 130 interrupted.")]
 pub(crate) struct GetArguments {
     /// The name, with its version or without.
     name: Name,

@@ -73,7 +73,6 @@ fn why_a_face_was_not_made_decides_the_code() {
     let mut manager = Manager::new();
     for (error, code) in [
         (CreateFaceError::Unsupported("no".into()), 406),
-        (CreateFaceError::BadParameters("no".into()), 400),
         (CreateFaceError::Socket("no".into()), 504),
         (CreateFaceError::TooManyFaces { limit: 5 }, 503),
         (CreateFaceError::ShuttingDown, 503),

@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
+use std::collections::BTreeSet;
 use std::io;
 
 use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge, Now, Verdict};
@@ -19,7 +20,7 @@ use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
 use trust::certificate::{Issue, names, self_signed};
-use trust::manifest::ManifestLimits;
+use trust::manifest::{MANIFEST, ManifestLimits};
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
 };
@@ -63,6 +64,9 @@ struct Publisher {
     forged: Option<(u64, bool)>,
     /// What is answered once in place of what should be.
     once: Vec<Data>,
+    /// Whether the first Interest for each thing beside the object itself comes back: there is congestion.
+    congested: bool,
+    came_back: BTreeSet<Name>,
 }
 
 impl Publisher {
@@ -70,7 +74,16 @@ impl Publisher {
         let bytes = bytes();
         let config = PublicationConfig::new(name("/lab/alice/file"), 7, bytes.len() as u64, signer);
         let publication = Publication::new(config).unwrap();
-        Publisher { publication, bytes, others, lost: 0, forged: None, once: Vec::new() }
+        Publisher {
+            publication,
+            bytes,
+            others,
+            lost: 0,
+            forged: None,
+            once: Vec::new(),
+            congested: false,
+            came_back: BTreeSet::new(),
+        }
     }
 
     fn serve(mut self, mut peer: Peer) {
@@ -80,11 +93,21 @@ impl Publisher {
             if self.lost > 0 && count.is_multiple_of(self.lost) {
                 continue;
             }
+            if self.congested && self.comes_back(&received.interest()) {
+                peer.send(&received.packet, &LinkHeader::default(), Some(NackReason::Congestion));
+                continue;
+            }
             match self.answer(&received.interest()) {
                 Some(data) => peer.send_data(&data),
                 None => peer.send(&received.packet, &LinkHeader::default(), Some(NackReason::Unspecified)),
             }
         }
+    }
+
+    fn comes_back(&mut self, interest: &Interest) -> bool {
+        let name = interest.name().to_name();
+        let is_beside = [names::KEY, MANIFEST].iter().any(|word| name.components().any(|part| part == *word));
+        is_beside && self.came_back.insert(name)
     }
 
     fn answer(&mut self, interest: &Interest) -> Option<Data> {
@@ -254,6 +277,16 @@ fn a_manifest_of_several_packets_vouches_for_all_segments() {
     assert!(publisher.publication.manifest().len() > 2);
     publisher.lost = 7;
     publisher.forged = Some((5, false));
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn congestion_on_the_way_to_manifest_and_certificate_ends_nothing() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    publisher.congested = true;
     let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));

@@ -8,7 +8,7 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::Validator;
 use trust::validator::{FetchFailure, ValidationId};
 
-use super::{Judge, Now, Summary, Verdict, note_signer};
+use super::{Judge, Now, Summary, Verdict, may_pass, note_signer};
 
 /// How much longer than its lifetime an Interest for a certificate is waited for.
 const GRACE: Duration = Duration::from_millis(100);
@@ -92,7 +92,7 @@ impl Judge for AnchoredJudge {
     }
 
     fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
-        if self.asked.remove(&name.to_name()).is_some() {
+        if !may_pass(reason) && self.asked.remove(&name.to_name()).is_some() {
             self.validator.handle_failure(name, FetchFailure::Nack(reason));
             self.go_on(now);
         }

@@ -10,7 +10,7 @@ use trust::manifest::{
 };
 
 use super::requests::Requests;
-use super::{Judge, Now, Summary, Verdict};
+use super::{Judge, Now, Summary, Verdict, may_pass};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;
@@ -238,6 +238,9 @@ impl Judge for ManifestJudge {
     }
 
     fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
+        if self.requests.contains(name) && may_pass(reason) {
+            return;
+        }
         if self.requests.answered(name) {
             self.give_up(format!("it has no manifest: {name} came back ({reason})"));
         } else {

@@ -20,6 +20,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
     version,
     propagate_version = true,
     after_help = "\
+Times are written 250ms, 1.5s, 2m, 1h, 3d or 1y, and a bare number counts milliseconds; sizes in bytes 8000, 8k or 64KiB; rates 100/s or 6k/m.
+
 Examples:
   cairn node run &                      a forwarder, with nothing to configure
   cairn put /lab/file -f file &         publish a file

@@ -25,11 +25,32 @@ const TALKATIVE: &[&[&str]] = &[
     &["node", "config", "--sample"],
     &["completions", "bash"],
     &["peek", "-P", "-f", "/localhost/nfd/status/general"],
+    &["bench", "forward", "--only", "start", "--no-ndnd"],
+    &["bench", "forward", "--only", "start", "--no-ndnd", "--json"],
+    &["sim", "run", "line.toml"],
+    &["sim", "run", "line.toml", "--json"],
 ];
+
+/// A network in virtual time, for a moment.
+const LINE: &str = r#"
+duration = "100 ms"
+[topology]
+kind = "chain"
+nodes = 2
+[[producer]]
+nodes = ["node-1"]
+prefix = "/movie"
+[[consumer]]
+kind = "rate"
+nodes = ["node-0"]
+prefix = "/movie"
+rate = 100.0
+"#;
 
 #[test]
 fn that_nobody_reads_on_is_no_error_of_ours() {
     let world = World::new();
+    world.write("line.toml", LINE.as_bytes());
     for arguments in TALKATIVE {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -42,6 +63,7 @@ fn that_nobody_reads_on_is_no_error_of_ours() {
 fn a_full_disk_is_told_in_words_and_a_full_log_ends_nothing() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let world = World::new();
+    world.write("line.toml", LINE.as_bytes());
     for arguments in TALKATIVE {
         let output = world.command(arguments).stdout(full()).stderr(Stdio::piped()).output().unwrap();
         let errors = errors(&output);
@@ -132,7 +154,7 @@ fn wrong_usage_is_told_from_failure() {
     let world = World::new();
     for arguments in [
         &["ping", "/lab", "-i", "0"][..],
-        &["status", "--watch", "200ms"],
+        &["status", "--watch", "50ms"],
         &["traffic", "consume", "/lab/{seq}"],
         &["get", "lab"],
         &["node", "config"],

@@ -87,6 +87,12 @@ fn faces_routes_strategies_and_the_store_are_managed() {
     assert_eq!((&face["result"], &face["remote"]), (&"exists".into(), &"udp4://127.0.0.1:9".into()));
     let number = face["face_id"].to_string();
 
+    // What such a face cannot be is refused as in NFD, and not passed over.
+    for wrong in [["--local", "udp4://127.0.0.1:5"], ["--local-fields", "on"], ["--mtu", "63"]] {
+        let problem = node.complain(&["face", "create", "udp4://127.0.0.1:11", wrong[0], wrong[1]]);
+        assert!(problem.contains("faces/create: 406"), "{problem}");
+    }
+
     let updated = node.json(&["face", "update", &number, "--reliability", "on", "--mtu", "1400"]);
     assert_eq!(updated["mtu_bytes"], 1400);
     let shown = node.json(&["face", "show", "udp://127.0.0.1:9"]);
@@ -316,45 +322,93 @@ fn status_tells_what_is_held_and_what_was_dropped_once_or_again_and_again() {
     for line in ["waiting for peers", "routes in the RIB", "Dropped", "no-next-hop"] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    // Within a second the forwarder tells what it told before.
-    let watched = node.say(&["status", "--watch", "1200ms", "--count", "2"]);
-    assert_eq!(watched.matches("running for").count(), 2, "{watched}");
-    assert!(watched.contains("/s)"), "{watched}");
+    // However soon it is asked again, the forwarder tells how it is then.
+    let watched = node.say(&["status", "--watch", "100ms", "--count", "4"]);
+    assert_eq!(watched.matches("running for").count(), 4, "{watched}");
+    let asked: std::collections::BTreeSet<&str> =
+        watched.lines().filter(|line| line.contains("Interests in")).collect();
+    assert_eq!(asked.len(), 4, "{watched}");
+    assert!(asked.iter().filter(|line| line.contains("/s)")).count() == 3, "{watched}");
+}
+
+/// A tool that goes on while the forwarder is started again, and the lines that it prints and tells.
+struct Follower {
+    process: Child,
+    lines: std::sync::mpsc::Receiver<String>,
+}
+
+impl Follower {
+    fn start(mut command: Command) -> Follower {
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (send, lines) = std::sync::mpsc::channel();
+        let streams: [Box<dyn std::io::Read + Send>; 2] =
+            [Box::new(process.stdout.take().unwrap()), Box::new(process.stderr.take().unwrap())];
+        for stream in streams {
+            let send = send.clone();
+            std::thread::spawn(move || {
+                BufReader::new(stream).lines().map_while(Result::ok).all(|line| send.send(line).is_ok())
+            });
+        }
+        Follower { process, lines }
+    }
+
+    fn hears(&self, text: &str, within: Duration) -> bool {
+        let deadline = Instant::now() + within;
+        while let Ok(line) = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            if line.contains(text) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn wait_for(&self, text: &str) {
+        assert!(self.hears(text, LIMIT), "nobody says {text:?}");
+    }
+
+    /// Ctrl-C ends it well.
+    fn interrupt(mut self) {
+        let interrupted = Command::new("kill").args(["-INT", &self.process.id().to_string()]).status();
+        assert!(interrupted.unwrap().success());
+        assert_eq!(self.process.wait().unwrap().code(), Some(0));
+    }
+}
+
+/// Ends the forwarder as by a crash, and starts it again when `follower` has noticed.
+fn restart(node: &mut Node, follower: &Follower) {
+    node.process.kill().unwrap();
+    node.process.wait().unwrap();
+    follower.wait_for("waiting for it to come back");
+    let mut again = Command::new(env!("CARGO_BIN_EXE_cairn"));
+    again.args(["node", "run", "--config"]).arg(node.folder.join("node.toml"));
+    node.process = again.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    follower.wait_for("again");
 }
 
 #[test]
 fn whoever_watches_a_forwarder_sees_it_again_when_it_has_restarted_and_ctrl_c_ends_it_well() {
     let mut node = Node::start("watch", "");
-    let mut watch = node.command(&["status", "--watch", "1s"]);
-    let mut watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (send, lines) = std::sync::mpsc::channel();
-    let streams: [Box<dyn std::io::Read + Send>; 2] =
-        [Box::new(watch.stdout.take().unwrap()), Box::new(watch.stderr.take().unwrap())];
-    for stream in streams {
-        let send = send.clone();
-        std::thread::spawn(move || {
-            BufReader::new(stream).lines().map_while(Result::ok).all(|line| send.send(line).is_ok())
-        });
-    }
-    let wait_for = |text: &str| {
+    let watch = Follower::start(node.command(&["status", "--watch", "1s"]));
+    watch.wait_for("pending Interests");
+    restart(&mut node, &watch);
+    watch.wait_for("pending Interests");
+    watch.interrupt();
+}
+
+#[test]
+fn whoever_listens_to_events_hears_them_again_when_the_forwarder_has_restarted() {
+    let mut node = Node::start("events-again", "");
+    let events = Follower::start(node.command(&["face", "events", "--json"]));
+    // Those who run a command come and go as faces; it takes a moment until somebody listens.
+    let hears_one = |node: &Node| {
         let deadline = Instant::now() + LIMIT;
-        while let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            if line.contains(text) {
-                return;
-            }
+        while !events.hears("created", Duration::from_millis(100)) {
+            assert!(Instant::now() < deadline, "no event");
+            node.say(&["status"]);
         }
-        panic!("nobody says {text:?}");
     };
-    wait_for("pending Interests");
-    node.process.kill().unwrap();
-    node.process.wait().unwrap();
-    wait_for("waiting for it to come back");
-    let mut restart = Command::new(env!("CARGO_BIN_EXE_cairn"));
-    restart.args(["node", "run", "--config"]).arg(node.folder.join("node.toml"));
-    node.process = restart.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for("again");
-    wait_for("pending Interests");
-    let interrupted = Command::new("kill").args(["-INT", &watch.id().to_string()]).status().unwrap();
-    assert!(interrupted.success());
-    assert_eq!(watch.wait().unwrap().code(), Some(0));
+    hears_one(&node);
+    restart(&mut node, &events);
+    hears_one(&node);
+    events.interrupt();
 }

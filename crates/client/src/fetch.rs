@@ -61,6 +61,7 @@ pub fn fetch(
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
     let mut refused = 0;
+    judge.handle_delivered(fetcher.next_segment());
     let mut pieces: Vec<Piece> = Vec::with_capacity(PIECES);
     loop {
         let now = both(connection);

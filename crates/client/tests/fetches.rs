@@ -5,20 +5,22 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
+use std::collections::BTreeSet;
 use std::io;
 
-use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge};
+use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge, Now, Verdict};
 use client::{FetchFailure, Judge, Reader};
 use common::{Peer, connect};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig,
-    SegmentSize, Verification,
+    SegmentSize, Subject, Unverified, Verification,
 };
 use packet::ndn::DataBuilder;
 use packet::random::Random;
-use packet::time::Duration;
+use packet::time::{Duration, Instant};
 use packet::{Component, Data, Interest, LinkHeader, NackReason, Name};
 use trust::certificate::{Issue, names, self_signed};
+use trust::manifest::{MANIFEST, ManifestLimits};
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
 };
@@ -62,6 +64,9 @@ struct Publisher {
     forged: Option<(u64, bool)>,
     /// What is answered once in place of what should be.
     once: Vec<Data>,
+    /// Whether the first Interest for each thing beside the object itself comes back: there is congestion.
+    congested: bool,
+    came_back: BTreeSet<Name>,
 }
 
 impl Publisher {
@@ -69,7 +74,16 @@ impl Publisher {
         let bytes = bytes();
         let config = PublicationConfig::new(name("/lab/alice/file"), 7, bytes.len() as u64, signer);
         let publication = Publication::new(config).unwrap();
-        Publisher { publication, bytes, others, lost: 0, forged: None, once: Vec::new() }
+        Publisher {
+            publication,
+            bytes,
+            others,
+            lost: 0,
+            forged: None,
+            once: Vec::new(),
+            congested: false,
+            came_back: BTreeSet::new(),
+        }
     }
 
     fn serve(mut self, mut peer: Peer) {
@@ -79,11 +93,21 @@ impl Publisher {
             if self.lost > 0 && count.is_multiple_of(self.lost) {
                 continue;
             }
+            if self.congested && self.comes_back(&received.interest()) {
+                peer.send(&received.packet, &LinkHeader::default(), Some(NackReason::Congestion));
+                continue;
+            }
             match self.answer(&received.interest()) {
                 Some(data) => peer.send_data(&data),
                 None => peer.send(&received.packet, &LinkHeader::default(), Some(NackReason::Unspecified)),
             }
         }
+    }
+
+    fn comes_back(&mut self, interest: &Interest) -> bool {
+        let name = interest.name().to_name();
+        let is_beside = [names::KEY, MANIFEST].iter().any(|word| name.components().any(|part| part == *word));
+        is_beside && self.came_back.insert(name)
     }
 
     fn answer(&mut self, interest: &Interest) -> Option<Data> {
@@ -124,19 +148,29 @@ impl Reader for Collected {
     }
 }
 
-fn fetch(publisher: Publisher, mut judge: Box<dyn Judge>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
+fn fetch(publisher: Publisher, judge: Box<dyn Judge>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
+    fetch_from(publisher, "/lab/alice/file", 0, judge)
+}
+
+fn fetch_from(
+    publisher: Publisher,
+    uri: &str,
+    first_segment: u64,
+    mut judge: Box<dyn Judge>,
+) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
     let (mut client, peer) = connect(move |peer| publisher.serve(peer));
     let mut config = FetchConfig {
         verification: Verification::Owner,
         discovery: Discovery::Metadata,
         discovery_timeout: Duration::from_millis(100),
+        first_segment,
         ..FetchConfig::default()
     };
     // Losses by number hit the same segment several times now and then.
     config.transfer.max_attempts = 12;
     config.transfer.round_trip.min_timeout = Duration::from_millis(10);
     config.transfer.round_trip.initial_timeout = Duration::from_millis(50);
-    let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
+    let mut fetcher = Fetcher::new(name(uri), config, client.now(), 1);
     let mut collected = Collected::default();
     let result = client::fetch(client.connection_mut(), &mut fetcher, &mut *judge, &mut collected);
     drop(client);
@@ -190,6 +224,27 @@ fn a_segment_that_stays_forged_ends_the_fetch_and_is_not_handed_on() {
 }
 
 #[test]
+fn however_much_comes_while_a_certificate_is_fetched_is_judged_when_it_has_come() {
+    let Parties { root, alice, signer } = parties();
+    let publisher = Publisher::new(signer, vec![]);
+    let limits = ValidatorLimits { pending: 2, ..ValidatorLimits::default() };
+    let validator = Validator::new(Policy::Hierarchical, [root], limits, Random::from_seed(1));
+    let mut judge = AnchoredJudge::new(validator);
+    let now = Now { instant: Instant::ZERO, unix: UnixTime::from_secs(1_700_000_000) };
+    for segment in 0..9 {
+        let data = publisher.segment(segment);
+        judge.handle_packet(now, Unverified { subject: Subject::Segment(segment), data });
+    }
+    assert!(judge.poll_interest(now).is_some() && judge.poll_interest(now).is_none());
+    assert_eq!(judge.poll_verdict(), None);
+    assert!(judge.handle_data(now, alice.data()));
+    for segment in 0..9 {
+        let accepted = Verdict { subject: Subject::Segment(segment), refused: None };
+        assert_eq!(judge.poll_verdict(), Some(accepted));
+    }
+}
+
+#[test]
 fn somebody_elses_object_is_refused() {
     let (ours, theirs) = (parties(), parties());
     let publisher = Publisher::new(theirs.signer, vec![theirs.alice.data().clone()]);
@@ -225,6 +280,39 @@ fn a_manifest_of_several_packets_vouches_for_all_segments() {
     let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn congestion_on_the_way_to_manifest_and_certificate_ends_nothing() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    publisher.congested = true;
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn a_manifest_larger_than_what_is_kept_of_it_is_read_as_the_object_is_delivered() {
+    let Parties { root, alice, signer } = parties();
+    let publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    let limits = ManifestLimits { segments: 30, ..ManifestLimits::default() };
+    let judge = ManifestJudge::new(anchored(&root), 1).with_limits(limits);
+    let (result, got, trusted) = fetch(publisher, Box::new(judge));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn a_fetch_from_the_middle_needs_no_room_for_what_comes_before() {
+    let Parties { root, alice, signer } = parties();
+    let publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    let before = publisher.publication.range(70).unwrap().offset_bytes as usize;
+    let limits = ManifestLimits { segments: 30, ..ManifestLimits::default() };
+    let judge = ManifestJudge::new(anchored(&root), 1).with_limits(limits);
+    let (result, got, _) = fetch_from(publisher, "/lab/alice/file/v=7", 70, Box::new(judge));
+    result.unwrap();
+    assert_eq!(got, bytes()[before..]);
 }
 
 #[test]

@@ -16,6 +16,16 @@ pub enum TextError {
     NoEnd(usize),
 }
 
+impl TextError {
+    /// The same in the file whose line `begun` the text stands behind.
+    fn in_block(self, begun: usize) -> Self {
+        match self {
+            TextError::Character(line) => TextError::Character(begun + line),
+            other => other,
+        }
+    }
+}
+
 /// What a PEM block says it holds.
 pub const CERTIFICATE_LABEL: &str = "NDN CERT";
 
@@ -130,15 +140,16 @@ fn pem_blocks(text: &str) -> Result<Vec<Vec<u8>>, TextError> {
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.starts_with("-----BEGIN ") {
-            open = Some((index + 1, String::new()));
-        } else if line.starts_with("-----END ") {
-            if let Some((_, body)) = open.take() {
-                blocks.push(from_base64(&body)?);
+            if let Some((begun, _)) = open.replace((index + 1, String::new())) {
+                return Err(TextError::NoEnd(begun));
             }
-        } else if let Some((_, body)) = open.as_mut()
-            && !line.contains(':')
-        {
-            body.push_str(line);
+        } else if line.starts_with("-----END ") {
+            if let Some((begun, body)) = open.take() {
+                blocks.push(from_base64(&body).map_err(|error| error.in_block(begun))?);
+            }
+        } else if let Some((_, body)) = open.as_mut() {
+            // A header leaves an empty line, so that lines keep their numbers.
+            body.push_str(if line.contains(':') { "" } else { line });
             body.push('\n');
         }
     }
@@ -191,6 +202,11 @@ mod tests {
         assert_eq!(from_base64("Z"), Err(TextError::CutOff));
         assert_eq!(from_base64("Zg==Zg=="), Err(TextError::Character(1)));
         assert_eq!(packets_in(b"-----BEGIN NDN CERT-----\nZm9v\n"), Err(TextError::NoEnd(1)));
+        let block = "-----BEGIN NDN CERT-----\nName: /a\n\nZm9v\n-----END NDN CERT-----\n";
+        let wrong = format!("{block}{}", block.replace("Zm9v", "Zm9v\nZm*v"));
+        assert_eq!(packets_in(wrong.as_bytes()), Err(TextError::Character(10)));
+        let cut_off = format!("{}\n{block}", block.lines().take(4).collect::<Vec<_>>().join("\n"));
+        assert_eq!(packets_in(cut_off.as_bytes()), Err(TextError::NoEnd(1)));
     }
 
     proptest! {

@@ -112,6 +112,29 @@ fn limits_on_early_packets_and_on_segments_hold() {
     reader.handle_packet(&packets[usize::try_from(reader.wanted_packet().unwrap()).unwrap()]).unwrap();
 }
 
+#[test]
+fn what_is_not_wanted_takes_no_room_and_what_is_asked_for_has_room() {
+    let (segments, packets) = object(60, 400, &Signer::digest());
+    let mut reader = reader(ManifestLimits { segments: 300, early_packets: 4 });
+    assert!(reader.has_room_beside(0) && !reader.has_room_beside(1));
+    // Whoever goes on with an object from the middle needs no digests of what comes before.
+    reader.forget_below(50);
+    reader.handle_first(&packets[0]).unwrap();
+    for packet in &packets[1..packets.len() - 1] {
+        assert!(reader.has_room_beside(0));
+        reader.handle_packet(packet).unwrap();
+    }
+    assert_eq!(reader.judge(&segments[50]), SegmentVerdict::Verified);
+    assert_eq!(reader.judge(&segments[49]), SegmentVerdict::NotInObject);
+    let mut small =
+        ManifestReader::new(name("/object/v=1"), ManifestLimits { segments: 20, early_packets: 4 });
+    small.forget_below(50);
+    small.handle_first(&packets[0]).unwrap();
+    packets[1..].iter().for_each(|packet| small.handle_packet(packet).unwrap());
+    assert!(small.is_complete());
+    assert_eq!(small.known_segments(), 60);
+}
+
 proptest! {
     #[test]
     fn in_any_order_every_segment_is_verified(count in 1u64..120, packet_bytes in 300usize..900, seed: u64) {

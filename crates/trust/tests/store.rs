@@ -158,3 +158,25 @@ fn a_key_that_was_written_half_is_not_there_and_can_be_written_again() {
     assert!(matches!(store.add_key(&key, &other, None), Err(StoreError::Exists(_))));
     assert_eq!(store.keys(&name("/a")).unwrap(), [key]);
 }
+
+#[test]
+fn of_several_who_make_a_key_of_the_same_name_at_once_one_does() {
+    let folder = Folder::new();
+    let store = KeyStore::open(&folder.0).unwrap();
+    let make = || {
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        store.generate(&name("/a"), Component::generic(b"1"), key, NOW, validity())
+    };
+    for _ in 0..4 {
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..4).map(|_| scope.spawn(make)).collect();
+            makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+        });
+        assert_eq!(made.iter().filter(|made| made.is_ok()).count(), 1);
+        assert!(made.iter().flatten().all(|made| {
+            let found = store.find(&made.name).unwrap();
+            found.default_certificate == made.default_certificate
+        }));
+        store.delete(&name("/a/KEY/1")).unwrap();
+    }
+}

@@ -105,6 +105,24 @@ fn a_packet_is_trusted_through_two_certificates_and_later_without_fetching() {
 }
 
 #[test]
+fn a_certificate_counts_no_longer_than_the_one_that_it_was_verified_by() {
+    let root = Party::anchor("/lab/KEY/1");
+    let soon = ValidityPeriod { not_before: NOW, not_after: NOW.plus_secs(60) };
+    let group = root.issue("/lab/net/KEY/1", soon);
+    let alice = group.issue("/lab/net/alice/KEY/1", years(2000, 2100));
+    let bob = group.issue("/lab/net/bob/KEY/1", years(2000, 2100));
+    let mut validator = validator(Policy::Hierarchical, &[&root]);
+    decide(&mut validator, alice.sign("/lab/net/alice/x"), &[&group, &alice]).unwrap();
+    // By what is remembered of the group.
+    decide(&mut validator, bob.sign("/lab/net/bob/x"), &[&bob]).unwrap();
+    for party in [&alice, &bob] {
+        let uri = format!("{}/y", party.certificate.identity());
+        let refused = decide_at(NOW.plus_secs(61), &mut validator, party.sign(&uri), &[&group, &alice, &bob]);
+        assert!(matches!(refused, Err(Refusal::NotValidNow { .. })), "{refused:?}");
+    }
+}
+
+#[test]
 fn names_that_do_not_go_together_are_refused() {
     let root = Party::anchor("/lab/KEY/1");
     let alice = root.issue("/lab/alice/KEY/1", years(2000, 2100));

@@ -16,7 +16,7 @@ use crate::tool::{ToolError, finish, input};
 /// Carry out management commands from a file, one a line, over one connection.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line is what would stand behind `cairn`: status, face, route, strategy and cs. Empty lines and what follows a # are passed over;
+A line is what would stand behind `cairn`: status, face, route, strategy and cs. Empty lines and what follows a # are passed over; \
 words with blanks in them stand in quotation marks.
 
   face create udp://router.example.net

@@ -20,8 +20,8 @@ use crate::tool::interrupt::Interrupt;
 /// What to capture, and where to.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Frames of all transports are written as frames of Ethernet with the type of NDN (0x8624); each face is an interface of the file, and each
-frame says its direction. With --prefix, fragments but the first of a packet are left out: only the first has a name. The socket belongs
+Frames of all transports are written as frames of Ethernet with the type of NDN (0x8624); each face is an interface of the file, and each \
+frame says its direction. With --prefix, fragments but the first of a packet are left out: only the first has a name. The socket belongs \
 to the node's user alone.
 
 Examples:

@@ -69,7 +69,7 @@ enum Action {
         /// A key or identity.
         key: Name,
         /// How long it is valid.
-        #[arg(long, value_parser = duration, default_value = "20y")]
+        #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20y")]
         valid: Duration,
     },
     /// Write a request for a certificate, to be signed by somebody else.
@@ -132,7 +132,7 @@ struct SignArguments {
     #[arg(long, default_value = "NA")]
     issuer: String,
     /// How long it is valid.
-    #[arg(long, value_parser = duration, default_value = "365d")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "365d")]
     valid: Duration,
     /// Where to; standard output if it is left out.
     #[arg(long, short)]
@@ -251,7 +251,7 @@ fn describe(certificate: &Certificate) -> Value {
         "name": certificate.name().to_string(),
         "identity": certificate.identity().to_string(),
         "key": certificate.key_name().to_string(),
-        "issuer_id": String::from_utf8_lossy(certificate.issuer_id().value),
+        "issuer_id": certificate.issuer_id().to_string(),
         "kind": certificate.public_key().kind().to_string(),
         "not_before": certificate.validity().not_before.to_string(),
         "not_after": certificate.validity().not_after.to_string(),

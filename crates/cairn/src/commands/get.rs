@@ -31,10 +31,10 @@ use crate::tool::{ToolError, finish};
 /// Fetch an object and write it to standard output or to a file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without a version in the name the latest is found by metadata, or, if nobody answers that, by asking for the name as a prefix. Understands
+Without a version in the name the latest is found by metadata, or, if nobody answers that, by asking for the name as a prefix. Understands \
 what `cairn put`, ndnserve (ndnputchunks), `ndnd put`, file servers and repositories publish.
 
-What is checked: digests always. With --anchor or --rules every packet's signature, up to a trust anchor; with --manifest one signature
+What is checked: digests always. With --anchor or --rules every packet's signature, up to a trust anchor; with --manifest one signature \
 and a hash for each segment. Without an anchor it says that it does not know who signed. No packet that is refused is written out.
 
 Examples:
@@ -43,8 +43,8 @@ Examples:
   cairn get /lab/file -o file --resume            goes on where an earlier run was broken off
   cairn get --list /lab/folder                    what is in a folder of `cairn serve`
 
-Exit codes, as of ndnget: 0 complete; 1 failure; 2 wrong usage; 3 the producer refuses; 4 the output cannot be opened; 5 not trusted,
-or damaged.")]
+Exit codes, as of ndnget: 0 complete; 1 failure; 2 wrong usage; 3 the producer refuses; 4 the output cannot be opened; 5 not trusted, \
+or damaged; 130 interrupted.")]
 pub(crate) struct GetArguments {
     /// The name, with its version or without.
     name: Name,
@@ -61,7 +61,7 @@ pub(crate) struct GetArguments {
     #[arg(short, long)]
     fresh: bool,
     /// InterestLifetime.
-    #[arg(short, long, value_parser = duration, default_value = "4s")]
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "4s")]
     lifetime: Duration,
     /// How often a segment is asked for again; -1 for as often as it takes.
     #[arg(short, long, default_value = "15", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1..=1024))]

@@ -84,7 +84,7 @@ struct NewArguments {
     #[arg(long)]
     id: Option<String>,
     /// How long its own certificate is valid.
-    #[arg(long, value_parser = duration, default_value = "20y")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20y")]
     valid: Duration,
     /// Print as JSON what was made.
     #[arg(long)]
@@ -196,7 +196,10 @@ fn list(store: &KeyStore, only: Option<&Name>, as_json: bool) -> Result<(), Tool
         let mut keys = Vec::new();
         for key in store.keys(&identity)? {
             let default = store.default_certificate(&key)?;
-            let kind = store.find(&key)?.key.kind().to_string();
+            // One that is damaged hides no others.
+            let found = store.find(&key);
+            let kind =
+                found.map_or_else(|error| format!("unusable: {error}"), |found| found.key.kind().to_string());
             let certificates: Vec<_> = store
                 .certificates(&key)?
                 .iter()

@@ -32,7 +32,7 @@ use clap::Subcommand;
 /// The commands, in the order of `cairn --help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an experiment and write its report.
+    /// Run experiments on real forwarders or in virtual time, show, compare and repeat them.
     #[command(subcommand)]
     Lab(lab::Command),
     /// Run a forwarder, or prepare to.

@@ -20,7 +20,7 @@ use crate::tool::{ToolError, finish, input, output};
 /// Ask for one Data and print it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints the whole packet as it is on the wire, its content with --payload, what is in it with --json. A Nack is printed as NDNLPv2 Nack
+Prints the whole packet as it is on the wire, its content with --payload, what is in it with --json. A Nack is printed as NDNLPv2 Nack \
 header, its reason as a word with --payload.
 
 Examples:
@@ -42,7 +42,7 @@ pub(crate) struct PeekArguments {
     #[arg(short = 'F', long, value_name = "NAME")]
     hint: Vec<Name>,
     /// InterestLifetime.
-    #[arg(short, long, value_parser = duration, default_value = "4s")]
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "4s")]
     lifetime: Duration,
     /// How many hops the Interest may take.
     #[arg(short = 'H', long, value_name = "HOPS")]
@@ -54,7 +54,7 @@ pub(crate) struct PeekArguments {
     #[arg(long, value_name = "FILE")]
     app_params_file: Option<PathBuf>,
     /// How long to wait; as long as the Interest lives if it is left out.
-    #[arg(short = 'w', long, value_parser = duration)]
+    #[arg(short = 'w', long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
     /// Print only the content.
     #[arg(short, long)]

@@ -35,10 +35,10 @@ pub(crate) struct PingArguments {
     #[arg(short, long)]
     count: Option<u64>,
     /// Time between two.
-    #[arg(short, long, value_parser = positive_duration, default_value = "1s")]
+    #[arg(short, long, value_name = "TIME", value_parser = positive_duration, default_value = "1s")]
     interval: Duration,
     /// How long to wait for an answer.
-    #[arg(short = 'o', long, value_parser = duration, default_value = "4s")]
+    #[arg(short = 'o', long, value_name = "TIME", value_parser = duration, default_value = "4s")]
     timeout: Duration,
     /// The first number; random if it is left out, so that no cache knows it.
     #[arg(short = 'n', long)]

@@ -31,10 +31,10 @@ pub(crate) struct PingServerArguments {
     #[arg(short = 'p', long)]
     count: Option<u64>,
     /// How long answers count as fresh.
-    #[arg(short, long, value_parser = duration, default_value = "1s")]
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     freshness: Duration,
     /// Bytes in each answer.
-    #[arg(short, long, value_parser = size, default_value = "0")]
+    #[arg(short, long, value_name = "BYTES", value_parser = size, default_value = "0")]
     size: u64,
     /// Say nothing of single pings.
     #[arg(short, long)]

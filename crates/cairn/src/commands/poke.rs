@@ -29,8 +29,8 @@ pub(crate) struct PokeArguments {
     /// The content; standard input if it is left out.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// How long it counts as fresh.
-    #[arg(short, long, value_parser = duration)]
+    /// How long it counts as fresh; not at all if it is left out.
+    #[arg(short, long, value_name = "TIME", value_parser = duration)]
     freshness: Option<Duration>,
     /// Mark it as the last of its sequence (FinalBlockId).
     #[arg(short = 'F', long)]
@@ -39,7 +39,7 @@ pub(crate) struct PokeArguments {
     #[arg(short, long)]
     unsolicited: bool,
     /// How long to wait for somebody to ask; for ever if it is left out.
-    #[arg(short = 'w', long, value_parser = duration)]
+    #[arg(short = 'w', long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
     #[command(flatten)]
     signing: SigningArguments,

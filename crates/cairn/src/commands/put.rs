@@ -26,8 +26,8 @@ use crate::tool::{ToolError, finish, input, output};
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata, as ndnserve (ndnputchunks) and `ndnd put` write them;
-`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the
+Names are /<name>/v=<version>/seg=<number>, with metadata at /<name>/32=metadata, as ndnserve (ndnputchunks) and `ndnd put` write them; \
+`cairn get`, ndnget (ndncatchunks) and `ndnd cat` fetch them. A name that ends in a version is used as it is. The certificate of the \
 key that signs is published beside it; those above it in the chain with `cairn cert serve`.
 
 Examples:
@@ -46,7 +46,7 @@ pub(crate) struct PutArguments {
     #[arg(short, long, value_parser = segment_size, default_value = "8000")]
     size: SegmentSize,
     /// How long segments count as fresh.
-    #[arg(long, value_parser = duration, default_value = "10s")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     freshness: Duration,
     /// How versions and segment numbers are written.
     #[arg(short = 'N', long, value_enum, default_value = "typed")]
@@ -59,7 +59,7 @@ pub(crate) struct PutArguments {
     #[arg(long, conflicts_with = "naming")]
     manifest: bool,
     /// Stop when nobody has asked for so long.
-    #[arg(long, value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     idle: Option<Duration>,
     /// Say nothing.
     #[arg(short, long)]

@@ -25,7 +25,7 @@ Examples:
   cairn route remove /lab 261
   cairn route add /lab 0 --connect udp://router.example.net
 
-A face is named by its number or by the address of its peer; to add a route, one that does not exist is made. Number 0 is the face by
+A face is named by its number or by the address of its peer; to add a route, one that does not exist is made. Number 0 is the face by \
 which this command comes, the only one that a forwarder on another host lets us name.
 
 Exit codes: 0 done; 1 failure, or refused by the forwarder; 2 wrong usage.")]
@@ -70,7 +70,7 @@ enum RouteCommand {
         /// Routes of shorter prefixes do not count for these names.
         #[arg(long)]
         capture: bool,
-        /// How long it lives.
+        /// How long it lives; for as long as the face if it is left out.
         #[arg(long, value_name = "TIME", value_parser = duration)]
         expires: Option<Duration>,
     },

@@ -11,7 +11,7 @@ use super::signing::SigningArguments;
 pub(crate) struct ConnectArguments {
     /// The forwarder: unix:///path, tcp://host:port or udp://host:port (the port may be left out). Without it, it is what
     /// NDN_CLIENT_TRANSPORT or client.conf say, or else the socket of the forwarder on this host.
-    #[arg(long, value_name = "URI", global = true)]
+    #[arg(long, value_name = "URI", global = true, help_heading = "Forwarder")]
     pub(crate) connect: Option<Remote>,
 }
 

@@ -1,6 +1,7 @@
 //! Managing a forwarder: commands, what it knows about itself, and finding faces.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use client::{Client, ClientError};
@@ -9,10 +10,15 @@ use management::{
     decode_list,
 };
 use packet::Name;
+use rustix::event::{Timespec, poll};
 
 use super::connect::ConnectArguments;
+use super::interrupt::Interrupt;
 use super::signing::SigningArguments;
 use super::{ToolError, finish};
+
+/// How long to wait until a forwarder that went away is looked for again.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// Which forwarder to manage, and as whom.
 #[derive(Clone, Debug, Args)]
@@ -83,6 +89,30 @@ impl Forwarder {
     ) -> Result<ControlParameters, ToolError> {
         let response = self.try_command(command, parameters)?;
         accepted(command, &response)
+    }
+
+    /// If what happened is what happens when a forwarder ends, or hangs: connects anew as soon as that is possible, and says so; returns
+    /// at a signal, too.
+    ///
+    /// # Errors
+    /// Anything else that happened.
+    pub(crate) fn await_return(&mut self, why: ToolError, interrupt: &Interrupt) -> Result<(), ToolError> {
+        match &why {
+            ToolError::Client(
+                error @ (ClientError::Closed(_) | ClientError::Socket(..) | ClientError::NoAnswer(..)),
+            ) => tell!("cairn: {error}; waiting for it to come back"),
+            _ => return Err(why),
+        }
+        let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN.subsec_nanos().into() };
+        while !interrupt.came() {
+            if self.client.reconnect().is_ok() {
+                tell!("cairn: connected to {} again", self.client.connection().remote());
+                break;
+            }
+            // Waits for nothing but time, and for signals.
+            let _ = poll(&mut [], Some(&pause));
+        }
+        Ok(())
     }
 
     /// What a dataset holds.

@@ -14,7 +14,7 @@ use super::ToolError;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct StoreArguments {
     /// The folder with the keys. Left out: CAIRN_KEYS from the environment, or ~/.cairn/keys.
-    #[arg(long, value_name = "FOLDER", global = true)]
+    #[arg(long, value_name = "FOLDER", global = true, help_heading = "Keys")]
     pub(crate) keys: Option<PathBuf>,
 }
 
@@ -35,7 +35,14 @@ impl StoreArguments {
 pub(crate) struct SigningArguments {
     /// What to sign with: an identity, key or certificate in the key store, by its name; `default` for the store's default key;
     /// `digest` for a digest that proves integrity only; `null` for nothing.
-    #[arg(long, short = 'S', value_name = "KEY", default_value = "digest", global = true)]
+    #[arg(
+        long,
+        short = 'S',
+        value_name = "KEY",
+        default_value = "digest",
+        global = true,
+        help_heading = "Keys"
+    )]
     pub(crate) sign: String,
     #[command(flatten)]
     pub(crate) store: StoreArguments,

@@ -17,10 +17,10 @@ use super::ToolError;
 pub(crate) struct TrustArguments {
     /// A file with a certificate that is trusted without proof (base64, PEM or plain). May be given several times. Every packet must
     /// then lead up to one of them.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Trust")]
     pub(crate) anchor: Vec<PathBuf>,
     /// A file with rules: who may sign what. It may name anchors too. Without it an identity may sign what lies under its own name.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Trust")]
     pub(crate) rules: Option<PathBuf>,
 }
 

@@ -8,7 +8,7 @@ use packet::{Data, Interest, NackReason, Name, NameRef};
 use trust::Validator;
 use trust::validator::{FetchFailure, ValidationId};
 
-use super::{Judge, Now, Summary, Verdict, note_signer};
+use super::{Judge, Now, Summary, Verdict, may_pass, note_signer};
 
 /// How much longer than its lifetime an Interest for a certificate is waited for.
 const GRACE: Duration = Duration::from_millis(100);
@@ -17,6 +17,8 @@ const GRACE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct AnchoredJudge {
     validator: Validator,
+    /// Packets that wait until the validator has room: as many as the fetch keeps at most.
+    held: VecDeque<Unverified>,
     subjects: BTreeMap<ValidationId, Subject>,
     asked: BTreeMap<Name, Instant>,
     verdicts: VecDeque<Verdict>,
@@ -29,6 +31,7 @@ impl AnchoredJudge {
     pub fn new(validator: Validator) -> Self {
         AnchoredJudge {
             validator,
+            held: VecDeque::new(),
             subjects: BTreeMap::new(),
             asked: BTreeMap::new(),
             verdicts: VecDeque::new(),
@@ -40,6 +43,18 @@ impl AnchoredJudge {
     /// What validates.
     pub fn validator(&self) -> &Validator {
         &self.validator
+    }
+
+    /// Has the validator look at what waits, as far as it has room, and takes what it has decided.
+    fn go_on(&mut self, now: Now) {
+        self.collect();
+        while self.validator.has_room()
+            && let Some(packet) = self.held.pop_front()
+        {
+            let id = self.validator.validate(now.unix, trust::validator::Subject::Data(packet.data));
+            self.subjects.insert(id, packet.subject);
+            self.collect();
+        }
     }
 
     fn collect(&mut self) {
@@ -62,24 +77,24 @@ impl AnchoredJudge {
 
 impl Judge for AnchoredJudge {
     fn handle_packet(&mut self, now: Now, packet: Unverified) {
-        let id = self.validator.validate(now.unix, trust::validator::Subject::Data(packet.data));
-        self.subjects.insert(id, packet.subject);
-        self.collect();
+        // Everything that comes while a certificate is fetched waits for it, and none of it is worth less than the rest.
+        self.held.push_back(packet);
+        self.go_on(now);
     }
 
     fn handle_data(&mut self, now: Now, data: &Data) -> bool {
         let ours = self.validator.handle_data(now.unix, data);
         if ours {
             self.asked.retain(|name, _| !name.as_ref().is_prefix_of(data.name()));
-            self.collect();
+            self.go_on(now);
         }
         ours
     }
 
-    fn handle_nack(&mut self, _now: Now, name: NameRef<'_>, reason: NackReason) {
-        if self.asked.remove(&name.to_name()).is_some() {
+    fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
+        if !may_pass(reason) && self.asked.remove(&name.to_name()).is_some() {
             self.validator.handle_failure(name, FetchFailure::Nack(reason));
-            self.collect();
+            self.go_on(now);
         }
     }
 
@@ -89,7 +104,7 @@ impl Judge for AnchoredJudge {
             self.asked.remove(&name);
             self.validator.handle_failure(name.as_ref(), FetchFailure::Timeout);
         }
-        self.collect();
+        self.go_on(now);
     }
 
     fn poll_verdict(&mut self) -> Option<Verdict> {

@@ -10,7 +10,7 @@ use trust::manifest::{
 };
 
 use super::requests::Requests;
-use super::{Judge, Now, Summary, Verdict};
+use super::{Judge, Now, Summary, Verdict, may_pass};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;
@@ -32,6 +32,9 @@ pub struct ManifestJudge {
     /// Why there is no manifest to judge by.
     broken: Option<String>,
     verified: u64,
+    /// Segments below this one were delivered.
+    delivered: u64,
+    limits: ManifestLimits,
 }
 
 struct Reading {
@@ -57,7 +60,14 @@ impl ManifestJudge {
             verdicts: VecDeque::new(),
             broken: None,
             verified: 0,
+            delivered: 0,
+            limits: ManifestLimits::default(),
         }
+    }
+
+    /// The same, keeping at most so much of the manifest. What is larger is read as the object is delivered.
+    pub fn with_limits(self, limits: ManifestLimits) -> Self {
+        ManifestJudge { limits, ..self }
     }
 
     /// Begins with the manifest as soon as the object's name is known.
@@ -65,7 +75,8 @@ impl ManifestJudge {
         let object = segment.prefix(segment.component_count().saturating_sub(1)).to_name();
         match manifest_name(&object) {
             Ok(name) => {
-                let reader = ManifestReader::new(object, ManifestLimits::default());
+                let mut reader = ManifestReader::new(object, self.limits);
+                reader.forget_below(self.delivered);
                 self.reader = Some(Reading {
                     name,
                     reader,
@@ -86,7 +97,10 @@ impl ManifestJudge {
         let Some(reading) = &mut self.reader else { return };
         // How many there are is known from the first one.
         let end = reading.last.map_or(1, |last| last.saturating_add(1));
-        while self.requests.len() < WINDOW && reading.next_asked < end {
+        while self.requests.len() < WINDOW
+            && reading.next_asked < end
+            && reading.reader.has_room_beside(self.requests.len())
+        {
             self.requests.ask_for(&reading.name, reading.next_asked);
             reading.next_asked += 1;
         }
@@ -224,6 +238,9 @@ impl Judge for ManifestJudge {
     }
 
     fn handle_nack(&mut self, now: Now, name: NameRef<'_>, reason: NackReason) {
+        if self.requests.contains(name) && may_pass(reason) {
+            return;
+        }
         if self.requests.answered(name) {
             self.give_up(format!("it has no manifest: {name} came back ({reason})"));
         } else {
@@ -241,9 +258,12 @@ impl Judge for ManifestJudge {
     }
 
     fn handle_delivered(&mut self, segment: u64) {
+        self.delivered = segment;
         if let Some(reading) = &mut self.reader {
             reading.reader.forget_below(segment);
         }
+        // There may be room for more of the manifest now.
+        self.ask();
     }
 
     fn poll_verdict(&mut self) -> Option<Verdict> {

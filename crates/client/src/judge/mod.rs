@@ -80,6 +80,11 @@ pub struct Summary {
     pub text: String,
 }
 
+/// Whether an Interest that came back for this reason may get through a moment later. It is asked again when its time is up.
+fn may_pass(reason: NackReason) -> bool {
+    matches!(reason, NackReason::Congestion | NackReason::Duplicate)
+}
+
 /// Adds `signer` to those seen, if it is new; at most eight are kept.
 fn note_signer(signers: &mut Vec<String>, signer: String) {
     if signers.len() < 8 && !signers.contains(&signer) {

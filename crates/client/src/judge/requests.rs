@@ -48,6 +48,11 @@ impl Requests {
         }
     }
 
+    /// Whether it is asked for.
+    pub(super) fn contains(&self, name: NameRef<'_>) -> bool {
+        self.waiting.contains_key(&name.to_name())
+    }
+
     /// It came; says whether it was asked for.
     pub(super) fn answered(&mut self, name: NameRef<'_>) -> bool {
         self.waiting.remove(&name.to_name()).is_some()

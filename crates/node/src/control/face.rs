@@ -167,12 +167,9 @@ pub enum CreateFaceError {
     /// There is one to the same remote end; here it is.
     #[error("face {} leads to {} already", .0.id, .0.remote)]
     Exists(Box<FaceStatus>),
-    /// The node has no transport for this address, or cannot make faces of this kind on request.
+    /// The node has no transport for this address, cannot make faces of this kind on request, or none with these settings.
     #[error("{0}")]
     Unsupported(String),
-    /// The parameters do not fit together.
-    #[error("{0}")]
-    BadParameters(String),
     /// As many faces exist as the configuration allows.
     #[error("the node has as many faces as it may have ({limit})")]
     TooManyFaces {

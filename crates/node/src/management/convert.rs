@@ -119,7 +119,6 @@ pub(super) fn create_error_code(error: &CreateFaceError) -> StatusCode {
     match error {
         CreateFaceError::Exists(_) => StatusCode::Conflict,
         CreateFaceError::Unsupported(_) => StatusCode::UnsupportedProtocol,
-        CreateFaceError::BadParameters(_) => StatusCode::BadParameters,
         CreateFaceError::TooManyFaces { .. } | CreateFaceError::ShuttingDown => StatusCode::Unavailable,
         CreateFaceError::Socket(_) => StatusCode::SocketError,
     }

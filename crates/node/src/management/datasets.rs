@@ -1,16 +1,20 @@
 //! How things are: status datasets.
 
 use management::{
-    ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FaceQueryFilter, FaceStatus, FibEntry,
-    GeneralStatus, RequestName, RibEntry, StatusCode, StrategyChoice, Totals, encode_list, refusal_data,
-    segments,
+    ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter, FaceStatus,
+    FibEntry, GeneralStatus, RequestName, RibEntry, StatusCode, StrategyChoice, Totals, encode_list,
+    refusal_data, segments,
 };
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Dialect, Interest, Name};
 
 use super::rib::Route;
 use super::{NfdManagement, convert};
 use crate::control::{NodeControl, NodeStatus, Now};
+
+/// How long a dataset is the latest for each of its segments, at most [`FRESHNESS`]. Large ones take long to make and to fetch, so several who
+/// ask at once get the same; a small one costs so little that whoever asks twice sees what has happened in between.
+const LATEST_PER_SEGMENT: Duration = Duration::from_millis(10);
 
 impl NfdManagement {
     /// Answers with the first segment of a dataset and keeps the others. Interests for a version or segment are answered from what
@@ -22,7 +26,7 @@ impl NfdManagement {
         interest: &Interest,
         dataset: Dataset,
     ) {
-        if let Some(data) = self.store.find(now.monotonic, interest).cloned() {
+        if let Some(data) = self.datasets.find(now.monotonic, interest).cloned() {
             self.outgoing.push_back(data);
             return;
         }
@@ -53,7 +57,8 @@ impl NfdManagement {
         self.last_version = version;
         self.counters.datasets += 1;
         self.outgoing.extend(packets.first().cloned());
-        self.store.insert(now.monotonic, packets);
+        let latest_for = (LATEST_PER_SEGMENT * packets.len() as u64).min(FRESHNESS);
+        self.datasets.insert(now.monotonic + latest_for, packets);
     }
 
     fn content(

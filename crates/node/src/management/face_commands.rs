@@ -58,11 +58,16 @@ impl NfdManagement {
             Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, true)).into(),
             Err(CreateFaceError::Exists(face)) => {
                 // Whoever asks again for a face that is still connecting waits with the first.
-                if let Some(pending) = self.connecting.get_mut(&face.id)
-                    && pending.requests.len() < MAX_WAITING
-                {
-                    pending.requests.push(request.interest.name().to_name());
-                    return Outcome::Later;
+                if let Some(pending) = self.connecting.get_mut(&face.id) {
+                    let name = request.interest.name().to_name();
+                    // The same question again is answered with the same answer.
+                    if pending.requests.contains(&name) {
+                        return Outcome::Later;
+                    }
+                    if pending.requests.len() < MAX_WAITING {
+                        pending.requests.push(name);
+                        return Outcome::Later;
+                    }
                 }
                 ControlResponse::error(StatusCode::Conflict, "Face with remote URI already exists")
                     .with_body(&convert::face_parameters(&face, true))

@@ -67,7 +67,7 @@ pub struct ManagementConfig {
     pub max_routes: usize,
     /// Most bytes of names and announcements of these routes.
     pub max_route_bytes: usize,
-    /// Segments of datasets and notifications kept for those who ask again.
+    /// Segments of datasets, and as many notifications, kept for those who ask again.
     pub max_stored_packets: usize,
 }
 
@@ -139,7 +139,9 @@ pub struct NfdManagement {
     localhop: Option<Authority>,
     delegation: Delegation,
     rib: Rib,
-    store: DataStore,
+    datasets: DataStore,
+    /// Kept apart: whoever asks for datasets again and again takes no news from others.
+    notifications: DataStore,
     /// Faces that are being connected, and who waits for them.
     connecting: BTreeMap<FaceId, PendingFace>,
     /// Data to send.
@@ -162,7 +164,8 @@ impl NfdManagement {
             localhop: config.localhop,
             delegation: config.delegation,
             rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
-            store: DataStore::new(config.max_stored_packets),
+            datasets: DataStore::new(config.max_stored_packets),
+            notifications: DataStore::new(config.max_stored_packets),
             connecting: BTreeMap::new(),
             outgoing: VecDeque::new(),
             last_version: 0,
@@ -181,11 +184,6 @@ impl NfdManagement {
     /// The routes.
     pub fn rib(&self) -> &Rib {
         &self.rib
-    }
-
-    /// Replaces whose commands are carried out. Times of past commands are forgotten.
-    pub fn set_authority(&mut self, localhost: Authority) {
-        self.localhost = localhost;
     }
 
     /// Whose commands of this reach are carried out; `None` if nobody's.
@@ -240,6 +238,13 @@ impl NfdManagement {
         if !parameters::are_valid(request.command, &parameters) {
             return ControlResponse::error(StatusCode::BadParameters, "failed in validating parameters")
                 .into();
+        }
+        // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his to give or take.
+        let is_stranger =
+            request.reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone));
+        if is_stranger && parameters::face_or_self(&parameters, request.from) != request.from {
+            let reason = "a neighbour without a key may make routes to itself only".to_owned();
+            return self.refuse(request, &Refusal::Unauthorized(reason));
         }
         self.carry_out(node, request, parameters)
     }
@@ -330,18 +335,7 @@ impl NfdManagement {
 
     /// Datasets made before now answer nobody who wants to know how things are.
     fn forget_how_things_were(&mut self) {
-        for (module, verbs) in [("faces", &["list", "query"][..]), ("fib", &["list"]), ("rib", &["list"])] {
-            for verb in verbs {
-                if let Ok(name) = Reach::Localhost.name(module, verb) {
-                    self.store.make_stale(name.as_ref());
-                }
-            }
-        }
-        for (module, verb) in [("cs", "info"), ("status", "general"), ("strategy-choice", "list")] {
-            if let Ok(name) = Reach::Localhost.name(module, verb) {
-                self.store.make_stale(name.as_ref());
-            }
-        }
+        self.datasets.make_stale();
     }
 
     fn notify(&mut self, now: Now, event: &FaceEvent) {
@@ -354,7 +348,7 @@ impl NfdManagement {
         let Ok(data) = data else { return };
         self.next_notification += 1;
         self.counters.notifications += 1;
-        self.store.insert(now.monotonic, vec![data.clone()]);
+        self.notifications.insert(now.monotonic + FRESHNESS, vec![data.clone()]);
         // Somebody may be waiting for it.
         self.outgoing.push_back(data);
     }
@@ -393,7 +387,7 @@ impl ControlApplication for NfdManagement {
             Target::Dataset(dataset) => self.handle_dataset(now, node, interest, dataset),
             // Whoever asks for what is still to come waits in the table of pending Interests.
             Target::FaceEvents => {
-                if let Some(data) = self.store.find(now.monotonic, interest).cloned() {
+                if let Some(data) = self.notifications.find(now.monotonic, interest).cloned() {
                     self.outgoing.push_back(data);
                 }
             }

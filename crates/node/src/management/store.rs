@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use management::FRESHNESS;
 use packet::time::Instant;
-use packet::{Data, Interest, Name, NameRef};
+use packet::{Data, Interest, Name};
 
 /// The last few Data that management has made.
 ///
@@ -14,26 +13,30 @@ pub(super) struct DataStore {
     packets: BTreeMap<Name, Kept>,
     order: VecDeque<Name>,
     limit: usize,
+    /// How often something has changed; what was made before the last time tells how things were.
+    changes: u64,
 }
 
 #[derive(Debug)]
 struct Kept {
     data: Data,
-    fresh_until: Instant,
+    /// Until when it is the latest that there is to say.
+    latest_until: Instant,
+    changes: u64,
 }
 
 impl DataStore {
     pub(super) fn new(limit: usize) -> Self {
-        DataStore { packets: BTreeMap::new(), order: VecDeque::new(), limit: limit.max(1) }
+        DataStore { packets: BTreeMap::new(), order: VecDeque::new(), limit: limit.max(1), changes: 0 }
     }
 
-    /// Keeps `packets`, which belong together and count as fresh for a second. Should they be more than the limit, they are
-    /// kept all the same and are alone.
-    pub(super) fn insert(&mut self, now: Instant, packets: Vec<Data>) {
+    /// Keeps `packets`, which belong together and are the latest there is to say until `latest_until`. Should they be more than
+    /// the limit, they are kept all the same and are alone.
+    pub(super) fn insert(&mut self, latest_until: Instant, packets: Vec<Data>) {
         let limit = self.limit.max(packets.len());
         for data in packets {
             let name = data.name().to_name();
-            let kept = Kept { data, fresh_until: now + FRESHNESS };
+            let kept = Kept { data, latest_until, changes: self.changes };
             if self.packets.insert(name.clone(), kept).is_none() {
                 self.order.push_back(name);
             }
@@ -45,26 +48,24 @@ impl DataStore {
         }
     }
 
-    /// The first Data, in canonical order, that answers `interest`.
+    /// The first Data, in canonical order, that answers `interest`. One that is asked for by its whole name will never be another,
+    /// so it is as fresh as can be.
     pub(super) fn find(&self, now: Instant, interest: &Interest) -> Option<&Data> {
         let name = interest.name().to_name();
-        let answers = |kept: &&Kept| !interest.must_be_fresh() || kept.fresh_until > now;
         if !interest.can_be_prefix() {
-            return self.packets.get(&name).filter(answers).map(|kept| &kept.data);
+            return self.packets.get(&name).map(|kept| &kept.data);
         }
+        let answers = |kept: &&Kept| {
+            !interest.must_be_fresh() || kept.latest_until > now && kept.changes == self.changes
+        };
         let is_below = |(other, _): &(&Name, &Kept)| name.as_ref().is_prefix_of(other.as_ref());
         let mut below = self.packets.range(&name..).take_while(is_below).map(|(_, kept)| kept);
         below.find(answers).map(|kept| &kept.data)
     }
 
-    /// What lies under `prefix` no longer tells how things are: it answers only those who ask for it by its whole name.
-    pub(super) fn make_stale(&mut self, prefix: NameRef<'_>) {
-        for (name, kept) in self.packets.range_mut(prefix.to_name()..) {
-            if !prefix.is_prefix_of(name.as_ref()) {
-                break;
-            }
-            kept.fresh_until = Instant::ZERO;
-        }
+    /// What was made before now no longer tells how things are: it answers only those who ask for it by its whole name.
+    pub(super) fn make_stale(&mut self) {
+        self.changes += 1;
     }
 }
 
@@ -87,27 +88,34 @@ mod tests {
         InterestBuilder::new(uri.parse().unwrap()).can_be_prefix(true).must_be_fresh(true)
     }
 
+    const LATER: Instant = Instant::from_secs(6);
+
     #[test]
-    fn data_answers_by_prefix_while_it_is_fresh_and_by_name_for_as_long_as_it_is_there() {
+    fn data_answers_by_prefix_while_it_is_the_latest_and_by_name_for_as_long_as_it_is_there() {
         let (mut store, now) = (DataStore::new(8), Instant::from_secs(5));
-        store.insert(now, vec![data("/a/v=1/seg=0"), data("/a/v=1/seg=1")]);
-        store.insert(now, vec![data("/ab/v=1/seg=0")]);
+        store.insert(LATER, vec![data("/a/v=1/seg=0"), data("/a/v=1/seg=1")]);
+        store.insert(LATER, vec![data("/ab/v=1/seg=0")]);
         assert_eq!(find(&store, now, &discovery("/a")), Some("/a/v=1/seg=0".to_owned()));
         assert_eq!(find(&store, now, &discovery("/c")), None);
-        let late = Instant::from_secs(6);
-        assert_eq!(find(&store, late, &discovery("/a")), None);
-        let exact = InterestBuilder::new("/a/v=1/seg=1".parse().unwrap());
-        assert_eq!(find(&store, late, &exact), Some("/a/v=1/seg=1".to_owned()));
-        assert_eq!(find(&store, late, &InterestBuilder::new("/a/v=1".parse().unwrap())), None);
+        assert_eq!(find(&store, LATER, &discovery("/a")), None);
+        // Some clients ask for what is fresh with every segment.
+        for exact in [
+            discovery("/a/v=1/seg=1").can_be_prefix(false),
+            InterestBuilder::new("/a/v=1/seg=1".parse().unwrap()),
+        ] {
+            assert_eq!(find(&store, LATER, &exact), Some("/a/v=1/seg=1".to_owned()));
+        }
+        assert_eq!(find(&store, LATER, &InterestBuilder::new("/a/v=1".parse().unwrap())), None);
     }
 
     #[test]
     fn what_was_made_stale_answers_only_by_its_whole_name() {
         let (mut store, now) = (DataStore::new(8), Instant::from_secs(5));
-        for uri in ["/a/b/v=1/seg=0", "/a/c/v=1/seg=0", "/b/v=1/seg=0"] {
-            store.insert(now, vec![data(uri)]);
+        for uri in ["/a/b/v=1/seg=0", "/a/c/v=1/seg=0"] {
+            store.insert(LATER, vec![data(uri)]);
         }
-        store.make_stale("/a".parse::<Name>().unwrap().as_ref());
+        store.make_stale();
+        store.insert(LATER, vec![data("/b/v=1/seg=0")]);
         assert_eq!(find(&store, now, &discovery("/a")), None);
         assert_eq!(find(&store, now, &discovery("/b")), Some("/b/v=1/seg=0".to_owned()));
         let exact = InterestBuilder::new("/a/c/v=1/seg=0".parse().unwrap());
@@ -118,7 +126,7 @@ mod tests {
     fn at_the_limit_the_oldest_leaves() {
         let (mut store, now) = (DataStore::new(2), Instant::from_secs(5));
         for uri in ["/a", "/b", "/b", "/c"] {
-            store.insert(now, vec![data(uri)]);
+            store.insert(LATER, vec![data(uri)]);
         }
         assert_eq!(find(&store, now, &discovery("/a")), None);
         assert!(find(&store, now, &discovery("/b")).is_some());
@@ -129,13 +137,13 @@ mod tests {
     #[test]
     fn a_dataset_larger_than_the_limit_is_kept_whole() {
         let (mut store, now) = (DataStore::new(2), Instant::from_secs(5));
-        store.insert(now, vec![data("/a")]);
-        store.insert(now, ["/b/seg=0", "/b/seg=1", "/b/seg=2"].map(data).to_vec());
+        store.insert(LATER, vec![data("/a")]);
+        store.insert(LATER, ["/b/seg=0", "/b/seg=1", "/b/seg=2"].map(data).to_vec());
         assert_eq!(find(&store, now, &discovery("/a")), None);
         for segment in 0..3 {
             assert!(find(&store, now, &discovery(&format!("/b/seg={segment}"))).is_some());
         }
-        store.insert(now, vec![data("/c")]);
+        store.insert(LATER, vec![data("/c")]);
         assert_eq!(store.packets.len(), 2);
     }
 }

@@ -27,7 +27,13 @@ impl DataPlane {
             let problem = "on-demand faces are made when a peer appears, not on request";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
-        if let Some(existing) = self.face_to(&request.remote) {
+        if request.local.is_some() && !matches!(request.remote, FaceUri::Ethernet(_)) {
+            let scheme = request.remote.scheme();
+            let problem =
+                format!("a face to {scheme}:// cannot be told its local end: the system's routes decide");
+            return Err(CreateFaceError::Unsupported(problem));
+        }
+        if let Some(existing) = self.face_to(request) {
             return Err(CreateFaceError::Exists(Box::new(existing)));
         }
         if self.faces.len() >= self.settings.max_faces {
@@ -58,9 +64,9 @@ impl DataPlane {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
         let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
-            .map_err(|conflicts| CreateFaceError::BadParameters(in_words(&conflicts)))?;
+            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         self.add_datagram_face(channel, peer, request.persistency, settings)
-            .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
     }
 
     fn create_ethernet_face(
@@ -70,7 +76,7 @@ impl DataPlane {
     ) -> Result<FaceId, CreateFaceError> {
         let Some(FaceUri::Device(name)) = &request.local else {
             let problem = "an Ethernet face needs the interface as its local end: dev://eth0";
-            return Err(CreateFaceError::BadParameters(problem.to_owned()));
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
         };
         if peer.is_multicast() {
             let problem = "multicast faces are made by the configuration";
@@ -84,9 +90,9 @@ impl DataPlane {
         let mtu_bytes = self.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
         let settings = self.ethernet_link_settings(mtu_bytes, peer);
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
-            .map_err(|conflicts| CreateFaceError::BadParameters(in_words(&conflicts)))?;
+            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         self.add_ethernet_face(channel, peer, request.persistency, Some(settings))
-            .ok_or_else(|| CreateFaceError::BadParameters("the settings do not fit together".to_owned()))
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
     }
 
     fn create_stream_face(
@@ -113,13 +119,17 @@ impl DataPlane {
             Ok(_) => Ok(id),
             Err(error) => {
                 self.destroy_face(id, "its settings were refused");
-                Err(CreateFaceError::BadParameters(error.to_string()))
+                Err(CreateFaceError::Unsupported(error.to_string()))
             }
         }
     }
 
-    fn face_to(&self, remote: &FaceUri) -> Option<FaceStatus> {
-        let face = self.faces.values().find(|face| face.remote == *remote)?;
+    /// The face that is there already: one to the same end, over Ethernet by the same interface.
+    fn face_to(&self, request: &CreateFace) -> Option<FaceStatus> {
+        let is_it = |remote: &FaceUri, local: &FaceUri| {
+            *remote == request.remote && request.local.as_ref().is_none_or(|wanted| wanted == local)
+        };
+        let face = self.faces.values().find(|face| is_it(&face.remote, &face.local))?;
         self.face_status(face.id)
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl};
+use node::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, NodeControl};
 use packet::Dialect;
 use testkit::cable::Cable;
 use testkit::needs::needed;
@@ -144,6 +144,28 @@ fn ethernet_carries_packets_of_any_size_to_a_peer_and_to_the_group() {
         .into_iter()
         .find(|face| face.remote.scheme() == "ether" && face.persistency == FacePersistency::OnDemand);
     assert!(made.is_some(), "the peer's unicast frames made a face");
+}
+
+#[test]
+fn a_peer_has_a_face_for_each_interface_that_leads_to_it() {
+    let Some(cable) = Cable::plug() else { return };
+    let [a, b] = cable.ends();
+    let interfaces = vec![a.clone(), b.clone()];
+    let node = TestNode::start_with(move |config| config.ethernet.interfaces = interfaces);
+    let create = |local: Option<&str>| {
+        node.node.control().create_face(CreateFace {
+            remote: "ether://[02:00:00:00:00:09]".parse().unwrap(),
+            local: local.map(|name| format!("dev://{name}").parse().unwrap()),
+            persistency: FacePersistency::Persistent,
+            changes: FaceChanges::default(),
+            dialect: Dialect::Ndn,
+        })
+    };
+    assert!(matches!(create(None), Err(CreateFaceError::Unsupported(_))));
+    let (by_a, by_b) = (create(Some(&a)).unwrap(), create(Some(&b)).unwrap());
+    assert_ne!(by_a.id, by_b.id);
+    let again = create(Some(&b));
+    assert!(matches!(again, Err(CreateFaceError::Exists(face)) if face.id == by_b.id));
 }
 
 #[test]

@@ -145,6 +145,32 @@ fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
 }
 
 #[test]
+fn a_neighbour_without_a_key_neither_gives_nor_takes_the_routes_of_others() {
+    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let mut manager = Manager::with(open);
+    manager.done(Command::RibRegister, &about("/a"));
+    let by = |face: u32, uri: &str| ControlParameters { face_id: Some(face.into()), ..about(uri) };
+    for (what, parameters) in [
+        (Command::RibRegister, by(300, "/b")),
+        (Command::RibUnregister, by(300, "/a")),
+        // By which management itself is reached.
+        (Command::RibUnregister, by(1, "/localhost/nfd")),
+    ] {
+        let answer = manager.ask_from(NEIGHBOUR, &command(Reach::Localhop, what, &parameters));
+        assert_eq!(code(answer.as_ref()), Some(403), "{what:?}");
+    }
+    assert_eq!(manager.node.next_hops("/a"), [(300, 0)]);
+    assert_eq!(manager.node.next_hops("/localhost/nfd"), [(1, 0)]);
+    // His own he may name.
+    for face in [0, 301] {
+        let register = command(Reach::Localhop, Command::RibRegister, &by(face, "/c"));
+        assert_eq!(code(manager.ask_from(NEIGHBOUR, &register).as_ref()), Some(200));
+    }
+    // An application of this host may do as before.
+    manager.done(Command::RibRegister, &by(301, "/d"));
+}
+
+#[test]
 fn neighbours_are_held_to_their_own_authority() {
     let config =
         ManagementConfig { localhop: Some(Authority::of_keys(Box::new(Friends))), ..Default::default() };

@@ -3,13 +3,15 @@
 use engine::FaceId;
 use management::{
     ChannelStatus, Command, ControlParameters, ControlResponse, CsInfo, Dataset, FaceFlags, FacePersistency,
-    FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, StrategyChoice, decode_list,
+    FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, Reach, StrategyChoice, decode_list,
 };
 use packet::time::Duration;
 use packet::{ComponentKind, ContentType};
 
-use crate::fake_node::face;
-use crate::manager::{Manager, about, name};
+use node::management::{Authority, ManagementConfig};
+
+use crate::fake_node::{NEIGHBOUR, face};
+use crate::manager::{Manager, about, command, name};
 
 #[test]
 fn faces_are_listed_with_all_that_is_known_about_them() {
@@ -158,22 +160,43 @@ fn a_segment_or_version_that_is_not_kept_gets_no_answer() {
     }
 }
 
+fn version(manager: &mut Manager, dataset: &str) -> u64 {
+    let answer = manager.discover(&format!("/localhost/nfd/{dataset}")).unwrap();
+    answer.name().component(4).unwrap().number().unwrap()
+}
+
 #[test]
-fn within_a_second_the_same_version_answers_again_unless_something_has_changed() {
+fn who_asks_again_soon_sees_what_has_happened_and_a_large_dataset_is_made_once_a_second() {
     let mut manager = Manager::new();
-    let version = |manager: &mut Manager| {
-        let answer = manager.discover("/localhost/nfd/rib/list").unwrap();
-        answer.name().component(4).unwrap().number().unwrap()
-    };
-    let first = version(&mut manager);
-    manager.let_time_pass(Duration::from_millis(999));
-    assert_eq!(version(&mut manager), first);
+    let first = version(&mut manager, "rib/list");
+    manager.let_time_pass(Duration::from_millis(9));
+    assert_eq!(version(&mut manager, "rib/list"), first);
     manager.let_time_pass(Duration::from_millis(1));
-    let second = version(&mut manager);
+    let second = version(&mut manager, "rib/list");
     assert!(second > first);
     manager.done(Command::RibRegister, &about("/a"));
-    let third = version(&mut manager);
+    let third = version(&mut manager, "rib/list");
     assert!(third > second, "within the same millisecond, and yet another version");
     let list: Vec<management::RibEntry> = manager.list(Dataset::RibList);
     assert_eq!(list.len(), 2);
+
+    let mut manager = with_many_faces(12_000);
+    let first = version(&mut manager, "faces/list");
+    manager.let_time_pass(Duration::from_millis(999));
+    assert_eq!(version(&mut manager, "faces/list"), first);
+    manager.let_time_pass(Duration::from_millis(1));
+    assert!(version(&mut manager, "faces/list") > first);
+}
+
+#[test]
+fn what_changes_by_a_neighbour_is_seen_by_neighbours_at_once() {
+    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let mut manager = Manager::with(open);
+    let listed = |manager: &mut Manager| {
+        decode_list::<management::RibEntry>(&manager.fetch(name("/localhop/nfd/rib/list"))).unwrap().len()
+    };
+    assert_eq!(listed(&mut manager), 2);
+    let register = command(Reach::Localhop, Command::RibRegister, &about("/a"));
+    assert!(manager.ask_from(NEIGHBOUR, &register).is_some());
+    assert_eq!(listed(&mut manager), 3);
 }

@@ -73,7 +73,6 @@ fn why_a_face_was_not_made_decides_the_code() {
     let mut manager = Manager::new();
     for (error, code) in [
         (CreateFaceError::Unsupported("no".into()), 406),
-        (CreateFaceError::BadParameters("no".into()), 400),
         (CreateFaceError::Socket("no".into()), 504),
         (CreateFaceError::TooManyFaces { limit: 5 }, 503),
         (CreateFaceError::ShuttingDown, 503),
@@ -106,7 +105,10 @@ fn who_asks_again_while_a_face_connects_is_answered_with_the_first() {
     let first = command(Reach::Localhost, Command::FacesCreate, &wanted);
     let again = Command::FacesCreate.interest(Reach::Localhost, &wanted).unwrap().build().unwrap();
     assert!(manager.ask(&first).is_none() && manager.ask(&again).is_none());
+    // Once more, word for word: that is no third question.
+    assert!(manager.ask(&first).is_none());
     let sent = manager.face_event(FaceEventKind::Up, FaceId(400));
+    assert_eq!(sent.iter().filter(|data| data.name() == first.name()).count(), 1);
     for interest in [first, again] {
         let answer = sent.iter().find(|data| data.name() == interest.name()).unwrap();
         assert_eq!(ControlResponse::decode(answer.content()).unwrap().code, StatusCode::Ok);
@@ -238,4 +240,15 @@ fn events_are_numbered_sent_at_once_and_kept_for_those_who_ask_late() {
     assert!(manager.discover("/localhost/nfd/faces/events").is_none(), "old news");
     assert!(manager.exact("/localhost/nfd/faces/events/seq=2").is_some());
     assert!(manager.exact("/localhost/nfd/faces/events/seq=4").is_none(), "yet to come");
+}
+
+#[test]
+fn datasets_take_no_room_from_events() {
+    let mut manager = Manager::new();
+    manager.face_event(FaceEventKind::Up, NEIGHBOUR);
+    for _ in 0..300 {
+        manager.let_time_pass(Duration::from_millis(10));
+        manager.discover("/localhost/nfd/status/general").unwrap();
+    }
+    assert!(manager.exact("/localhost/nfd/faces/events/seq=0").is_some());
 }

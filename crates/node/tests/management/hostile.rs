@@ -131,8 +131,9 @@ fn apply(manager: &mut Manager, operation: &Operation) {
             let interest = crate::manager::command(*reach, command, parameters);
             let before = *manager.management.counters();
             let answer = manager.ask_from(FaceId(*from), &interest);
+            let after = *manager.management.counters();
+            // Which may answer for others, who wait for such a face to connect.
             tell_of_destroyed(manager);
-            let after = manager.management.counters();
             let counted = after.commands_done + after.commands_failed + after.unanswered
                 - before.commands_done
                 - before.commands_failed

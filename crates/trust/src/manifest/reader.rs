@@ -2,10 +2,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::{Data, Name};
 
 use super::format::{Content, Digest};
 use super::{ManifestError, object_of, segment_number};
+
+/// Digests that one packet can hold: it may have 8,800 bytes.
+const MAX_DIGESTS: u64 = (MAX_PACKET_BYTES / 32) as u64;
 
 /// How much a [`ManifestReader`] keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +43,8 @@ pub enum SegmentVerdict {
 /// Reads a manifest in whatever order its packets come, and judges segments.
 ///
 /// The owner first has the signature of packet 0 checked, by a validator or against one key, and then hands it in with
-/// [`ManifestReader::handle_first`]: everything else follows from it by hashes.
+/// [`ManifestReader::handle_first`]: everything else follows from it by hashes. It asks for no packet that
+/// [`ManifestReader::has_room_beside`] has no room for.
 #[derive(Clone, Debug)]
 pub struct ManifestReader {
     object: Name,
@@ -47,6 +52,8 @@ pub struct ManifestReader {
     /// Digests of the segments from `base` on.
     digests: VecDeque<Digest>,
     base: u64,
+    /// Segments below this one were delivered, or are not wanted.
+    delivered: u64,
     expected: Expected,
     next_number: u64,
     early: BTreeMap<u64, Data>,
@@ -70,6 +77,7 @@ impl ManifestReader {
             limits,
             digests: VecDeque::new(),
             base: 0,
+            delivered: 0,
             expected: Expected::First,
             next_number: 0,
             early: BTreeMap::new(),
@@ -79,6 +87,15 @@ impl ManifestReader {
     /// The manifest packet that is needed next; `None` when all are here.
     pub fn wanted_packet(&self) -> Option<u64> {
         (self.expected != Expected::Nothing).then_some(self.next_number)
+    }
+
+    /// Whether there is room for one more packet beside `others` that were asked for already. If not, what was delivered is to be
+    /// told with [`ManifestReader::forget_below`] first.
+    pub fn has_room_beside(&self, others: usize) -> bool {
+        let coming = (others + self.early.len()) as u64;
+        // One packet at a time always has room when nothing is kept, whatever the limit.
+        let nothing_is_kept = coming == 0 && self.digests.is_empty();
+        nothing_is_kept || self.digests.len() as u64 + (coming + 1) * MAX_DIGESTS <= self.limits.segments
     }
 
     /// How many segments are known to belong to the object, from the first on.
@@ -151,9 +168,10 @@ impl ManifestReader {
         }
     }
 
-    /// Forgets what it knows of segments below `number`: they have been judged and delivered.
+    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been judged and delivered.
     pub fn forget_below(&mut self, number: u64) {
-        while self.base < number && self.digests.pop_front().is_some() {
+        self.delivered = self.delivered.max(number);
+        while self.base < self.delivered && self.digests.pop_front().is_some() {
             self.base += 1;
         }
     }
@@ -179,11 +197,12 @@ impl ManifestReader {
         if content.first_segment != self.known_segments() {
             return Err(ManifestError::Discontinuous(number));
         }
-        let kept = self.digests.len() as u64 + content.digests.len() as u64;
-        if kept > self.limits.segments {
+        let known = content.first_segment + content.digests.len() as u64;
+        if known.saturating_sub(self.base.max(self.delivered)) > self.limits.segments {
             return Err(ManifestError::TooMany(self.limits.segments));
         }
         self.digests.extend(content.digests);
+        self.forget_below(self.delivered);
         self.expected = content.next.map_or(Expected::Nothing, Expected::Packet);
         self.next_number += 1;
         Ok(())

@@ -12,13 +12,52 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
     move |error| StoreError::Io { path: path.to_owned(), error }
 }
 
-/// Makes a folder and those above it, for the owner alone.
+/// Makes a folder and those above it, for the owner alone, and to stay.
 pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    if let Some(above) = above {
+        make_folder(above)?;
+    }
     let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(at(path))
+    match step().and_then(|()| builder.create(path)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(at(path)(error)),
+        Ok(()) => match sync_folder(above.unwrap_or(Path::new("."))) {
+            // A folder that is not ours need not be readable for us; then its owner's system decides when it is written.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            synced => synced.map_err(at(path)),
+        },
+    }
+}
+
+/// What has been made, renamed or removed in a folder reaches the disk.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Keeps other programs from changing the store until what it gives is dropped, or its program has ended in whatever way.
+pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(at(path))?;
+    #[cfg(unix)]
+    loop {
+        use rustix::io::Errno;
+        match rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive) {
+            // Some network file systems know no locks; there the last who writes wins.
+            Ok(()) | Err(Errno::NOTSUP | Errno::NOSYS | Errno::NOLCK) => break,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(at(path)(error.into())),
+        }
+    }
+    Ok(file)
 }
 
 /// Fails if others than the owner may do anything with `path`.
@@ -32,26 +71,29 @@ pub(super) fn check_private(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes a whole file: beside its place, to the disk, into its place.
+/// Writes a whole file: beside its place, to the disk, into its place. The caller has locked the store.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    // Two programs at once write two files, and the last to rename wins.
     let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.new", std::process::id()));
+    temporary.push(".new");
     let temporary = PathBuf::from(temporary);
+    // What somebody who was killed left there.
+    remove_file(&temporary)?;
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let result = options.open(&temporary).and_then(|mut file| {
+    let result = step().and_then(|()| options.open(&temporary)).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
+        step()?;
         fs::rename(&temporary, path)?;
+        step()?;
         // The rename itself must reach the disk too.
-        File::open(folder)?.sync_all()
+        sync_folder(folder)
     });
     if result.is_err() {
-        let _ = fs::remove_file(&temporary);
+        let _ = remove_file(&temporary);
     }
     result.map_err(at(path))
 }
@@ -95,13 +137,75 @@ pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 
 /// Removes a file; that there is none is fine.
 pub(super) fn remove_file(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(path) {
+    match step().and_then(|()| fs::remove_file(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
         _ => Ok(()),
     }
 }
 
-/// Removes a folder and all in it.
+/// Removes a folder and all in it; that there is none is fine.
 pub(super) fn remove_folder(path: &Path) -> Result<(), StoreError> {
-    fs::remove_dir_all(path).map_err(at(path))
+    #[cfg(test)]
+    killed::half_way(path);
+    match step().and_then(|()| fs::remove_dir_all(path)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Comes before everything that changes something on the disk. Tests are killed here.
+fn step() -> io::Result<()> {
+    #[cfg(test)]
+    killed::step()?;
+    Ok(())
+}
+
+/// Being killed at a moment of one's choice.
+#[cfg(test)]
+pub(super) mod killed {
+    use std::cell::Cell;
+    use std::path::Path;
+    use std::{fs, io};
+
+    thread_local! {
+        static STEPS_LEFT: Cell<Option<u32>> = const { Cell::new(None) };
+        static DEAD: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Lets only so many steps happen from now on in this thread; none of those after it do. `None` lets all happen.
+    pub(in crate::store) fn after(steps: Option<u32>) {
+        STEPS_LEFT.set(steps);
+        DEAD.set(false);
+    }
+
+    pub(super) fn step() -> io::Result<()> {
+        match STEPS_LEFT.get() {
+            Some(0) => {
+                DEAD.set(true);
+                Err(io::Error::other("killed"))
+            }
+            left => {
+                STEPS_LEFT.set(left.map(|left| left - 1));
+                Ok(())
+            }
+        }
+    }
+
+    /// Whoever is killed while a folder is removed leaves some of what was in it. The names are the worst to be left.
+    pub(super) fn half_way(folder: &Path) {
+        if STEPS_LEFT.get() == Some(0) && !DEAD.get() {
+            remove_all_but_names(folder);
+        }
+    }
+
+    fn remove_all_but_names(folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                remove_all_but_names(&path);
+            } else if entry.file_name() != "name" {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <store>/                              0700
+//!   lock                                held by whoever changes something
 //!   default-identity                    the URI of an identity
 //!   identities/<hash>/                  one folder for each identity; the hash is of its name
 //!     name                              its URI
@@ -15,11 +16,18 @@
 //! ```
 //!
 //! Every file is written beside its place, flushed to the disk, and renamed into it, so that a crash leaves either the
-//! old or the new one. Private keys are not encrypted here: who can read the owner's files can use them, as with the
+//! old or the new one. A key is there when its `name` is, which is therefore the last file to be written and the first to be
+//! removed, and an identity is there when one of its keys is. A default that names what is not there stands for another of its
+//! kind. So whoever is killed at whatever moment leaves a store that works, without or with what he was about to change.
+//!
+//! Private keys are not encrypted here: who can read the owner's files can use them, as with the
 //! stores of other implementations. Take them elsewhere in a [`SafeBag`](crate::SafeBag).
 
 mod files;
+#[cfg(test)]
+mod tests;
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -150,7 +158,8 @@ impl KeyStore {
         key: &PrivateKey,
         certificate: Option<&Certificate>,
     ) -> Result<(), StoreError> {
-        if !names::is_key_name(name.as_ref()) {
+        // Of a name with two KEY in it, it could not be said where the identity ends.
+        if names::key_of(name.as_ref()) != Some(name.as_ref()) {
             return Err(StoreError::Name(name.to_string(), "key"));
         }
         if let Some(certificate) = certificate {
@@ -159,23 +168,23 @@ impl KeyStore {
                 return Err(KeyError::Mismatch(certificate.name().to_string()).into());
             }
         }
-        let folder = self.key_folder(name);
-        // A folder without a name is what a crash left of a key that never was there.
-        if folder.join("name").exists() {
+        let _lock = self.lock()?;
+        if self.has_key(name) {
             return Err(StoreError::Exists(name.to_string()));
         }
         let identity =
             names::identity_of(name.as_ref()).map(|identity| identity.to_name()).unwrap_or(Name::root());
-        let identity_folder = self.identity_folder(&identity);
+        self.sweep(&identity)?;
+        let (folder, identity_folder) = (self.key_folder(name), self.identity_folder(&identity));
         files::make_folder(&folder)?;
         files::write(&identity_folder.join("name"), identity.to_string().as_bytes())?;
         files::write(&folder.join("kind"), kind_word(key.kind()).as_bytes())?;
         files::write(&folder.join("private"), &key.to_pkcs8()?)?;
+        if let Some(certificate) = certificate {
+            self.write_certificate(certificate)?;
+        }
         // The name makes the key visible, so it comes last.
         files::write(&folder.join("name"), name.to_string().as_bytes())?;
-        if let Some(certificate) = certificate {
-            self.add_certificate(certificate)?;
-        }
         self.default_if_none(&identity_folder.join("default-key"), name)?;
         self.default_if_none(&self.root.join("default-identity"), &identity)
     }
@@ -186,18 +195,19 @@ impl KeyStore {
     /// # Errors
     /// The key is not in the store, or is another one; it cannot be written.
     pub fn add_certificate(&self, certificate: &Certificate) -> Result<(), StoreError> {
+        let _lock = self.lock()?;
+        check_pair(certificate, &self.private_key(&certificate.to_key_name())?)?;
+        self.write_certificate(certificate)
+    }
+
+    fn write_certificate(&self, certificate: &Certificate) -> Result<(), StoreError> {
         let key_name = certificate.to_key_name();
-        let key = self.private_key(&key_name)?;
-        check_pair(certificate, &key)?;
-        let folder = self.key_folder(&key_name);
-        let text = text::to_base64(certificate.data().wire());
-        let path = folder.join("certificates").join(format!("{}.cert", hash(&certificate.name().to_name())));
-        files::make_folder(&folder.join("certificates"))?;
-        files::write(&path, text.as_bytes())?;
-        let replaces = match self.default_certificate(&key_name)? {
-            Some(present) => present.is_self_signed() && !certificate.is_self_signed(),
-            None => true,
-        };
+        let present = self.default_certificate(&key_name)?;
+        let path = self.certificate_file(&certificate.name().to_name());
+        files::make_folder(&self.key_folder(&key_name).join("certificates"))?;
+        files::write(&path, text::to_base64(certificate.data().wire()).as_bytes())?;
+        let replaces =
+            present.is_none_or(|present| present.is_self_signed() && !certificate.is_self_signed());
         if replaces { self.set_default_certificate(&certificate.name().to_name()) } else { Ok(()) }
     }
 
@@ -206,7 +216,13 @@ impl KeyStore {
     /// # Errors
     /// The store cannot be read.
     pub fn identities(&self) -> Result<Vec<Name>, StoreError> {
-        names_below(&self.root.join("identities"))
+        let mut found = Vec::new();
+        for identity in names_below(&self.root.join("identities"))? {
+            if !self.keys(&identity)?.is_empty() {
+                found.push(identity);
+            }
+        }
+        Ok(found)
     }
 
     /// The names of an identity's keys, in their order.
@@ -252,7 +268,7 @@ impl KeyStore {
             let all = self.certificates(&key_name)?;
             default_certificate = all.into_iter().find(|certificate| certificate.name() == name.as_ref());
             if default_certificate.is_none() {
-                return Err(StoreError::Missing(name.to_string(), self.root.clone()));
+                return Err(self.missing(name));
             }
         }
         Ok(StoredKey { name: key_name, key, default_certificate })
@@ -271,7 +287,11 @@ impl KeyStore {
     /// # Errors
     /// There is none.
     pub fn default_identity(&self) -> Result<Name, StoreError> {
-        files::read_name(&self.root.join("default-identity"))?
+        let all = self.identities()?;
+        let named = files::read_name(&self.root.join("default-identity"))?;
+        named
+            .filter(|named| all.contains(named))
+            .or_else(|| all.into_iter().next())
             .ok_or_else(|| StoreError::NoDefault(self.root.clone(), "identity"))
     }
 
@@ -280,8 +300,12 @@ impl KeyStore {
     /// # Errors
     /// The identity is not in the store, or has no key.
     pub fn default_key(&self, identity: &Name) -> Result<Name, StoreError> {
-        files::read_name(&self.identity_folder(identity).join("default-key"))?
-            .ok_or_else(|| StoreError::Missing(identity.to_string(), self.root.clone()))
+        let all = self.keys(identity)?;
+        let named = files::read_name(&self.identity_folder(identity).join("default-key"))?;
+        named
+            .filter(|named| all.contains(named))
+            .or_else(|| all.into_iter().next())
+            .ok_or_else(|| self.missing(identity))
     }
 
     /// The certificate that goes into KeyLocators of a key.
@@ -289,10 +313,13 @@ impl KeyStore {
     /// # Errors
     /// It cannot be read.
     pub fn default_certificate(&self, key: &Name) -> Result<Option<Certificate>, StoreError> {
-        let Some(name) = files::read_name(&self.key_folder(key).join("default-certificate"))? else {
-            return Ok(None);
+        let named = files::read_name(&self.key_folder(key).join("default-certificate"))?;
+        let mut all = self.certificates(key)?;
+        let is_named = |certificate: &Certificate| {
+            named.as_ref().is_some_and(|named| certificate.name() == named.as_ref())
         };
-        Ok(self.certificates(key)?.into_iter().find(|certificate| certificate.name() == name.as_ref()))
+        let place = all.iter().position(is_named);
+        Ok(place.map(|place| all.swap_remove(place)).or_else(|| all.pop()))
     }
 
     /// Makes an identity, key or certificate, whichever the name is of, the default of what it belongs to.
@@ -300,55 +327,108 @@ impl KeyStore {
     /// # Errors
     /// It is not in the store, or the store cannot be written.
     pub fn set_default(&self, name: &Name) -> Result<(), StoreError> {
+        let _lock = self.lock()?;
         if names::is_certificate_name(name.as_ref()) {
             self.find(name)?;
             return self.set_default_certificate(name);
         }
         let (file, exists) = match names::identity_of(name.as_ref()) {
             Some(identity) => {
-                let folder = self.identity_folder(&identity.to_name());
-                (folder.join("default-key"), self.key_folder(name).exists())
+                (self.identity_folder(&identity.to_name()).join("default-key"), self.has_key(name))
             }
-            None => (self.root.join("default-identity"), self.identity_folder(name).exists()),
+            None => (self.root.join("default-identity"), !self.keys(name)?.is_empty()),
         };
         if !exists {
-            return Err(StoreError::Missing(name.to_string(), self.root.clone()));
+            return Err(self.missing(name));
         }
         files::write(&file, name.to_string().as_bytes())
     }
 
-    /// Deletes an identity, key or certificate, whichever the name is of, and all below it.
+    /// Deletes an identity, key or certificate, whichever the name is of, and all below it. It may be damaged.
     ///
     /// # Errors
     /// It is not in the store, or the store cannot be written.
     pub fn delete(&self, name: &Name) -> Result<(), StoreError> {
+        let _lock = self.lock()?;
         if names::is_certificate_name(name.as_ref()) {
-            let key = self.find(name)?.name;
-            let folder = self.key_folder(&key);
-            files::remove_file(&folder.join("certificates").join(format!("{}.cert", hash(name))))?;
-            return self.mend_default(&folder.join("default-certificate"), name, || {
-                let rest = self.certificates(&key)?;
-                Ok(rest.last().map(|certificate| certificate.name().to_name()))
-            });
+            return self.delete_certificate(name);
         }
-        if let Some(identity) = names::identity_of(name.as_ref()) {
-            let identity = identity.to_name();
-            self.private_key(name)?;
-            files::remove_folder(&self.key_folder(name))?;
-            let mut rest = self.keys(&identity)?;
-            if let Some(other) = rest.pop() {
+        let Some(identity) = names::identity_of(name.as_ref()) else { return self.delete_identity(name) };
+        let identity = identity.to_name();
+        if !self.has_key(name) {
+            return Err(self.missing(name));
+        }
+        self.delete_key(name)?;
+        match self.keys(&identity)?.pop() {
+            Some(other) => {
                 let file = self.identity_folder(&identity).join("default-key");
-                return self.mend_default(&file, name, || Ok(Some(other)));
+                self.mend_default(&file, name, || Ok(Some(other)))
             }
-            return self.delete_identity(&identity);
+            None => self.forget_identity(&identity),
         }
-        self.default_key(name)?;
-        self.delete_identity(name)
+    }
+
+    fn delete_certificate(&self, name: &Name) -> Result<(), StoreError> {
+        let key = names::key_of(name.as_ref()).map(|key| key.to_name()).unwrap_or(Name::root());
+        let file = self.certificate_file(name);
+        if !self.has_key(&key) || !file.exists() {
+            return Err(self.missing(name));
+        }
+        files::remove_file(&file)?;
+        self.mend_default(&self.key_folder(&key).join("default-certificate"), name, || {
+            let rest = self.certificates(&key)?;
+            Ok(rest.last().map(|certificate| certificate.name().to_name()))
+        })
+    }
+
+    /// What is left of a key when this is broken off has no name, and is not there.
+    fn delete_key(&self, name: &Name) -> Result<(), StoreError> {
+        let folder = self.key_folder(name);
+        files::remove_file(&folder.join("name"))?;
+        files::remove_folder(&folder)
     }
 
     fn delete_identity(&self, identity: &Name) -> Result<(), StoreError> {
+        let keys = self.keys(identity)?;
+        if keys.is_empty() {
+            return Err(self.missing(identity));
+        }
+        keys.iter().try_for_each(|key| self.delete_key(key))?;
+        self.forget_identity(identity)
+    }
+
+    /// Removes what is left of an identity without keys.
+    fn forget_identity(&self, identity: &Name) -> Result<(), StoreError> {
         files::remove_folder(&self.identity_folder(identity))?;
         self.mend_default(&self.root.join("default-identity"), identity, || Ok(self.identities()?.pop()))
+    }
+
+    /// Removes what somebody who was killed has left of keys of this identity: secrets that nobody knows of.
+    fn sweep(&self, identity: &Name) -> Result<(), StoreError> {
+        for folder in files::list(&self.identity_folder(identity).join("keys"))? {
+            if !folder.join("name").exists() {
+                files::remove_folder(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Held while something is changed.
+    fn lock(&self) -> Result<File, StoreError> {
+        files::lock(&self.root.join("lock"))
+    }
+
+    fn has_key(&self, name: &Name) -> bool {
+        self.key_folder(name).join("name").exists()
+    }
+
+    fn missing(&self, name: &Name) -> StoreError {
+        StoreError::Missing(name.to_string(), self.root.clone())
+    }
+
+    fn certificate_file(&self, certificate: &Name) -> PathBuf {
+        let key = names::key_of(certificate.as_ref()).map(|key| key.to_name()).unwrap_or(Name::root());
+        self.key_folder(&key).join("certificates").join(format!("{}.cert", hash(certificate)))
     }
 
     /// If the default in `file` is `gone`, makes `other` the default, or leaves none.
@@ -378,8 +458,8 @@ impl KeyStore {
 
     fn private_key(&self, name: &Name) -> Result<PrivateKey, StoreError> {
         let folder = self.key_folder(name);
-        if !folder.join("name").exists() {
-            return Err(StoreError::Missing(name.to_string(), self.root.clone()));
+        if !self.has_key(name) {
+            return Err(self.missing(name));
         }
         let path = folder.join("private");
         files::check_private(&path)?;

@@ -45,9 +45,10 @@ impl CertificateCache {
         }
     }
 
-    /// The certificate of the key with this name, if it still counts.
-    pub(super) fn find(&self, now: UnixTime, key: NameRef<'_>) -> Option<&Certificate> {
+    /// The certificate of the key with this name, if it still counts, and until when.
+    pub(super) fn find(&self, now: UnixTime, key: NameRef<'_>) -> Option<(&Certificate, UnixTime)> {
         let entry = self.by_key.get(&key.to_name())?;
-        (now <= entry.until && entry.certificate.validity().contains(now)).then_some(&entry.certificate)
+        let counts = now <= entry.until && entry.certificate.validity().contains(now);
+        counts.then_some((&entry.certificate, entry.until))
     }
 }

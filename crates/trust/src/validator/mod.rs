@@ -129,13 +129,18 @@ impl Validator {
         self.waiting.len()
     }
 
+    /// Whether another packet may wait, and will not be refused only because too many do.
+    pub fn has_room(&self) -> bool {
+        self.waiting.len() < self.limits.pending
+    }
+
     /// Begins to validate a packet. The outcome, under the returned id, may be there at once.
     pub fn validate(&mut self, now: UnixTime, subject: Subject) -> ValidationId {
         let id = ValidationId(self.next_id);
         self.next_id += 1;
         match Chain::new(subject.clone()) {
             Err(refusal) => self.conclude(id, subject, Err(refusal)),
-            Ok(_) if self.waiting.len() >= self.limits.pending => {
+            Ok(_) if !self.has_room() => {
                 self.counters.refused_full += 1;
                 self.conclude(id, subject, Err(Refusal::Full(self.limits.pending)));
             }
@@ -210,12 +215,14 @@ impl Validator {
         });
         match step {
             Err(refusal) => self.conclude(id, chain.into_subject(), Err(refusal)),
-            Ok((_, Some(certificate))) => {
+            Ok((_, Some((certificate, certificate_until)))) => {
                 let verdict = chain.verify_down(&certificate);
                 if verdict.is_ok() {
-                    let until = now.plus_secs(self.limits.cached_secs);
-                    for verified in chain.certificates() {
-                        self.cache.insert(verified.clone(), until.min(verified.validity().not_after));
+                    // What was verified by something counts no longer than that.
+                    let mut until = certificate_until.min(now.plus_secs(self.limits.cached_secs));
+                    for verified in chain.certificates().iter().rev() {
+                        until = until.min(verified.validity().not_after);
+                        self.cache.insert(verified.clone(), until);
                     }
                 }
                 let signer = chain.signer_of_subject(&certificate);
@@ -225,12 +232,14 @@ impl Validator {
         }
     }
 
-    /// A certificate of the key that `locator` names, if it is an anchor or was verified before, and counts now.
-    fn trusted(&self, now: UnixTime, locator: NameRef<'_>) -> Option<Certificate> {
+    /// A certificate of the key that `locator` names, if it is an anchor or was verified before, and counts now; and until when it
+    /// does.
+    fn trusted(&self, now: UnixTime, locator: NameRef<'_>) -> Option<(Certificate, UnixTime)> {
         let key = names::key_of(locator)?;
         let anchor =
             self.anchors.iter().find(|anchor| anchor.key_name() == key && anchor.validity().contains(now));
-        anchor.or_else(|| self.cache.find(now, key)).cloned()
+        let anchor = anchor.map(|anchor| (anchor, anchor.validity().not_after));
+        anchor.or_else(|| self.cache.find(now, key)).map(|(certificate, until)| (certificate.clone(), until))
     }
 
     fn wait(&mut self, id: ValidationId, chain: Chain, locator: &Name) {

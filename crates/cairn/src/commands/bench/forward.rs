@@ -12,9 +12,8 @@ use thiserror::Error;
 use super::cable::Cable;
 use super::contest::{Load, Way};
 use super::process::{Forwarder, Processors};
-use super::report;
 use super::subjects::{Stage, Subject, find_ndnd};
-use super::{ForwardArguments, Part};
+use super::{ForwardArguments, Part, own_folder};
 
 /// Why nothing was measured.
 #[derive(Debug, Error)]
@@ -45,28 +44,16 @@ pub(super) struct Bench<'a> {
     pub(super) progress: ProgressBar,
 }
 
-pub(super) fn run(arguments: &ForwardArguments) -> Result<(), BenchError> {
-    let directory = std::env::temp_dir().join(format!("cairn-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&directory)?;
-    let anywhere = Processors::anywhere()?;
-    let apart = match arguments.cpus[..] {
-        [forwarder, load] => Processors::apart(forwarder, load),
-        _ => Processors::apart(0, 1),
+/// What was measured, until the end or until something failed.
+pub(super) fn run(arguments: &ForwardArguments) -> (Vec<Row>, Result<(), BenchError>) {
+    let mut bench = match Bench::prepare(arguments) {
+        Ok(bench) => bench,
+        Err(error) => return (Vec::new(), Err(error)),
     };
-    let prefix = shape(arguments, 0).prefix().map_err(io::Error::other)?.to_string();
-    let stage = Stage { directory: directory.clone(), processors: apart, prefix, namespace: None };
-    let progress = ProgressBar::new_spinner();
-    progress.enable_steady_tick(Duration::from_millis(250));
-    let mut bench = Bench { arguments, stage, anywhere, apart, rows: Vec::new(), progress };
     let outcome = bench.measure();
     bench.progress.finish_and_clear();
-    let _ = std::fs::remove_dir_all(directory);
-    if arguments.json {
-        report::print_json(&bench.rows);
-    } else {
-        report::print_table(&bench.rows);
-    }
-    outcome
+    let _ = std::fs::remove_dir_all(&bench.stage.directory);
+    (bench.rows, outcome)
 }
 
 pub(super) fn shape(arguments: &ForwardArguments, payload_bytes: usize) -> Shape {
@@ -77,7 +64,20 @@ pub(super) fn loopback(port: u16) -> SocketAddr {
     SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    fn prepare(arguments: &'a ForwardArguments) -> Result<Self, BenchError> {
+        let anywhere = Processors::anywhere()?;
+        let apart = match arguments.cpus[..] {
+            [forwarder, load] => Processors::apart(forwarder, load),
+            _ => Processors::apart(0, 1),
+        };
+        let prefix = shape(arguments, 0).prefix().map_err(io::Error::other)?.to_string();
+        let stage = Stage { directory: own_folder()?, processors: apart, prefix, namespace: None };
+        let progress = ProgressBar::new_spinner();
+        progress.enable_steady_tick(Duration::from_millis(250));
+        Ok(Bench { arguments, stage, anywhere, apart, rows: Vec::new(), progress })
+    }
+
     fn measure(&mut self) -> Result<(), BenchError> {
         let mut subjects = vec![Subject::Relay, Subject::Cairn];
         if !self.arguments.no_ndnd {
@@ -115,9 +115,7 @@ impl Bench<'_> {
                     outcome
                 }
                 None => {
-                    eprintln!(
-                        "cairn: no measurement over veth: making network namespaces needs root, and ip"
-                    );
+                    tell!("cairn: no measurement over veth: making network namespaces needs root, and ip");
                     Ok(())
                 }
             },

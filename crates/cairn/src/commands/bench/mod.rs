@@ -12,15 +12,26 @@ mod subjects;
 mod transfer;
 
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::node::fail;
+use crate::tool::{ToolError, finish};
 
 /// What can be measured.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+What is measured beside Cairn's forwarder says how much of a number is the machine's: a relay without tables, and ndnd if it is installed.
+
+Examples:
+  cairn bench forward                             everything; some minutes
+  cairn bench forward --only udp --only latency
+  cairn bench forward --json > numbers.json
+  cairn bench transfer --megabytes 100
+
+Exit codes: 0 done; 1 failure, what was measured before it is printed; 2 wrong usage.")]
 pub(crate) enum BenchCommand {
     /// Measure forwarding: one forwarder between a consumer and a producer, beside a bare relay with the same system calls.
     Forward(ForwardArguments),
@@ -107,24 +118,40 @@ pub(super) enum Part {
 
 impl BenchCommand {
     pub(crate) fn run(self) -> ExitCode {
+        let failed = |error: &dyn std::error::Error| ToolError::other(error);
         let outcome = match self {
-            BenchCommand::Forward(arguments) => forward::run(&arguments),
-            BenchCommand::Transfer(arguments) => {
-                return match transfer::run(&arguments) {
-                    Ok(()) => ExitCode::SUCCESS,
-                    Err(error) => fail(&error),
-                };
+            BenchCommand::Forward(arguments) => {
+                let (rows, outcome) = forward::run(&arguments);
+                // What was measured until then is told all the same.
+                report::print(&rows, arguments.json)
+                    .map_err(ToolError::from)
+                    .and(outcome.map_err(|error| failed(&error)))
             }
+            BenchCommand::Transfer(arguments) => transfer::run(&arguments)
+                .map_err(|error| failed(&error))
+                .and_then(|rows| Ok(report::print(&rows, arguments.json)?)),
             BenchCommand::RelayUdp { local, producer } => {
-                node::load::relay_udp(local, producer).map_err(forward::BenchError::from)
+                node::load::relay_udp(local, producer).map_err(|error| failed(&error))
             }
             BenchCommand::RelayStream { local, producer } => {
-                subjects::relay_stream(&local, &producer).map_err(forward::BenchError::from)
+                subjects::relay_stream(&local, &producer).map_err(|error| failed(&error))
             }
         };
-        match outcome {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&error),
-        }
+        finish(outcome.map(|()| ExitCode::SUCCESS))
     }
+}
+
+/// A new folder for what is measured, for its owner alone: nobody else may have put something there.
+fn own_folder() -> std::io::Result<PathBuf> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.mode(0o700);
+    let name = format!("cairn-bench-{}", std::process::id());
+    // One that was killed may have had our number.
+    (0..100)
+        .map(|number| std::env::temp_dir().join(format!("{name}-{number}")))
+        .find_map(|folder| match builder.create(&folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
+            made => Some(made.map(|()| folder)),
+        })
+        .unwrap_or_else(|| Err(std::io::ErrorKind::AlreadyExists.into()))
 }

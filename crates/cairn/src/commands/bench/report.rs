@@ -1,24 +1,31 @@
 //! Numbers as a table or as JSON.
 
+use std::io;
+
 use super::forward::Row;
+use crate::tool::output;
+
+/// What was asked for.
+pub(super) fn print(rows: &[Row], as_json: bool) -> io::Result<()> {
+    if as_json { print_json(rows) } else { print_table(rows) }
+}
 
 /// A table for people.
-#[expect(clippy::print_stdout, reason = "printing is what was asked for")]
-pub(super) fn print_table(rows: &[Row]) {
+fn print_table(rows: &[Row]) -> io::Result<()> {
     let mut part = "";
     for row in rows {
         if row.part != part {
             part = row.part;
-            println!("\n{part}");
+            output::line(format_args!("\n{part}"))?;
         }
         let values = row.values.iter().map(|(what, value, unit)| format!("{what} {}{unit}", number(*value)));
-        println!("  {:11} {}", row.subject, values.collect::<Vec<_>>().join("   "));
+        output::line(format_args!("  {:11} {}", row.subject, values.collect::<Vec<_>>().join("   ")))?;
     }
+    Ok(())
 }
 
 /// One object for each row.
-#[expect(clippy::print_stdout, reason = "printing is what was asked for")]
-pub(super) fn print_json(rows: &[Row]) {
+fn print_json(rows: &[Row]) -> io::Result<()> {
     let lines: Vec<String> = rows
         .iter()
         .map(|row| {
@@ -30,7 +37,7 @@ pub(super) fn print_json(rows: &[Row]) {
             format!("  {{\"part\": \"{}\", \"subject\": \"{}\", {values}}}", row.part, row.subject)
         })
         .collect();
-    println!("[\n{}\n]", lines.join(",\n"));
+    output::line(format_args!("[\n{}\n]", lines.join(",\n")))
 }
 
 fn number(value: f64) -> String {

@@ -14,8 +14,8 @@ use thiserror::Error;
 
 use super::forward::Row;
 use super::ndnd::Ndnd;
+use super::own_folder;
 use super::process::{Forwarder, cpu_time_of_ended_children};
-use super::report;
 use super::subjects::{find_ndnd, free_tcp_port, free_udp_port};
 
 /// How to measure a transfer.
@@ -35,7 +35,7 @@ pub(crate) struct TransferArguments {
     no_ndnd: bool,
     /// Print JSON.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// What links the two forwarders.
@@ -71,18 +71,11 @@ struct Fetched {
 /// How long it may take until the object can be fetched.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(super) fn run(arguments: &TransferArguments) -> Result<(), TransferError> {
-    let directory = std::env::temp_dir().join(format!("cairn-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&directory)?;
+pub(super) fn run(arguments: &TransferArguments) -> Result<Vec<Row>, TransferError> {
+    let directory = own_folder()?;
     let outcome = measure(arguments, &directory);
     let _ = std::fs::remove_dir_all(directory);
-    let rows = outcome?;
-    if arguments.json {
-        report::print_json(&rows);
-    } else {
-        report::print_table(&rows);
-    }
-    Ok(())
+    outcome
 }
 
 fn measure(arguments: &TransferArguments, directory: &Path) -> Result<Vec<Row>, TransferError> {
@@ -108,7 +101,7 @@ fn measure(arguments: &TransferArguments, directory: &Path) -> Result<Vec<Row>, 
             let fetched = match software.transfer(link, &object, &place) {
                 // Another's failure is a result, too.
                 Err(error @ TransferError::NoObject { seconds, .. }) if own.is_some() => {
-                    progress.suspend(|| eprintln!("cairn: {error}"));
+                    progress.suspend(|| tell!("cairn: {error}"));
                     let values = vec![("brought nothing within", seconds as f64, " s")];
                     rows.push(Row { part: link.title(), subject: software.name(), values });
                     continue;

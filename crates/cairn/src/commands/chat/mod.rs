@@ -49,8 +49,8 @@ const LISTEN: Duration = Duration::from_millis(600);
 /// Talk in a room: lines from standard input go to everybody, what others say is printed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-There is no server: members tell each other by State Vector Sync (version 2, under /<room>/v=2) who has said how much, and fetch each message
-from who said it, at /<member>/<room>/seq=<number>. The last messages before one came are fetched too, from those who are still there.
+There is no server: members tell each other by State Vector Sync (version 2, under /<room>/v=2) who has said how much, and fetch each message \
+from who said it, at /<member>/<room>/seq=<number>. The last messages before one came are fetched too, from those who are still there. \
 Names under the room must reach all members, so the strategy for them on this host is set to multicast.
 
 Examples:

@@ -46,7 +46,7 @@ pub(super) struct DestroyArguments {
 /// What a face can be made to do.
 #[derive(Debug, Args)]
 struct Settings {
-    /// When it goes away by itself: persistent, when its socket fails; permanent, never.
+    /// When it goes away by itself: persistent, when its socket fails, as new faces do if nothing is said; permanent, never.
     #[arg(long, value_parser = persistency)]
     persistency: Option<FacePersistency>,
     /// Largest frame in bytes.
@@ -58,10 +58,10 @@ struct Settings {
     /// Whether packets are marked when the send queue is long.
     #[arg(long, value_name = "ON|OFF")]
     congestion_marking: Option<Switch>,
-    /// Time between the first two marks.
+    /// Time that the queue must be too long before the first mark, as 100ms.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     marking_interval: Option<Duration>,
-    /// Queue length from which on packets are marked.
+    /// Queue length from which on packets are marked, as 64KiB.
     #[arg(long, value_name = "BYTES", value_parser = size)]
     marking_threshold: Option<u64>,
     /// Whether the application at the other end is told where packets come from.

@@ -8,9 +8,10 @@ use serde_json::json;
 
 use crate::tool::ToolError;
 use crate::tool::forwarder::Forwarder;
+use crate::tool::interrupt::Interrupt;
 use crate::tool::output;
 
-/// Print what happens to faces, as it happens, until Ctrl-C.
+/// Print what happens to faces, as it happens, until Ctrl-C. A forwarder that goes away is waited for.
 #[derive(Debug, Args)]
 pub(super) struct EventArguments {
     /// Stop after so many events.
@@ -21,38 +22,82 @@ pub(super) struct EventArguments {
 /// How long to wait before asking again when the forwarder sends our question back, at first and at most.
 const BACK_OFF: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(16)];
 
+/// Where in the stream we are.
+struct Listening {
+    position: StreamPosition,
+    /// The number of the last event.
+    last: Option<u64>,
+    back_off: Duration,
+    events_left: u64,
+}
+
 impl EventArguments {
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
-        let mut position = StreamPosition::new(face_events_name()?);
-        let mut back_off = BACK_OFF[0];
-        let mut printed = 0;
-        while self.count.is_none_or(|count| printed < count) {
-            let interest = position.interest()?;
-            forwarder.client.express(&interest, NOTIFICATION_LIFETIME)?;
-            match forwarder.client.next(None)? {
-                Some(Happening::Data { data, .. }) => {
-                    back_off = BACK_OFF[0];
-                    match position.receive(&data).map(|(_, content)| FaceEventNotification::decode(content)) {
-                        Some(Ok(event)) => {
-                            print(forwarder.json, &event)?;
-                            printed += 1;
-                        }
-                        Some(Err(_)) | None => position.restart(),
-                    }
-                }
-                Some(Happening::Nack { .. }) => {
-                    let until = forwarder.client.now() + back_off;
-                    forwarder.client.next(Some(until))?;
-                    back_off = (back_off * 2).min(BACK_OFF[1]);
-                    position.restart();
-                }
-                // Nothing has happened for a minute: ask again.
-                Some(Happening::Timeout { .. } | Happening::Interest { .. }) => {}
-                // A signal.
-                None => break,
+        let interrupt = Interrupt::catch()?;
+        let mut listening = Listening {
+            position: StreamPosition::new(face_events_name()?),
+            last: None,
+            back_off: BACK_OFF[0],
+            events_left: self.count.unwrap_or(u64::MAX),
+        };
+        while listening.events_left > 0 && !interrupt.came() {
+            if let Err(error) = listening.hear_one(forwarder) {
+                forwarder.await_return(error, &interrupt)?;
+                // It begins with a stream of its own.
+                listening.restart();
+                listening.last = None;
             }
         }
         Ok(())
+    }
+}
+
+impl Listening {
+    /// Asks for the next event and waits for what comes of it; returns at a signal, too.
+    fn hear_one(&mut self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
+        let interest = self.position.interest()?;
+        forwarder.client.express(&interest, NOTIFICATION_LIFETIME)?;
+        match forwarder.client.next(None)? {
+            Some(Happening::Data { data, .. }) => {
+                self.back_off = BACK_OFF[0];
+                match self.position.receive(&data) {
+                    Some((number, content)) => self.tell(forwarder.json, number, content)?,
+                    None => self.restart(),
+                }
+            }
+            Some(Happening::Nack { .. }) => {
+                let until = forwarder.client.now() + self.back_off;
+                forwarder.client.next(Some(until))?;
+                self.back_off = (self.back_off * 2).min(BACK_OFF[1]);
+                self.restart();
+            }
+            // Nothing has happened for a minute; or much has, and the forwarder no longer keeps what comes next.
+            Some(Happening::Timeout { .. }) => self.restart(),
+            Some(Happening::Interest { .. }) | None => {}
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, as_json: bool, number: u64, content: &[u8]) -> Result<(), ToolError> {
+        if let Some(missed) =
+            self.last.and_then(|last| number.checked_sub(last + 1)).filter(|missed| *missed > 0)
+        {
+            tell!("cairn: {missed} events went by unheard");
+        }
+        self.last = Some(number);
+        match FaceEventNotification::decode(content) {
+            Ok(event) => {
+                print(as_json, &event)?;
+                self.events_left -= 1;
+            }
+            Err(_) => self.restart(),
+        }
+        Ok(())
+    }
+
+    /// Goes on with whatever comes next.
+    fn restart(&mut self) {
+        self.position.restart();
     }
 }
 

@@ -19,6 +19,20 @@ type Outcome = Result<ExitCode, ToolError>;
 
 /// What can be done with experiments.
 #[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Every run is a folder of its own below `runs`: the experiment, seeds and versions, raw measurements, tables, figures, and the report \
+`report.html`. Real forwarders run in network namespaces, which needs root; `--on sim` needs nothing.
+
+Examples:
+  cairn lab new first.toml                        a small experiment to begin with
+  cairn lab check first.toml
+  cairn lab run first.toml                        real forwarders, as root
+  cairn lab run first.toml --on sim               the same in virtual time
+  cairn lab sweep first.toml --key 'link.*.rate' --values '10 Mbit/s,20 Mbit/s'
+  cairn lab list
+  cairn lab compare runs/first-20261122-040849 runs/first-20261122-041932
+
+Exit codes: 0 done; 1 failure; 2 wrong usage, or a number that the experiment promises was not reached (run, sweep, resume, show).")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),

@@ -25,9 +25,9 @@ pub(crate) enum NodeCommand {
 /// How to run.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without a configuration the node listens on port 6363 of UDP and TCP, on port 9696 of this host for WebSocket, and at /run/nfd/nfd.sock,
-or at nfd.sock in XDG_RUNTIME_DIR if this user may not make that. SIGTERM and Ctrl-C close everything and remove the sockets. SIGHUP
-reads the configuration again; what needs a restart is named in the log, which goes to standard error. Ethernet faces need
+Without a configuration the node listens on port 6363 of UDP and TCP, on port 9696 of this host for WebSocket, and at /run/nfd/nfd.sock, \
+or at nfd.sock in XDG_RUNTIME_DIR if this user may not make that. SIGTERM and Ctrl-C close everything and remove the sockets. SIGHUP \
+reads the configuration again; what needs a restart is named in the log, which goes to standard error. Ethernet faces need \
 CAP_NET_RAW, large receive buffers CAP_NET_ADMIN; everything else any user may do.
 
 Examples:
@@ -49,7 +49,7 @@ Examples:
   cairn node config --sample > cairn.toml
   cairn node config cairn.toml
 
-Checked are all keys, names, addresses, words and limits, and whether certificates can be read; not whether this host has the addresses
+Checked are all keys, names, addresses, words and limits, and whether certificates can be read; not whether this host has the addresses \
 and interfaces to listen at.
 
 Exit codes: 0 the configuration is good; 1 it is not, and standard error says where; 2 wrong usage.")]

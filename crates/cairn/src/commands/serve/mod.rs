@@ -32,9 +32,9 @@ const MODIFIED: u32 = 0xf50c;
 /// Serve a folder: every file below it as an object, every folder with a listing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A file <folder>/a/b is the object /<prefix>/a/b, its version the time of its last change in nanoseconds. Metadata is at
-/<prefix>/a/b/32=metadata, a listing at /<prefix>/a/32=ls (names that end in a zero byte; those of folders end in / before it): the protocol of
-ndn6-file-server. A file is found by prefix too, without metadata. Nothing outside the folder is served, whatever links point there;
+A file <folder>/a/b is the object /<prefix>/a/b, its version the time of its last change in nanoseconds. Metadata is at \
+/<prefix>/a/b/32=metadata, a listing at /<prefix>/a/32=ls (names that end in a zero byte; those of folders end in / before it): the protocol of \
+ndn6-file-server. A file is found by prefix too, without metadata. Nothing outside the folder is served, whatever links point there; \
 names with `.`, `..`, slashes or zero bytes in a component are not answered.
 
 Examples:
@@ -49,13 +49,13 @@ pub(crate) struct ServeArguments {
     /// The prefix it is served under.
     prefix: Name,
     /// Bytes of content in a segment.
-    #[arg(short, long, value_parser = size, default_value = "8000")]
+    #[arg(short, long, value_name = "BYTES", value_parser = size, default_value = "8000")]
     size: u64,
     /// How long segments count as fresh.
-    #[arg(long, value_parser = duration, default_value = "10s")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     freshness: Duration,
     /// How long metadata counts as fresh.
-    #[arg(long, value_parser = duration, default_value = "10ms")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10ms")]
     metadata_freshness: Duration,
     /// Tell every packet that is served.
     #[arg(short, long)]

@@ -18,6 +18,15 @@ use clap::{Args, Subcommand};
 
 /// Networks in virtual time.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+The forwarders are those of `cairn node`, and the same seed gives the same run to the last bit.
+
+Examples:
+  cairn sim run experiments/first-simulation.toml
+  cairn sim run experiments/first-simulation.toml --repeats 10 --out traces
+  cairn sim swarm --seeds 100
+
+Exit codes: 0 done; 1 failure; 2 wrong usage.")]
 pub(crate) struct Sim {
     #[command(subcommand)]
     action: Action,
@@ -39,12 +48,19 @@ impl Sim {
         };
         match outcome {
             Ok(code) => code,
+            // Whoever read our output went away.
+            Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("cairn sim: {error}");
+                tell!("cairn sim: {error}");
                 ExitCode::FAILURE
             }
         }
     }
+}
+
+fn is_broken_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// What can go wrong, ready to be shown.

@@ -33,8 +33,7 @@ pub(super) fn run(
     let names = report.write_to(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut to = std::io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut to, &report)?;
-        writeln!(to)?;
+        writeln!(to, "{}", serde_json::to_string_pretty(&report)?)?;
     } else {
         write!(to, "{}", report.to_text())?;
         writeln!(to, "{} files in {}", names.len(), folder.display())?;

@@ -1,20 +1,14 @@
 //! Showing it again and again, whatever becomes of the forwarder meanwhile.
 
 use std::io::IsTerminal as _;
-use std::time::Duration as StdDuration;
 
-use client::ClientError;
 use management::GeneralStatus;
 use packet::time::Duration;
-use rustix::event::{Timespec, poll};
 
 use super::Report;
 use crate::tool::forwarder::Forwarder;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::{ToolError, output};
-
-/// How long to wait until a forwarder that went away is looked for again.
-const LOOK_AGAIN: StdDuration = StdDuration::from_millis(500);
 
 /// What is shown, and how often.
 pub(super) struct Watch {
@@ -37,9 +31,8 @@ impl Watch {
                 Ok(()) if self.count.is_some_and(|count| shown >= count) => break,
                 Ok(()) => {}
                 Err(_) if interrupt.came() => break,
-                Err(ToolError::Client(error)) if shown > 0 && is_away(&error) => {
-                    tell!("cairn: {error}; waiting for it to come back");
-                    await_return(forwarder, &interrupt);
+                Err(error) if shown > 0 => {
+                    forwarder.await_return(error, &interrupt)?;
                     // It counts from zero again.
                     before = None;
                 }
@@ -69,23 +62,5 @@ impl Watch {
             while forwarder.client.next(Some(until))?.is_some() {}
         }
         Ok(())
-    }
-}
-
-/// Whether what happened is what happens when a forwarder ends, or hangs.
-fn is_away(error: &ClientError) -> bool {
-    matches!(error, ClientError::Closed(_) | ClientError::Socket(..) | ClientError::NoAnswer(..))
-}
-
-/// Connects anew as soon as that is possible, and says so; or returns at a signal.
-fn await_return(forwarder: &mut Forwarder, interrupt: &Interrupt) {
-    let pause = Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN.subsec_nanos().into() };
-    while !interrupt.came() {
-        if forwarder.client.reconnect().is_ok() {
-            tell!("cairn: connected to {} again", forwarder.client.connection().remote());
-            return;
-        }
-        // Waits for nothing but time, and for signals.
-        let _ = poll(&mut [], Some(&pause));
     }
 }

@@ -37,13 +37,13 @@ pub(super) struct ConsumeArguments {
     #[arg(short, long, group = "load")]
     window: Option<usize>,
     /// Stop after so many.
-    #[arg(short, long, value_parser = size)]
+    #[arg(short, long, value_name = "BYTES", value_parser = size)]
     count: Option<u64>,
     /// Stop after so long.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
     /// InterestLifetime, and how long to wait.
-    #[arg(short, long, value_parser = duration, default_value = "4s")]
+    #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "4s")]
     lifetime: Duration,
     /// Caches must not answer with what is no longer fresh.
     #[arg(short, long)]

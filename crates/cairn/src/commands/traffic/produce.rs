@@ -29,7 +29,7 @@ pub(super) struct ProduceArguments {
     #[arg(short, long, value_parser = size_range, default_value = "1000")]
     size: (u64, u64),
     /// How long Data counts as fresh.
-    #[arg(long, value_parser = duration, default_value = "0ms")]
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0ms")]
     freshness: Duration,
     /// Send back this share of all Interests, for tests; 0.1 is one in ten.
     #[arg(long, default_value = "0")]

@@ -445,6 +445,12 @@ impl Engine {
         self.transmits.pop()
     }
 
+    /// The same if the next packet goes to `face`: what one face gets often comes in one piece.
+    #[inline]
+    pub fn poll_waiting_for(&mut self, face: FaceId) -> Option<Waiting> {
+        self.transmits.pop_for(face)
+    }
+
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()

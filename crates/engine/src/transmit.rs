@@ -132,6 +132,15 @@ impl TransmitQueue {
         self.taken += 1;
         place.take()
     }
+
+    /// The next, if it goes to `face`.
+    #[inline]
+    pub(crate) fn pop_for(&mut self, face: FaceId) -> Option<Waiting> {
+        let place = self.packets.get_mut(self.taken)?;
+        let packet = place.take_if(|packet| packet.face == face)?;
+        self.taken += 1;
+        Some(packet)
+    }
 }
 
 /// A network packet on its way out.

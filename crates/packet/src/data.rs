@@ -72,14 +72,14 @@ impl Data {
 
     /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which is in the cache, as
     /// the copy may not be for a while.
-    #[inline]
+    #[inline(always)]
     pub fn copy_of(view: ndn::DataView<'_>, spare: Option<SpareBuffer>) -> Self {
         Data::within(None, view, || spare)
     }
 
     /// A packet that has been read where it lies in `memory`, and stays there; or a copy, as by [`copy_of`](Self::copy_of), if it does not
     /// lie there.
-    #[inline]
+    #[inline(always)]
     pub fn within(
         memory: Option<&Buffer>,
         view: ndn::DataView<'_>,

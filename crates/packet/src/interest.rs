@@ -58,7 +58,7 @@ impl Interest {
     }
 
     /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
-    #[inline]
+    #[inline(always)]
     pub fn copy_of(view: ndn::InterestView<'_>) -> Self {
         Interest { wire: Buffer::copy_from(view.wire()), brief: view.brief(), ccnx: None }
     }

@@ -31,7 +31,8 @@ impl Engine {
         if let Err(reason) = self.admit_data(face, &data) {
             return self.drop_packet(face, reason);
         }
-        let (matches, known) = self.look_up_data(&data, hashes);
+        let mut matches = Matches::new();
+        let known = self.look_up_data(&data, hashes, &mut matches);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         if matches.is_empty() {
             return self.take_unsolicited(now, face, &data, hashes, known, cacheable);
@@ -47,7 +48,9 @@ impl Engine {
 
     /// Whether a pending Interest waits for this Data. `hashes` are those of its name under [`Engine::hasher`].
     pub fn awaits(&self, data: &Data, hashes: &PrefixHashes) -> bool {
-        !self.look_up_data(data, hashes).0.is_empty()
+        let mut matches = Matches::new();
+        self.look_up_data(data, hashes, &mut matches);
+        !matches.is_empty()
     }
 
     #[inline]
@@ -63,10 +66,10 @@ impl Engine {
         Ok(())
     }
 
-    /// All pending Interests that the Data answers, and the kept Data of the same name.
+    /// Finds all pending Interests that the Data answers; gives the kept Data of the same name.
     #[inline]
-    fn look_up_data(&self, data: &Data, hashes: &PrefixHashes) -> (Matches, Option<CachedId>) {
-        let (mut matches, mut known) = (Matches::new(), None);
+    fn look_up_data(&self, data: &Data, hashes: &PrefixHashes, matches: &mut Matches) -> Option<CachedId> {
+        let mut known = None;
         let hash = hashes.whole();
         for id in self.index.candidates(hash) {
             match EntryId::from_raw(id) {
@@ -88,8 +91,8 @@ impl Engine {
                 EntryId::Cached(_) => {}
             }
         }
-        self.pending.matches_of_other_lengths(&self.index, &self.hasher, data, hashes, &mut matches);
-        (matches, known)
+        self.pending.matches_of_other_lengths(&self.index, &self.hasher, data, hashes, matches);
+        known
     }
 
     fn take_unsolicited(

@@ -24,6 +24,10 @@ const MOST: usize = 1024;
 /// With more Interests pending than this, looking at one is likely to wait for memory, which takes longer than to hash a name.
 const MOST_PENDING: u32 = 4096;
 
+/// How long before they are looked at entries are fetched, and then their names.
+const ENTRIES_AHEAD: usize = 8;
+const NAMES_AHEAD: usize = 4;
+
 impl AnswersDue {
     /// The face was asked.
     #[inline]
@@ -50,6 +54,12 @@ impl AnswersDue {
         self.wanted = true;
         if pending.len() > MOST_PENDING {
             return None;
+        }
+        if let Some(&(id, _)) = self.asked.get(ENTRIES_AHEAD) {
+            pending.prefetch(id);
+        }
+        if let Some(&(id, _)) = self.asked.get(NAMES_AHEAD) {
+            pending.prefetch_name(id);
         }
         while let Some((id, nonce)) = self.asked.pop_front() {
             let Some(entry) = pending.get(id) else { continue };

@@ -4,6 +4,8 @@
 //! longest one is found by bisection over its length: two or three probes for a name of five components. Each node
 //! knows its parent; next hops and strategy that a node does not have itself are its nearest ancestor's.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use packet::{Buffer, Name, NameHash, NameRef, PrefixHashes};
 use smallvec::SmallVec;
 use thiserror::Error;
@@ -86,6 +88,8 @@ pub(crate) struct Fib {
     lengths: [u32; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
     /// The number of components that most prefixes have: where bisection starts, for there it is likely to end. At least one.
     usual: usize,
+    /// What was found last: names that come together mostly have the same prefix.
+    last: AtomicU32,
 }
 
 const ROOT: u32 = 0;
@@ -103,6 +107,7 @@ impl Fib {
             deepest: 0,
             lengths: Default::default(),
             usual: 1,
+            last: AtomicU32::new(ROOT),
         };
         let root = fib.nodes.insert(Node {
             name: Name::root(),
@@ -127,6 +132,21 @@ impl Fib {
     /// The node of the longest stored prefix of `name`.
     #[inline]
     pub(crate) fn longest_match(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
+        let last = self.last.load(Ordering::Relaxed);
+        // Where no longer prefix begins with this one, there is nothing to look for.
+        if self
+            .nodes
+            .get(last)
+            .is_some_and(|node| node.children == 0 && node.name.as_ref().is_prefix_of(name))
+        {
+            return FibNode(last);
+        }
+        let found = self.search(name, hashes);
+        self.last.store(found.0, Ordering::Relaxed);
+        found
+    }
+
+    fn search(&self, name: NameRef<'_>, hashes: &PrefixHashes) -> FibNode {
         if !self.is_small() {
             let last = self.likely_match(hashes);
             if self.is_match(last, name, hashes) {

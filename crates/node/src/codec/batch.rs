@@ -4,7 +4,9 @@ use std::num::NonZeroU32;
 
 use engine::{Engine, FaceId, Upcoming};
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, NameHasher, NameRef, PrefixHashes};
+use packet::{
+    Buffer, Data, Dialect, Interest, LinkHeader, NackReason, NameHasher, NameRef, Nonce, PrefixHashes,
+};
 
 /// A network packet.
 #[derive(Debug)]
@@ -92,12 +94,17 @@ impl Arrivals {
         }
     }
 
+    /// Tells the engine of the next packet, whose hashes are in [`next_hashes`](Self::next_hashes), before that is made.
+    #[inline(always)]
+    pub(crate) fn announce_next(&self, engine: &Engine, dialect: Dialect, nonce: Option<Nonce>) {
+        if let Some(hashes) = self.hashes.get(self.waiting.len()) {
+            engine.expect(Upcoming { dialect, hashes, nonce });
+        }
+    }
+
     /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: Packet, header: Option<LinkHeader>, engine: &Engine) {
-        if let Some(hashes) = self.hashes.get(self.waiting.len()) {
-            engine.expect(upcoming(&packet, hashes));
-        }
+    pub(crate) fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
         let header = header.and_then(|header| {
             self.headers.push(header);
             NonZeroU32::new(self.headers.len() as u32)

@@ -123,10 +123,11 @@ impl NdnCodec {
                         Some(whole) => arrivals.next_hashes().set_whole(whole, view.component_count()),
                         None => arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name()),
                     }
+                    arrivals.announce_next(engine, Dialect::Ndn, None);
                     let data = Data::within(arrivals.memory.as_ref(), view, || {
                         engine.spare_buffers().take(packet.len())
                     });
-                    arrivals.push(Packet::Data(data), header, engine);
+                    arrivals.push(Packet::Data(data), header);
                 }
                 Err(_) => self.malformed_packets += 1,
             }
@@ -134,7 +135,8 @@ impl NdnCodec {
             match InterestView::decode(packet) {
                 Ok(view) => {
                     arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name());
-                    arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header, engine);
+                    arrivals.announce_next(engine, Dialect::Ndn, view.nonce());
+                    arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header);
                 }
                 Err(_) => self.malformed_packets += 1,
             }
@@ -153,7 +155,7 @@ impl NdnCodec {
                     .map(|interest| asked_or_nacked(interest, delivery.nack))
             };
             match decoded {
-                Ok(packet) => arrivals.push(packet, Some(delivery.header), engine),
+                Ok(packet) => arrivals.push(packet, Some(delivery.header)),
                 Err(_) => self.malformed_packets += 1,
             }
         }
@@ -246,6 +248,7 @@ fn is_data(packet: &[u8]) -> bool {
     packet.first().copied().map(u32::from) == Some(types::DATA)
 }
 
+#[inline(always)]
 fn asked_or_nacked(interest: Interest, nack: Option<NackReason>) -> Packet {
     match nack {
         None => Packet::Interest(interest),

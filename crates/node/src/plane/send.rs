@@ -51,7 +51,13 @@ impl DataPlane {
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
                 face.codec.send(self.now, waiting, outbox);
-                outbox.is_full(FULL_FRAMES, FULL_BYTES)
+                let mut full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
+                while !full && let Some(waiting) = self.engine.poll_waiting_for(id) {
+                    self.asked |= matches!(waiting.packet(), Outgoing::Interest(_));
+                    face.codec.send(self.now, waiting, outbox);
+                    full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
+                }
+                full
             }
             Transport::Stream(port) => match &mut port.stream {
                 Some(stream) if face.state == FaceState::Up => {

@@ -228,7 +228,20 @@ impl ContentStore {
         if let Some(id) = known {
             self.remove(index, id);
         }
-        let data = if self.may_stay_in_place(data) { data.clone() } else { data.moved(None) };
+        if self.may_stay_in_place(data) {
+            self.keep(index, data.clone(), hash, fresh_until);
+        } else {
+            self.keep_copy(index, data, hash, fresh_until);
+        }
+    }
+
+    #[cold]
+    fn keep_copy(&mut self, index: &mut HashIndex, data: &Data, hash: NameHash, fresh_until: Instant) {
+        self.keep(index, data.moved(None), hash, fresh_until);
+    }
+
+    #[inline(always)]
+    fn keep(&mut self, index: &mut HashIndex, data: Data, hash: NameHash, fresh_until: Instant) {
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
         let id = self.entries.insert(Cached { data, hash, fresh_until, link: Link::default(), paid_by });

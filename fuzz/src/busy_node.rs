@@ -432,7 +432,7 @@ impl Node {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let intruder = self.is_intruder(face, data.name());
         let before = self.accepted();
-        self.engine.receive_data(self.now, face, data, &hashes, header);
+        self.engine.receive_data(self.now, face, data.clone(), &hashes, header);
         assert!(!intruder || self.accepted() == before, "Data for another host only was taken");
     }
 

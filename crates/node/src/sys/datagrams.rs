@@ -368,6 +368,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_of_a_train_stays_as_it_is_when_more_arrive() {
+        let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        far.set_nonblocking(true).unwrap();
+        let to = far.local_addr().unwrap();
+        let mut receiver = Receiver::new();
+        let mut kept = Vec::new();
+        for round in 0..5u8 {
+            let bytes = vec![round; if round == 2 { 1000 } else { 60_000 }];
+            near.send_to(&bytes, to).unwrap();
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while receiver.receive_with(&far, 4, || None).is_err() && Instant::now() < deadline {}
+            kept.push(receiver.keep(0));
+            let (train, received) = receiver.train(0).unwrap();
+            assert_eq!((train.stride, received), (bytes.len(), &bytes[..]));
+        }
+        assert!(kept[2].is_none(), "a small one would waste the memory");
+        for (round, kept) in (0..).zip(kept) {
+            assert!(kept.is_none_or(|kept| kept.len() == 60_000 && kept.iter().all(|&byte| byte == round)));
+        }
+    }
+
+    #[test]
     fn a_train_that_the_kernel_refuses_is_an_error_about_the_first() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let bytes = vec![0; 70_000];

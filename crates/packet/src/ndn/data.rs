@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use super::brief::{DataBrief, DataFacts};
 use super::signature::{SignatureInfo, SignatureInfoBuilder, SignatureType};
 use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
 use super::{DecodedName, decode_name, outer_element, types};
@@ -34,58 +35,6 @@ struct Layout {
     signature_value: Span,
     /// From Name to SignatureInfo.
     signed: Span,
-}
-
-/// What forwarders and applications ask of a Data again and again, by value; small, because it is moved about for every packet. The
-/// rest is read from the bytes again where it is needed. In whole words, and without values that an enum around it could keep its tag
-/// in: what was written in pieces is slow to move as a whole.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Brief {
-    pub(crate) freshness: Duration,
-    name: Span,
-    content: Span,
-    pub(crate) component_count: u32,
-    flags: u32,
-}
-
-/// Bits of [`Brief`].
-mod flag {
-    pub(super) const HAS_CONTENT_TYPE: u32 = 1;
-    pub(super) const HAS_FINAL_BLOCK: u32 = 2;
-}
-
-impl Brief {
-    /// Of a packet that is written in another language.
-    pub(crate) const NONE: Brief = Brief {
-        freshness: Duration::ZERO,
-        name: Span::ABSENT,
-        content: Span::ABSENT,
-        component_count: 0,
-        flags: 0,
-    };
-
-    /// The name in the bytes of its packet.
-    #[inline]
-    pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
-        NameRef::from_checked(self.name.of(wire).unwrap_or_default())
-    }
-
-    /// The content in the bytes of its packet.
-    #[inline]
-    pub(crate) fn content<'a>(&self, wire: &'a [u8]) -> &'a [u8] {
-        self.content.of(wire).unwrap_or_default()
-    }
-
-    /// Whether the content is of another type than the default.
-    #[inline]
-    pub(crate) fn has_content_type(&self) -> bool {
-        self.flags & flag::HAS_CONTENT_TYPE != 0
-    }
-
-    #[inline]
-    pub(crate) fn has_final_block(&self) -> bool {
-        self.flags & flag::HAS_FINAL_BLOCK != 0
-    }
 }
 
 impl<'a> DataView<'a> {
@@ -189,17 +138,16 @@ impl<'a> DataView<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn brief(&self) -> Brief {
+    pub(crate) fn brief(&self) -> DataBrief {
         let layout = &self.layout;
-        let flag = |flag, is_set| if is_set { flag } else { 0 };
-        Brief {
+        DataBrief::new(DataFacts {
             freshness: layout.freshness,
             name: layout.name,
             content: layout.content,
-            component_count: layout.component_count.into(),
-            flags: flag(flag::HAS_CONTENT_TYPE, layout.content_type != ContentType::BLOB)
-                | flag(flag::HAS_FINAL_BLOCK, layout.final_block != Span::ABSENT),
-        }
+            component_count: layout.component_count,
+            has_content_type: layout.content_type != ContentType::BLOB,
+            has_final_block: layout.final_block != Span::ABSENT,
+        })
     }
 }
 

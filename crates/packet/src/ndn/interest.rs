@@ -2,6 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
+use super::brief::{InterestBrief, InterestFacts};
 use super::signature::{SignatureInfo, SignatureInfoBuilder};
 use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
 use super::{decode_name, outer_element, types};
@@ -47,98 +48,6 @@ struct Layout {
     can_be_prefix: bool,
     must_be_fresh: bool,
     ends_in_implicit_digest: bool,
-}
-
-/// What forwarders ask of an Interest again and again, by value; small, because it is moved about for every packet. The rest is
-/// read from the bytes again where it is needed. In whole words, and without values that an enum around it could keep its tag in: what
-/// was written in pieces is slow to move as a whole.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Brief {
-    pub(crate) lifetime: Duration,
-    name: Span,
-    pub(crate) component_count: u16,
-    /// Where the hop limit stands; zero, where no field can be, for none.
-    hop_limit_at: u16,
-    nonce: u32,
-    flags: u32,
-}
-
-/// Bits of [`Brief`].
-mod flag {
-    pub(super) const HAS_NONCE: u32 = 1;
-    pub(super) const CAN_BE_PREFIX: u32 = 2;
-    pub(super) const MUST_BE_FRESH: u32 = 4;
-    pub(super) const ENDS_IN_IMPLICIT_DIGEST: u32 = 8;
-    pub(super) const HAS_FORWARDING_HINT: u32 = 16;
-}
-
-impl Brief {
-    /// Of a packet that is written in another language.
-    pub(crate) const NONE: Brief = Brief {
-        lifetime: Duration::ZERO,
-        name: Span::ABSENT,
-        component_count: 0,
-        hop_limit_at: 0,
-        nonce: 0,
-        flags: 0,
-    };
-
-    /// The name in the bytes of its packet.
-    #[inline]
-    pub(crate) fn name<'a>(&self, wire: &'a [u8]) -> NameRef<'a> {
-        NameRef::from_checked(self.name.of(wire).unwrap_or_default())
-    }
-
-    /// Where the hop limit stands, if there is one.
-    #[inline]
-    pub(crate) fn hop_limit_offset(&self) -> Option<usize> {
-        (self.hop_limit_at > 0).then_some(self.hop_limit_at.into())
-    }
-
-    #[inline]
-    pub(crate) fn nonce(&self) -> Option<Nonce> {
-        self.has(flag::HAS_NONCE).then_some(Nonce(self.nonce))
-    }
-
-    #[inline]
-    pub(crate) fn can_be_prefix(&self) -> bool {
-        self.has(flag::CAN_BE_PREFIX)
-    }
-
-    #[inline]
-    pub(crate) fn must_be_fresh(&self) -> bool {
-        self.has(flag::MUST_BE_FRESH)
-    }
-
-    #[inline]
-    pub(crate) fn ends_in_implicit_digest(&self) -> bool {
-        self.has(flag::ENDS_IN_IMPLICIT_DIGEST)
-    }
-
-    #[inline]
-    pub(crate) fn has_forwarding_hint(&self) -> bool {
-        self.has(flag::HAS_FORWARDING_HINT)
-    }
-
-    #[inline]
-    fn has(&self, flag: u32) -> bool {
-        self.flags & flag != 0
-    }
-
-    /// The same with another nonce, and where in `wire` that stands; `None` if there is none.
-    pub(crate) fn with_nonce(mut self, wire: &[u8], nonce: Nonce) -> Option<(usize, Self)> {
-        let old = self.nonce()?;
-        self.nonce = nonce.0;
-        // The Nonce follows the Name, with at most two flags and a hint between.
-        let mut reader = Reader::new(wire, "Interest");
-        let mut inside = reader.element().ok()?.map(|outer| reader.inside(outer, "Interest"))?;
-        while let Some(element) = inside.element().ok()? {
-            if element.kind == types::NONCE && element.value == &old.0.to_be_bytes()[..] {
-                return Some((element.value_start, self));
-            }
-        }
-        None
-    }
 }
 
 impl<'a> InterestView<'a> {
@@ -287,21 +196,19 @@ impl<'a> InterestView<'a> {
     }
 
     #[inline(always)]
-    pub(crate) fn brief(&self) -> Brief {
+    pub(crate) fn brief(&self) -> InterestBrief {
         let layout = &self.layout;
-        let flag = |flag, is_set| if is_set { flag } else { 0 };
-        Brief {
+        InterestBrief::new(InterestFacts {
             lifetime: layout.lifetime,
+            nonce: layout.nonce,
             name: layout.name,
             component_count: layout.component_count,
             hop_limit_at: layout.hop_limit.range().map_or(0, |range| range.start as u16),
-            nonce: layout.nonce.map_or(0, |nonce| nonce.0),
-            flags: flag(flag::HAS_NONCE, layout.nonce.is_some())
-                | flag(flag::CAN_BE_PREFIX, layout.can_be_prefix)
-                | flag(flag::MUST_BE_FRESH, layout.must_be_fresh)
-                | flag(flag::ENDS_IN_IMPLICIT_DIGEST, layout.ends_in_implicit_digest)
-                | flag(flag::HAS_FORWARDING_HINT, layout.forwarding_hint != Span::ABSENT),
-        }
+            can_be_prefix: layout.can_be_prefix,
+            must_be_fresh: layout.must_be_fresh,
+            ends_in_implicit_digest: layout.ends_in_implicit_digest,
+            has_forwarding_hint: layout.forwarding_hint != Span::ABSENT,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The NDN dialect: packet format v0.3, and the NDNLPv2 link protocol that carries it.
 
+mod brief;
 mod data;
 mod interest;
 pub mod lp;
@@ -11,8 +12,8 @@ pub use data::{DataBuilder, DataView};
 pub use interest::{DEFAULT_LIFETIME, ForwardingHint, InterestBuilder, InterestView};
 pub use signature::{KeyLocator, SignatureInfo, SignatureInfoBuilder, SignatureType};
 
-pub(crate) use data::Brief as DataBrief;
-pub(crate) use interest::{Brief as InterestBrief, with_hop_limit, with_nonce};
+pub(crate) use brief::{DataBrief, InterestBrief};
+pub(crate) use interest::{with_hop_limit, with_nonce};
 
 use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind};

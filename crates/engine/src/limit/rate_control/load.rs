@@ -20,6 +20,9 @@ pub(super) struct Load {
     seen: bool,
     /// When the link will have sent all Data that it was given.
     busy_until: Instant,
+    /// How much later than that it really is: nanoseconds, less than one, times the rate. A link that is reckoned too fast by that for
+    /// each Data has a queue that nobody sees.
+    later: u64,
     /// From an Interest that was forwarded to its Data.
     response_seconds: Option<f64>,
 }
@@ -32,6 +35,7 @@ impl Load {
             mean_bytes: FIRST_GUESS_BYTES,
             seen: false,
             busy_until: now,
+            later: 0,
             response_seconds: None,
         }
     }
@@ -41,8 +45,12 @@ impl Load {
         let weight = if self.seen { WEIGHT } else { 1.0 };
         self.seen = true;
         self.mean_bytes += weight * (bytes as f64 - self.mean_bytes);
-        let sending = Duration::from_nanos(bytes.saturating_mul(8_000_000_000) / self.bits_per_second);
-        self.busy_until = self.busy_until.max(now) + sending;
+        if self.busy_until < now {
+            (self.busy_until, self.later) = (now, 0);
+        }
+        let sending = bytes.saturating_mul(8_000_000_000).saturating_add(self.later);
+        self.busy_until += Duration::from_nanos(sending / self.bits_per_second);
+        self.later = sending % self.bits_per_second;
         if let Some(response) = response.map(Duration::as_secs_f64) {
             let average = self.response_seconds.get_or_insert(response);
             *average += WEIGHT * (response - *average);
@@ -68,6 +76,25 @@ impl Load {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_is_busy_as_long_as_its_rate_says_even_if_data_take_parts_of_nanoseconds() {
+        for rate in [10_000_000_000u64, 3_000_000_007, 1_000_000_000_000, 7] {
+            let mut load = Load::new(rate, 2, Instant::ZERO);
+            for data in 1..=1000 {
+                load.handle_data(Instant::ZERO, 1250, None);
+                let exact = u128::from(data * 1268u64) * 8_000_000_000 / u128::from(rate);
+                assert_eq!(u128::from(load.busy_until.as_nanos()), exact, "{data} at {rate}");
+            }
+        }
+        // What comes later waits for nothing of that.
+        let mut load = Load::new(10_000_000_000, 2, Instant::ZERO);
+        for second in 0..3 {
+            let now = Instant::from_secs(second);
+            load.handle_data(now, 1250, None);
+            assert_eq!(load.busy_until, now + Duration::from_nanos(1014));
+        }
+    }
 
     #[test]
     fn data_waits_as_long_as_the_link_takes_for_what_came_before() {

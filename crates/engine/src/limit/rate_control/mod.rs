@@ -152,7 +152,7 @@ impl RateControl {
             Method::Hobhis(_) => hobhis::shaping_rate(now, &self.load),
             Method::Mircc(mircc) => mircc.shaping_rate(now, &self.load),
         };
-        self.shaper.spend_turn(now, Duration::from_secs_f64(1.0 / per_second));
+        self.shaper.spend_turn(now, 1.0 / per_second);
     }
 
     /// Gives up all that waits.

@@ -108,6 +108,10 @@ impl DataPlane {
                 let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
                 self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
             }
+            // It may be kept for long, and must not keep all that it arrived with.
+            Outgoing::Data(data) if data.wire().is_small_part() => {
+                self.tell(Message::Data(data.moved(None)));
+            }
             Outgoing::Data(data) => self.tell(Message::Data(data)),
             Outgoing::Nack(interest, reason) => self.tell(Message::Nack(interest, reason)),
         }

@@ -323,9 +323,15 @@ impl ContentStore {
     pub(crate) fn prefetch_victims(&self, count: usize) -> Victims {
         let mut victims = Victims::new();
         if count > self.likely_room() {
-            self.eviction.likely_victims(count.min(64), &mut |id| {
+            // Those of the batch after this one, too: what is asked for now is not here when it is looked at next.
+            let count = count.min(64);
+            let mut seen = 0;
+            self.eviction.likely_victims(2 * count, &mut |id| {
                 self.entries.prefetch(id);
-                victims.push(id);
+                seen += 1;
+                if seen <= count {
+                    victims.push(id);
+                }
             });
         }
         victims

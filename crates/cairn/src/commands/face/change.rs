@@ -91,15 +91,15 @@ impl Settings {
 impl Settings {
     /// Whether a face lacks something that is asked for.
     fn differ_from(&self, face: &ControlParameters) -> bool {
-        fn differs<T: PartialEq>(asked: Option<T>, has: &Option<T>) -> bool {
-            asked.is_some() && asked != *has
+        fn differs<T: PartialEq + Copy>(asked: Option<T>, has: Option<T>) -> bool {
+            asked.is_some() && asked != has
         }
         let asked = self.parameters();
         let mask = asked.mask.unwrap_or(0);
-        differs(asked.face_persistency, &face.face_persistency)
-            || differs(asked.mtu_bytes, &face.mtu_bytes)
-            || differs(asked.base_congestion_marking_interval_ns, &face.base_congestion_marking_interval_ns)
-            || differs(asked.default_congestion_threshold_bytes, &face.default_congestion_threshold_bytes)
+        differs(asked.face_persistency, face.face_persistency)
+            || differs(asked.mtu_bytes, face.mtu_bytes)
+            || differs(asked.base_congestion_marking_interval_ns, face.base_congestion_marking_interval_ns)
+            || differs(asked.default_congestion_threshold_bytes, face.default_congestion_threshold_bytes)
             || asked.flags.unwrap_or(0) & mask != face.flags.unwrap_or(0) & mask
     }
 }

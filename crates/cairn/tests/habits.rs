@@ -60,6 +60,46 @@ fn that_nobody_reads_on_is_no_error_of_ours() {
 }
 
 #[test]
+fn a_batch_is_carried_out_to_its_end_though_nobody_reads_on() {
+    let world = World::new();
+    world.write("batch", b"status\ncs info\nstrategy set /a multicast\nstrategy set /b multicast\n");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = world.command(&["batch", "batch"]).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), errors(&output)), (Some(0), String::new()));
+    assert!(world.good(&["strategy", "list"]).contains("/b "));
+}
+
+#[test]
+fn a_bad_address_of_the_forwarder_is_told_with_where_it_stands() {
+    let world = World::new();
+    let mut status = world.command(&["status"]);
+    let output = status.env("NDN_CLIENT_TRANSPORT", "nowhere").output().unwrap();
+    assert!(errors(&output).contains("NDN_CLIENT_TRANSPORT: \"nowhere\""), "{}", errors(&output));
+    world.write(".ndn/client.conf", b"transport=nowhere\n");
+    let mut status = world.command(&["status"]);
+    let output = status.env_remove("NDN_CLIENT_TRANSPORT").env("HOME", &world.folder).output().unwrap();
+    assert!(errors(&output).contains(".ndn/client.conf: \"nowhere\""), "{}", errors(&output));
+}
+
+#[test]
+fn a_file_for_the_simulator_and_one_for_the_lab_are_told_apart() {
+    let world = World::new();
+    world.write("line.toml", LINE.as_bytes());
+    let output = world.run(&["lab", "run", "line.toml", "--on", "sim"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("cairn sim run"), "{}", errors(&output));
+    world.good(&["lab", "new", "lab.toml"]);
+    let output = world.run(&["sim", "run", "lab.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("cairn lab run lab.toml"), "{}", errors(&output));
+    world.write("never.toml", LINE.replace("100 ms", "0 s").as_bytes());
+    let output = world.run(&["sim", "run", "never.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("duration must be more than zero"), "{}", errors(&output));
+}
+
+#[test]
 fn a_full_disk_is_told_in_words_and_a_full_log_ends_nothing() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let world = World::new();
@@ -158,6 +198,12 @@ fn wrong_usage_is_told_from_failure() {
         &["traffic", "consume", "/lab/{seq}"],
         &["get", "lab"],
         &["node", "config"],
+        &["traffic", "consume", "/lab/{seq}", "--window", "0"],
+        &["traffic", "produce", "/lab", "--nack", "2"],
+        &["sim", "run", "line.toml", "--repeats", "0"],
+        &["sim", "run", "line.toml", "--workers", "0"],
+        &["sim", "swarm", "--seeds", "0"],
+        &["lab", "run", "lab.toml", "--repeats", "0"],
     ] {
         assert_eq!(world.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
@@ -175,6 +221,7 @@ fn a_configuration_is_checked_to_its_last_word() {
         ("[[authorize]]\ncertificate = \"missing.cert\"\n", "missing.cert: No such file"),
         ("[log]\nfilter = \"x=loud\"\n", "log filter x=loud"),
         ("[udp]\nlisten = 5\n", "line 2"),
+        ("[udp]\nlisten = [\"127.0.0.1\"]\n", "line 2: not a numeric address with a port"),
     ] {
         world.write("bad.toml", text.as_bytes());
         for arguments in [&["node", "config", "bad.toml"][..], &["node", "run", "-c", "bad.toml"]] {

@@ -85,6 +85,16 @@ fn faces_routes_strategies_and_the_store_are_managed() {
     assert!(node.say(&["face", "create", "udp://127.0.0.1:9"]).ends_with("to udp4://127.0.0.1:9 created\n"));
     let face = node.json(&["face", "create", "udp4://127.0.0.1:9"]);
     assert_eq!((&face["result"], &face["remote"]), (&"exists".into(), &"udp4://127.0.0.1:9".into()));
+    // It gets the settings that are given, or they are refused; none are passed over.
+    let again = ["face", "create", "udp4://127.0.0.1:9", "--mtu", "1300", "--persistency", "permanent"];
+    for result in ["updated", "exists"] {
+        let face = node.json(&again);
+        assert_eq!((&face["result"], &face["mtu_bytes"]), (&result.into(), &1300.into()));
+    }
+    let shown = node.json(&["face", "show", "udp4://127.0.0.1:9"]);
+    assert_eq!((&shown["mtu_bytes"], &shown["persistency"]), (&1300.into(), &"permanent".into()));
+    let problem = node.complain(&["face", "create", "udp4://127.0.0.1:9", "--local-fields", "on"]);
+    assert!(problem.contains("local-fields"), "{problem}");
     let number = face["face_id"].to_string();
 
     // What such a face cannot be is refused as in NFD, and not passed over.
@@ -113,7 +123,9 @@ fn faces_routes_strategies_and_the_store_are_managed() {
     assert!(node.say(&["strategy", "set", "/lab", "multicast"]).contains("multicast/v=5"));
     let shown = node.json(&["strategy", "show", "/lab/y"]);
     assert_eq!(shown[0]["strategy"], "/localhost/nfd/strategy/multicast/v=5");
+    assert!(node.say(&["strategy", "set", "/lab", "asf/max-timeouts~5"]).contains("asf/v=5/max-timeouts~5"));
     node.say(&["strategy", "unset", "/lab"]);
+    assert!(node.complain(&["strategy", "unset", "/"]).contains("cairn strategy set /"));
     assert!(node.complain(&["strategy", "set", "/lab", "nonsense"]).contains("404"));
 
     assert!(node.say(&["cs", "config", "--capacity", "1k", "--serve", "off"]).contains("capacity 1000"));
@@ -128,6 +140,24 @@ fn faces_routes_strategies_and_the_store_are_managed() {
     let all = node.json(&["status", "--all"]);
     assert_eq!(all["content_store"]["capacity"], 1000);
     assert_eq!(node.json(&["route", "list", "/lab"]), serde_json::json!([]), "gone with its face");
+}
+
+#[test]
+fn a_neighbour_whose_command_comes_back_is_told_what_allows_it() {
+    let by_datagrams = |node: &Node| {
+        let channels = node.json(&["face", "channels"]);
+        let mut channels = channels.as_array().unwrap().iter().filter_map(|channel| channel.as_str());
+        let channel = channels.find(|channel| channel.starts_with("udp4://")).unwrap().to_owned();
+        node.cairn(&["route", "add", "/neighbour", "0", "--connect", &channel])
+    };
+    let refused = by_datagrams(&Node::start("aloof", ""));
+    let problem = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        !refused.status.success() && problem.contains("`localhop = true` below [management]"),
+        "{problem}"
+    );
+    let allowed = by_datagrams(&Node::start("open", "[management]\nlocalhop = true\n"));
+    assert!(allowed.status.success(), "{}", String::from_utf8_lossy(&allowed.stderr));
 }
 
 #[test]

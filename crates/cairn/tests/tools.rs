@@ -184,6 +184,39 @@ fn keys_travel_in_safe_bags_and_listings_tell_all() {
 }
 
 #[test]
+fn what_is_not_in_the_key_store_is_not_there_to_be_listed_or_deleted() {
+    let world = World::new();
+    world.good(&["key", "new", "/lab"]);
+    for arguments in [["key", "list", "/nobody"], ["key", "delete", "/nobody"]] {
+        let output = world.run(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {errors}");
+        assert!(errors.contains("is not in the key store") && !errors.contains("[y/N]"), "{errors}");
+    }
+    let listed = json(&world.good(&["key", "list", "/lab", "--json"]));
+    let certificate = listed[0]["keys"][0]["certificates"][0]["name"].as_str().unwrap();
+    for name in ["/lab", listed[0]["keys"][0]["name"].as_str().unwrap(), certificate] {
+        let output = world.run(&["key", "delete", name]);
+        assert!(String::from_utf8_lossy(&output.stderr).contains("[y/N]"), "{name}");
+    }
+    world.good(&["key", "delete", "--yes", certificate]);
+    assert!(world.good(&["key", "list", "/lab"]).contains("/lab/KEY/"));
+}
+
+#[test]
+fn a_check_says_whose_certificate_it_lacks() {
+    let world = World::new();
+    certify(&world);
+    assert!(world.good(&["cert", "check", "alice.cert", "--anchor", "root.cert"]).contains("trusted"));
+    world.good(&["key", "new", "/other"]);
+    world.good(&["cert", "export", "/other", "-o", "other.cert"]);
+    let output = world.run(&["cert", "check", "alice.cert", "--anchor", "other.cert"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(errors.contains("it leads to /lab/KEY/") && errors.contains("--with"), "{errors}");
+}
+
+#[test]
 fn a_folder_is_served_with_listings_and_nothing_beside_it() {
     let mut world = World::new();
     let file = bytes(50_000);

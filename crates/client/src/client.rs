@@ -23,6 +23,10 @@ const COMMAND_ATTEMPTS: u32 = 3;
 /// its own management yet.
 const COMMAND_REST: Duration = Duration::from_millis(200);
 
+/// Why most commands from other hosts, or by datagrams, come back.
+const NEIGHBOURS: &str = "; a forwarder takes commands from other hosts and over UDP only where it is told to: \
+    a Cairn node with `localhop = true` below [management], NFD with localhop_security";
+
 /// What is kept for later while the answer to a command is waited for.
 const MAX_HAPPENED: usize = 16 << 10;
 
@@ -253,7 +257,8 @@ impl Client {
         let (module, verb) = command.words();
         let what = format!("{module} {verb}");
         let unsendable = |error: packet::DecodeError| ClientError::Unsendable(error.to_string());
-        let reach = if self.connection.remote().is_local() { Reach::Localhost } else { Reach::Localhop };
+        let is_local = self.connection.remote().is_local();
+        let reach = if is_local { Reach::Localhost } else { Reach::Localhop };
         let interest = command.interest(reach, parameters).map_err(unsendable)?.lifetime(COMMAND_TIMEOUT);
         let mut failure = "no answer in time".to_owned();
         for _ in 0..COMMAND_ATTEMPTS {
@@ -267,7 +272,8 @@ impl Client {
                     return ControlResponse::decode(data.content()).map_err(malformed);
                 }
                 Answer::Nack(reason) => {
-                    failure = format!("the command came back ({reason})");
+                    let why = if is_local { "" } else { NEIGHBOURS };
+                    failure = format!("the command came back ({reason}){why}");
                     self.rest(COMMAND_REST)?;
                 }
                 Answer::Timeout => {}

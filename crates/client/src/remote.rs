@@ -57,8 +57,18 @@ pub enum Family {
 
 /// A text that is no address of a forwarder.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?}: a forwarder's address is unix:///path, tcp://host[:port] or udp://host[:port]")]
-pub struct RemoteError(String);
+#[error("{place}{text:?}: a forwarder's address is unix:///path, tcp://host[:port] or udp://host[:port]")]
+pub struct RemoteError {
+    text: String,
+    /// Where it stands, and a colon; empty if whoever asks knows that.
+    place: String,
+}
+
+impl RemoteError {
+    fn found_in(self, place: impl fmt::Display) -> Self {
+        RemoteError { place: format!("{place}: "), ..self }
+    }
+}
 
 impl Remote {
     /// The forwarder that is meant when none is named: NDN_CLIENT_TRANSPORT from the environment, `transport=` from
@@ -71,14 +81,14 @@ impl Remote {
         if let Ok(uri) = std::env::var("NDN_CLIENT_TRANSPORT")
             && !uri.is_empty()
         {
-            return uri.parse();
+            return uri.parse().map_err(|error: RemoteError| error.found_in("NDN_CLIENT_TRANSPORT"));
         }
         let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".ndn/client.conf"));
         for file in home.into_iter().chain([PathBuf::from("/etc/ndn/client.conf")]) {
-            if let Ok(text) = std::fs::read_to_string(file)
+            if let Ok(text) = std::fs::read_to_string(&file)
                 && let Some(uri) = transport_in(&text)
             {
-                return uri.parse();
+                return uri.parse().map_err(|error: RemoteError| error.found_in(file.display()));
             }
         }
         let mut candidates: Vec<PathBuf> = WELL_KNOWN.iter().map(PathBuf::from).collect();
@@ -127,7 +137,7 @@ impl FromStr for Remote {
     type Err = RemoteError;
 
     fn from_str(text: &str) -> Result<Self, RemoteError> {
-        let wrong = || RemoteError(text.to_owned());
+        let wrong = || RemoteError { text: text.to_owned(), place: String::new() };
         let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
         let host = |family| parse_host(rest, family).ok_or_else(wrong);
         match scheme {

@@ -57,7 +57,10 @@ pub enum SimError {
     LinkService(#[from] link::v2::ConfigError),
     /// So much happened at one instant that it will hardly ever end: packets run in a circle of links without delay, or an
     /// application wakes itself at once again and again.
-    #[error("time stands still at {0}: more than ten million events at one instant")]
+    #[error(
+        "time stands still at {0}: more than ten million events at one instant; either packets run in a circle of links \
+         without delay, or somebody asks without end for what its own node answers at once"
+    )]
     TimeStandsStill(Instant),
     /// A parameter out of its range.
     #[error("{what} is {value}, but must be {must}")]

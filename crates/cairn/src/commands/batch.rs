@@ -69,6 +69,10 @@ impl BatchArguments {
         let mut failed = 0;
         for (number, line) in &lines {
             let Err(error) = line.run_on(&mut forwarder) else { continue };
+            if error.is_closed_pipe() {
+                // The command was carried out, and so are those that come.
+                continue;
+            }
             failed += 1;
             let error = ToolError::other(format!("line {number}: {error}"));
             if !self.keep_going {

@@ -344,18 +344,27 @@ fn check(file: &Path, anchors: &[PathBuf], with: &[PathBuf]) -> Result<ExitCode,
             continue;
         }
         validator.validate(now, Subject::Data(certificate.data().clone()));
+        let mut missing = None;
         while let Some(asked) = validator.poll_interest() {
             match known.iter().find(|known| asked.name().is_prefix_of(known.name())) {
                 Some(known) => {
                     validator.handle_data(now, known.data());
                 }
-                None => validator.handle_failure(asked.name(), FetchFailure::Unsendable),
+                None => {
+                    missing = Some(asked.name().to_string());
+                    validator.handle_failure(asked.name(), FetchFailure::Unsendable);
+                }
             }
         }
         match validator.poll_outcome().map(|outcome| outcome.verdict) {
             Some(Ok(signer)) => output::line(format_args!("{name}: trusted, signed by {}", signer.name()))?,
             Some(Err(refusal)) => {
-                tell!("{name}: refused: {refusal}");
+                match missing {
+                    Some(signer) => tell!(
+                        "{name}: refused: it leads to {signer}, which is neither an anchor nor in a file that --with names"
+                    ),
+                    None => tell!("{name}: refused: {refusal}"),
+                }
                 all_trusted = false;
             }
             None => all_trusted = false,

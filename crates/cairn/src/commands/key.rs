@@ -10,7 +10,7 @@ use packet::time::Duration;
 use packet::{Buffer, Component, Data, Name};
 use serde_json::json;
 use trust::certificate::names;
-use trust::store::KeyStore;
+use trust::store::{KeyStore, StoreError};
 use trust::text::{self, packets_in};
 use trust::{KeyKind, PrivateKey, SafeBag, UnixTime, ValidityPeriod, open_key_packet, to_key_packet};
 
@@ -186,6 +186,9 @@ impl NewArguments {
 }
 
 fn list(store: &KeyStore, only: Option<&Name>, as_json: bool) -> Result<(), ToolError> {
+    if let Some(only) = only {
+        must_hold(store, only)?;
+    }
     let default_identity = store.default_identity().ok();
     let mut found = Vec::new();
     for identity in store.identities()? {
@@ -246,7 +249,18 @@ fn print_tree(identity: &serde_json::Value) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// Fails if the store has not even the identity of `name`.
+fn must_hold(store: &KeyStore, name: &Name) -> Result<(), ToolError> {
+    let identity =
+        names::identity_of(name.as_ref()).map_or_else(|| name.clone(), |identity| identity.to_name());
+    if store.identities()?.contains(&identity) {
+        return Ok(());
+    }
+    Err(StoreError::Missing(name.to_string(), store.path().to_owned()).into())
+}
+
 fn delete(store: &KeyStore, name: &Name, yes: bool) -> Result<(), ToolError> {
+    must_hold(store, name)?;
     if !yes {
         tell!("Delete {name} and all below it, for good? [y/N]");
         let mut answer = String::new();

@@ -86,6 +86,10 @@ impl StrategyArguments {
                 let strategy = set.strategy.unwrap_or_else(|| strategy.clone());
                 report(forwarder, "set", prefix, Some(&strategy))
             }
+            StrategyCommand::Unset { prefix } if prefix.as_ref().component_count() == 0 => {
+                let problem = "/ always has a strategy: choose another with `cairn strategy set / STRATEGY`";
+                Err(ToolError::other(problem))
+            }
             StrategyCommand::Unset { prefix } => {
                 let parameters = ControlParameters { name: Some(prefix.clone()), ..Default::default() };
                 forwarder.command(Command::StrategyUnset, &parameters)?;
@@ -136,7 +140,17 @@ fn report(
 
 /// Reads a strategy as people write it.
 fn strategy(text: &str) -> Result<Name, String> {
-    let uri = if text.starts_with('/') { text.to_owned() } else { format!("/localhost/nfd/strategy/{text}") };
+    let uri = match text.split_once('/') {
+        Some(("", _)) => text.to_owned(),
+        // Parameters stand behind a version. A forwarder that has another says so.
+        Some((word, parameters)) if parameters.contains('~') && !parameters.starts_with("v=") => {
+            let known = engine::strategy_names().map(|name| name.to_string());
+            let mut known = known.filter(|name| name.split('/').nth(4) == Some(word));
+            let base = known.next().ok_or_else(|| format!("{word} is no strategy that takes parameters"))?;
+            format!("{base}/{parameters}")
+        }
+        _ => format!("/localhost/nfd/strategy/{text}"),
+    };
     uri.parse().map_err(|error: packet::name::UriError| error.to_string())
 }
 
@@ -149,6 +163,7 @@ mod tests {
         let read = |text| strategy(text).unwrap().as_ref().to_string();
         assert_eq!(read("multicast"), "/localhost/nfd/strategy/multicast");
         assert_eq!(read("asf/v=5/max-timeouts~5"), "/localhost/nfd/strategy/asf/v=5/max-timeouts~5");
+        assert_eq!(read("asf/max-timeouts~5"), read("asf/v=5/max-timeouts~5"));
         assert_eq!(read("/localhost/nfd/strategy/asf"), "/localhost/nfd/strategy/asf");
         assert!(strategy("v=x").is_err());
     }

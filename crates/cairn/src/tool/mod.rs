@@ -67,14 +67,18 @@ impl ToolError {
     pub(crate) fn other(text: impl std::fmt::Display) -> ToolError {
         ToolError::Other(text.to_string())
     }
+
+    /// Whether whoever read our output went away: that is their business, and no error of ours.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        matches!(self, ToolError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
 }
 
 /// Says on standard error what went wrong, and gives the exit code.
 pub(crate) fn finish(result: Result<ExitCode, ToolError>) -> ExitCode {
     match result {
         Ok(code) => code,
-        // Whoever read our output went away: that is their business, and no error of ours.
-        Err(ToolError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             tell!("cairn: {error}");
             ExitCode::FAILURE

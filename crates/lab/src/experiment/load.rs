@@ -63,6 +63,9 @@ impl Experiment {
             Problems { file: shown.to_owned(), list }
         };
         let locator = Locator::new(text).map_err(|problem| problems(vec![problem]))?;
+        if let Some(problem) = locator.other_kind() {
+            return Err(problems(vec![problem]));
+        }
         let unknown = locator.unknown_keys();
         if !unknown.is_empty() {
             return Err(problems(unknown));

@@ -47,6 +47,18 @@ impl<'a> Locator<'a> {
         line_of(self.text, best)
     }
 
+    /// That this is no experiment but a scenario of the simulator, which has a `kind` or a `topology`.
+    pub(super) fn other_kind(&self) -> Option<Problem> {
+        let root = self.root.get_ref();
+        let key = ["kind", "topology"].into_iter().find(|key| entry(root, key).is_some())?;
+        Some(Problem {
+            line: self.line(key),
+            key: key.to_owned(),
+            message: "this is a scenario of the simulator, and no experiment of the lab".to_owned(),
+            suggestion: Some("`cairn sim run FILE` runs it".to_owned()),
+        })
+    }
+
     /// Every key that no table of an experiment knows.
     #[must_use]
     pub(super) fn unknown_keys(&self) -> Vec<Problem> {
@@ -165,6 +177,15 @@ mod tests {
         assert_eq!(locator.line("node.a.memory"), 3);
         assert_eq!(locator.line("route.0.path"), 6);
         assert_eq!(locator.line("nothing.at.all"), 1);
+    }
+
+    #[test]
+    fn a_scenario_of_the_simulator_is_sent_there() {
+        let text = "# A chain.\nkind = \"network\"\n[topology]\nkind = \"chain\"\n";
+        let problem = Locator::new(text).unwrap().other_kind().unwrap();
+        assert_eq!(problem.line, 2);
+        assert!(problem.suggestion.unwrap().contains("cairn sim run"));
+        assert_eq!(Locator::new(TEXT).unwrap().other_kind(), None);
     }
 
     #[test]

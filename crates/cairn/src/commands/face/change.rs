@@ -15,7 +15,7 @@ use crate::tool::units::{duration, size};
 /// How the addresses of faces begin that forwarders have for themselves.
 const OWN_FACES: [&str; 3] = ["internal:", "contentstore:", "null:"];
 
-/// Make a face to a peer. One that exists already is as good.
+/// Make a face to a peer. One that exists already is as good, and gets the settings that are given.
 #[derive(Debug, Args)]
 pub(super) struct CreateArguments {
     /// Where to: udp://host:port, tcp://host:port (the port may be left out), an Ethernet address in brackets after ether:// …
@@ -88,6 +88,22 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Whether a face lacks something that is asked for.
+    fn differ_from(&self, face: &ControlParameters) -> bool {
+        fn differs<T: PartialEq + Copy>(asked: Option<T>, has: Option<T>) -> bool {
+            asked.is_some() && asked != has
+        }
+        let asked = self.parameters();
+        let mask = asked.mask.unwrap_or(0);
+        differs(asked.face_persistency, face.face_persistency)
+            || differs(asked.mtu_bytes, face.mtu_bytes)
+            || differs(asked.base_congestion_marking_interval_ns, face.base_congestion_marking_interval_ns)
+            || differs(asked.default_congestion_threshold_bytes, face.default_congestion_threshold_bytes)
+            || asked.flags.unwrap_or(0) & mask != face.flags.unwrap_or(0) & mask
+    }
+}
+
 impl CreateArguments {
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
         let parameters = ControlParameters {
@@ -96,7 +112,13 @@ impl CreateArguments {
             ..self.settings.parameters()
         };
         let (face, what) = create(forwarder, &parameters)?;
-        report(forwarder, what, &face)
+        match face.face_id {
+            Some(number) if what == "exists" && self.settings.differ_from(&face) => {
+                let updated = update(forwarder, number, &self.settings)?;
+                report(forwarder, "updated", &updated)
+            }
+            _ => report(forwarder, what, &face),
+        }
     }
 }
 
@@ -117,22 +139,29 @@ pub(in crate::commands) fn create(
 impl UpdateArguments {
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
         let face = self.face.must_find(forwarder)?;
-        let parameters = ControlParameters { face_id: Some(face.face_id), ..self.settings.parameters() };
-        let response = forwarder.try_command(Command::FacesUpdate, &parameters)?;
-        if response.code == StatusCode::Conflict
-            && let Some(conflicts) = response.parameters()?
-        {
-            let conflicts = parameters_json(&conflicts);
-            let settings = conflicts.as_object().into_iter().flatten();
-            let settings: Vec<String> = settings.map(|(key, value)| format!("{key} {value}")).collect();
-            let (number, settings) = (face.face_id, settings.join(", "));
-            return Err(ToolError::other(format!(
-                "face {number} cannot have {settings}; nothing was changed"
-            )));
-        }
-        let updated = accepted(Command::FacesUpdate, &response)?;
+        let updated = update(forwarder, face.face_id, &self.settings)?;
         report(forwarder, "updated", &updated)
     }
+}
+
+/// Changes a face; gives what it is now.
+fn update(
+    forwarder: &mut Forwarder,
+    number: u64,
+    settings: &Settings,
+) -> Result<ControlParameters, ToolError> {
+    let parameters = ControlParameters { face_id: Some(number), ..settings.parameters() };
+    let response = forwarder.try_command(Command::FacesUpdate, &parameters)?;
+    if response.code == StatusCode::Conflict
+        && let Some(conflicts) = response.parameters()?
+    {
+        let conflicts = parameters_json(&conflicts);
+        let settings = conflicts.as_object().into_iter().flatten();
+        let settings: Vec<String> = settings.map(|(key, value)| format!("{key} {value}")).collect();
+        let settings = settings.join(", ");
+        return Err(ToolError::other(format!("face {number} cannot have {settings}; nothing was changed")));
+    }
+    accepted(Command::FacesUpdate, &response)
 }
 
 impl DestroyArguments {

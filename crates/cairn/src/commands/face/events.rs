@@ -11,7 +11,8 @@ use crate::tool::forwarder::Forwarder;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::output;
 
-/// Print what happens to faces, as it happens, until Ctrl-C. A forwarder that goes away is waited for.
+/// Print what happens to faces, as it happens, until Ctrl-C. The first events may be a second old. A forwarder that goes away is
+/// waited for.
 #[derive(Debug, Args)]
 pub(super) struct EventArguments {
     /// Stop after so many events.

@@ -30,7 +30,7 @@ pub(crate) struct RunArguments {
     #[arg(long, default_value = "runs")]
     runs: PathBuf,
     /// Other numbers of repeats than the experiment says.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
     /// Only cases whose name holds this text.
     #[arg(long)]
@@ -62,14 +62,12 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let text = format!("{text}\n[[sweep]]\nkey = {:?}\nvalues = [{}]\n", arguments.key, values.join(", "));
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let shown = format!("{} with --key and --values", path.display());
-    let experiment = Experiment::parse(&name, &shown, &text)
-        .map_err(|problems| ToolError::other(format_args!("\n{problems}")))?;
+    let experiment = Experiment::parse(&name, &shown, &text).map_err(ToolError::other)?;
     carry_out(&experiment, &arguments.run)
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Outcome {
-    let experiment = Experiment::read(&arguments.file)
-        .map_err(|problems| ToolError::other(format_args!("\n{problems}")))?;
+    let experiment = Experiment::read(&arguments.file).map_err(ToolError::other)?;
     carry_out(&experiment, arguments)
 }
 

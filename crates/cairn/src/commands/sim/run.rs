@@ -1,10 +1,12 @@
 //! `cairn sim run FILE`.
 
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use packet::time::Duration;
 use toml::Table;
 
 use super::output::{self, Format, Group};
@@ -21,7 +23,7 @@ pub(crate) struct Run {
     #[arg(long)]
     seed: Option<u64>,
     /// Run with so many seeds, one after the other, whatever the file says.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     repeats: Option<u64>,
     /// Write the traces that the file asks for into this folder, one folder for each run; or the tables and figures of a study.
     #[arg(long, value_name = "FOLDER")]
@@ -31,7 +33,7 @@ pub(crate) struct Run {
     format: Format,
     /// Runs at a time; as many as there are cores, otherwise. The results are the same with any number.
     #[arg(long, value_name = "N")]
-    workers: Option<usize>,
+    workers: Option<NonZeroUsize>,
     /// Print everything as JSON.
     #[arg(long)]
     json: bool,
@@ -50,10 +52,20 @@ impl Run {
             .map_err(|error| format!("{}: {error}", self.file.display()))?;
         let table = self.parse(&text)?;
         match table.get("kind").and_then(toml::Value::as_str) {
-            None | Some("network") => self.run_network(&text, table),
-            Some(kind) if lab::study::KINDS.contains(&kind) => {
-                study::run(&self.file, &text, self.out.as_deref(), self.workers, self.json)
+            // There nodes are tables by name, here they are a list.
+            None if table.get("node").is_some_and(toml::Value::is_table) => {
+                let file = self.file.display();
+                Err(format!("{file}: this is an experiment of the lab; run it with: cairn lab run {file}")
+                    .into())
             }
+            None | Some("network") => self.run_network(&text, table),
+            Some(kind) if lab::study::KINDS.contains(&kind) => study::run(
+                &self.file,
+                &text,
+                self.out.as_deref(),
+                self.workers.map(NonZeroUsize::get),
+                self.json,
+            ),
             Some(other) => {
                 let (file, kinds) = (self.file.display(), lab::study::KINDS.join(", "));
                 Err(format!("{file}: kind {other:?} is not known; there are network, {kinds}").into())
@@ -94,9 +106,10 @@ impl Run {
         let points = sweep::points(&scenario.sweep).map_err(|error| format!("{file}: {error}"))?;
         let jobs = self.jobs(&scenario, &table, &points)?;
         let folder = self.file.parent().unwrap_or(Path::new("")).to_owned();
-        let results = workers::do_all(&jobs, self.workers.unwrap_or_else(workers::cores), |job| {
-            self.run_one(job, &folder)
-        });
+        let results =
+            workers::do_all(&jobs, self.workers.map_or_else(workers::cores, NonZeroUsize::get), |job| {
+                self.run_one(job, &folder)
+            });
         let mut groups: Vec<Group> =
             points.into_iter().map(|point| Group { point, outcomes: Vec::new() }).collect();
         for (job, result) in jobs.iter().zip(results) {
@@ -131,6 +144,9 @@ impl Run {
     }
 
     fn run_one(&self, job: &Job, folder: &Path) -> Result<Outcome, Failure> {
+        if job.scenario.duration.0 == Duration::ZERO {
+            return Err("duration must be more than zero".into());
+        }
         let mut built = build::build(&job.scenario, folder, job.seed)?;
         built.network.run_for(job.scenario.duration.0)?;
         if let Some(out) = &self.out {

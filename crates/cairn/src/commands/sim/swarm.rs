@@ -1,6 +1,7 @@
 //! `cairn sim swarm`.
 
 use std::io::Write as _;
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -14,17 +15,17 @@ pub(crate) struct Swarm {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// So many seeds, one after the other.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// Networks at a time; as many as there are cores, otherwise.
     #[arg(long, value_name = "N")]
-    workers: Option<usize>,
+    workers: Option<NonZeroUsize>,
 }
 
 impl Swarm {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let seeds: Vec<u64> = (self.seed..self.seed.saturating_add(self.seeds)).collect();
-        let workers = self.workers.unwrap_or_else(workers::cores);
+        let workers = self.workers.map_or_else(workers::cores, NonZeroUsize::get);
         let outcomes = workers::do_all(&seeds, workers, |&seed| sim::swarm::run(seed));
         let mut to = std::io::stdout().lock();
         let (mut failures, mut fetched, mut hops) = (0, 0, 0);

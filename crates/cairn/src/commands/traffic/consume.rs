@@ -1,5 +1,6 @@
 //! The side that asks.
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
@@ -35,9 +36,9 @@ pub(super) struct ConsumeArguments {
     poisson: bool,
     /// Interests on their way at once; with --rate too, the most there may be.
     #[arg(short, long, group = "load")]
-    window: Option<usize>,
+    window: Option<NonZeroUsize>,
     /// Stop after so many.
-    #[arg(short, long, value_name = "BYTES", value_parser = size)]
+    #[arg(short, long, value_name = "NUMBER", value_parser = size)]
     count: Option<u64>,
     /// Stop after so long.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
@@ -82,7 +83,7 @@ impl ConsumeArguments {
         let mut client = self.connect.client()?;
         let mut random = Random::from_seed(self.seed.unwrap_or_else(Clock::seed));
         let mut patterns = self.pattern.clone();
-        let window = self.window.unwrap_or(MAX_PENDING).max(1);
+        let window = self.window.map_or(MAX_PENDING, NonZeroUsize::get);
         let (mut tally, mut trips) = (Tally::default(), Histogram::new());
         let begin = client.now();
         let end = self.time.map_or(Instant::NEVER, |time| begin + time);

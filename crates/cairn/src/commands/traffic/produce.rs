@@ -32,10 +32,10 @@ pub(super) struct ProduceArguments {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0ms")]
     freshness: Duration,
     /// Send back this share of all Interests, for tests; 0.1 is one in ten.
-    #[arg(long, default_value = "0")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0")]
     nack: f64,
     /// Leave this share of all Interests unanswered.
-    #[arg(long, default_value = "0")]
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0")]
     ignore: f64,
     /// Results as JSON.
     #[arg(long)]
@@ -54,6 +54,11 @@ fn size_range(text: &str) -> Result<(u64, u64), String> {
     } else {
         Err(format!("payloads are at most {MAX_PAYLOAD} bytes, the smaller one first"))
     }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
 }
 
 impl ProduceArguments {

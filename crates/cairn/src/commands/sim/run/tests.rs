@@ -37,7 +37,7 @@ fn run(workers: usize) -> Run {
         repeats: None,
         out: None,
         format: Format::Csv,
-        workers: Some(workers),
+        workers: NonZeroUsize::new(workers),
         json: false,
     }
 }

@@ -58,9 +58,12 @@ impl Tree {
     }
 }
 
-/// The repository's root.
+/// The root of the repository that this was started in by `cargo`, which tells where it is. Where this was built says less: two checkouts
+/// that share a target folder share this program, too.
 pub(crate) fn root() -> Result<PathBuf, String> {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    own.as_deref()
+        .unwrap_or(Path::new(env!("CARGO_MANIFEST_DIR")))
         .parent()
         .map(Path::to_path_buf)
         .ok_or_else(|| "xtask has no parent folder".to_owned())

@@ -86,9 +86,7 @@ impl Settings {
             ..Default::default()
         }
     }
-}
 
-impl Settings {
     /// Whether a face lacks something that is asked for.
     fn differ_from(&self, face: &ControlParameters) -> bool {
         fn differs<T: PartialEq + Copy>(asked: Option<T>, has: Option<T>) -> bool {

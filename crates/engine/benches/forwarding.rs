@@ -309,7 +309,7 @@ impl World {
         };
         let upcoming = batch.packets.iter().zip(&batch.hashes).map(upcoming);
         upcoming.clone().for_each(|packet| self.engine.expect(packet));
-        self.engine.prepare(upcoming);
+        self.engine.prepare(upcoming, 0);
         for (packet, hashes) in batch.packets.into_iter().zip(&batch.hashes) {
             self.engine.receive_interest(self.now, CONSUMER, packet, hashes, &self.header);
         }
@@ -323,7 +323,7 @@ impl World {
         let upcoming = |hashes| Upcoming { dialect: Dialect::Ndn, hashes, nonce: None };
         let upcoming = batch.hashes.iter().map(upcoming);
         upcoming.clone().for_each(|packet| self.engine.expect(packet));
-        self.engine.prepare(upcoming);
+        self.engine.prepare(upcoming, 0);
         for (packet, hashes) in batch.packets.iter().zip(&batch.hashes) {
             self.engine.receive_data(self.now, PRODUCER, packet.clone(), hashes, &self.header);
         }

@@ -68,6 +68,7 @@ pub use spare_buffers::SpareBuffers;
 pub use strategy::{
     ParameterError, Situation, Strategy, StrategyError, StrategySpec, Trigger, strategy_names,
 };
+pub use tables::answers_due::DueAnswer;
 pub use tables::content_store::eviction::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{NextHop, RouteError};

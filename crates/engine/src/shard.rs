@@ -23,7 +23,6 @@ impl ShardMap {
 
     /// The engine for an Interest, or for Data without a token, by the hashes of its name.
     pub fn shard_of(&self, hashes: &PrefixHashes) -> u16 {
-        debug_assert!(!hashes.is_of_whole_only());
         let prefix = self.prefix_components.min(hashes.longest_known_prefix());
         let hash = hashes.prefix(prefix).unwrap_or_else(|| hashes.whole());
         // The low bits of the hash select buckets inside the engine; the high ones are still unused.

@@ -40,7 +40,7 @@ fn allocations(strategy: &str, eviction: EvictionPolicy, exchanges: u32) -> u64 
         let ((), counts) = ALLOCATOR.count(|| {
             let upcoming = Upcoming { dialect: Dialect::Ndn, hashes: &hashes, nonce: interest.nonce() };
             engine.expect(upcoming);
-            engine.prepare(std::iter::once(upcoming));
+            engine.prepare(std::iter::once(upcoming), 0);
             engine.receive_interest(now, CONSUMER, interest, &hashes, &LinkHeader::default());
             engine.receive_data(now, PRODUCER, data, &hashes, &LinkHeader::default());
             while engine.poll_transmit().is_some() {}

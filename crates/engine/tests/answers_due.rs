@@ -1,4 +1,4 @@
-//! The promise behind guessing hashes: a guess is right or is not made, and Data that comes in order is guessed.
+//! The promise behind recognising answers: what is recognised is the Data of just that name, and Data that comes in order is recognised.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
@@ -21,7 +21,7 @@ fn engine() -> Engine {
         let prefix: Name = format!("/{number}").parse().unwrap();
         engine.add_route(START, Dialect::Ndn, prefix.as_ref(), NextHop { face, cost: 0 }).unwrap();
         // Who never asks is not kept a record for.
-        assert_eq!(engine.guess_hash(face, Dialect::Ndn, prefix.as_ref()), None);
+        assert!(engine.due_answer(face, Dialect::Ndn, prefix.canonical()).is_none());
     }
     engine
 }
@@ -42,18 +42,23 @@ fn ask(engine: &mut Engine, now: Instant, name: &Name, nonce: u32) {
     while engine.poll_transmit().is_some() {}
 }
 
-/// Lets a Data arrive, its hash guessed if that can be; whether it was.
+/// Lets a Data arrive, recognised if that can be; whether it was.
 fn answer(engine: &mut Engine, now: Instant, producer: usize, name: &Name) -> bool {
     let data: Data = DataBuilder::new(name.clone()).build_with_digest().unwrap();
-    let mut hashes = engine.hasher().hash(Dialect::Ndn, name.components());
-    let guess = engine.guess_hash(PRODUCERS[producer], Dialect::Ndn, name.as_ref());
-    if let Some(guess) = guess {
-        assert_eq!(guess, hashes.whole(), "{name}");
-        hashes.set_whole(guess, name.components().count());
+    let face = PRODUCERS[producer];
+    let due = engine.due_answer(face, Dialect::Ndn, name.canonical());
+    match due {
+        Some(due) => {
+            assert_eq!(due.component_count(), name.components().count(), "{name}");
+            engine.receive_due_answer(now, face, data, due, &LinkHeader::default());
+        }
+        None => {
+            let hashes = engine.hasher().hash(Dialect::Ndn, name.components());
+            engine.receive_data(now, face, data, &hashes, &LinkHeader::default());
+        }
     }
-    engine.receive_data(now, PRODUCERS[producer], data, &hashes, &LinkHeader::default());
     while engine.poll_transmit().is_some() {}
-    guess.is_some()
+    due.is_some()
 }
 
 #[test]
@@ -123,4 +128,56 @@ fn guesses_are_right_and_all_data_is_passed_on_whatever_is_lost_repeated_late_or
         }
         assert!(guessed > 100, "seed {seed}: {guessed}");
     }
+}
+
+#[test]
+fn an_answer_that_comes_too_late_does_not_answer_who_got_the_number_of_its_interest() {
+    let mut engine = engine();
+    ask(&mut engine, START, &name(0, 0), 1);
+    assert!(!answer(&mut engine, START, 0, &name(0, 1)), "from now on it is wanted to be recognised");
+    for (round, other) in [(0, name(0, 7)), (1, name(0, 8))] {
+        let (wanted, header) = (name(0, 2 + round), LinkHeader::default());
+        ask(&mut engine, START, &wanted, 10 + round);
+        let due = engine.due_answer(PRODUCERS[0], Dialect::Ndn, wanted.canonical()).unwrap();
+        let data = |name: &Name| DataBuilder::new(name.clone()).build_with_digest().unwrap();
+        let hashes = engine.hasher().hash(Dialect::Ndn, wanted.components());
+        engine.receive_data(START, PRODUCERS[0], data(&wanted), &hashes, &header);
+        assert_eq!(engine.counters().satisfied, u64::from(2 * round + 1));
+        ask(&mut engine, START, &other, 20 + round);
+        if round == 1 {
+            // The other Interest has a ticket of its own, too.
+            assert!(engine.due_answer(PRODUCERS[0], Dialect::Ndn, other.canonical()).is_some());
+        }
+        engine.receive_due_answer(START, PRODUCERS[0], data(&wanted), due, &header);
+        assert_eq!(engine.counters().satisfied, u64::from(2 * round + 1), "the other Interest waits still");
+        assert!(engine.pending_interests().any(|interest| interest.name() == other.as_ref()));
+        let hashes = engine.hasher().hash(Dialect::Ndn, other.components());
+        engine.receive_data(START, PRODUCERS[0], data(&other), &hashes, &header);
+        assert_eq!(engine.counters().satisfied, u64::from(2 * round + 2));
+    }
+}
+
+#[test]
+fn a_recognised_answer_satisfies_all_who_wait_for_its_name_and_renews_what_is_kept() {
+    let mut engine = engine();
+    let wanted = name(0, 0);
+    ask(&mut engine, START, &wanted, 1);
+    assert!(!answer(&mut engine, START, 0, &name(0, 1)));
+    // One for just this name, one for it as a prefix, and one for a shorter prefix.
+    let prefix: Name = "/0/of/many".parse().unwrap();
+    ask(&mut engine, START, &wanted, 2);
+    for (number, name) in [&wanted, &prefix].into_iter().enumerate() {
+        let interest =
+            InterestBuilder::new(name.clone()).nonce(10 + number as u32).can_be_prefix(true).build().unwrap();
+        let hashes = engine.hasher().hash(Dialect::Ndn, name.components());
+        engine.receive_interest(START, CONSUMER, interest, &hashes, &LinkHeader::default());
+    }
+    assert_eq!(engine.pending_interests().count(), 3);
+    assert!(answer(&mut engine, START, 0, &wanted));
+    assert_eq!((engine.counters().satisfied, engine.pending_interests().count()), (3, 0));
+    assert_eq!(engine.content_store_counters().insertions, 1);
+    ask(&mut engine, START, &wanted, 3);
+    assert!(answer(&mut engine, START, 0, &wanted));
+    assert_eq!(engine.content_store_counters().insertions, 1);
+    assert_eq!(engine.content_store_counters().refreshes, 1);
 }

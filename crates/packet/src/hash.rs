@@ -52,7 +52,7 @@ impl NameHasher {
         hashes: &mut PrefixHashes,
     ) {
         let (parent, end) = (known.component_count().saturating_sub(1), usize::from(known.parent_end));
-        // Hashes of another language, or of nothing but a whole name, are no help.
+        // Hashes of another language, or of nothing, are no help.
         let is_known = parent < known.known.into() && known.prefixes[0] == self.start[dialect as usize];
         let shared = before.canonical().get(..end).filter(|_| is_known && end > 0);
         let mut pass = self.begin(dialect, hashes);
@@ -186,21 +186,6 @@ impl PrefixHashes {
     /// Prefixes with more components than this are not hashed (the whole name always is). Tables of prefixes
     /// refuse longer ones, so nothing is lost but routes of more than sixteen components.
     pub const MAX_PREFIX_COMPONENTS: usize = 16;
-
-    /// Makes these the hash of a whole name of so many components, when that is known from elsewhere, and of no prefix. Enough to receive
-    /// a Data with; whoever looks prefixes up needs all.
-    #[inline]
-    pub fn set_whole(&mut self, whole: NameHash, component_count: usize) {
-        self.whole = whole;
-        self.component_count = component_count as u16;
-        self.known = 0;
-    }
-
-    /// Whether nothing is known of the prefixes.
-    #[inline]
-    pub fn is_of_whole_only(&self) -> bool {
-        self.known == 0
-    }
 
     /// Hash of the whole name.
     #[inline]
@@ -400,17 +385,14 @@ mod tests {
             shared in proptest::collection::vec(proptest::collection::vec(0u8..3, 0..12), 0..20),
             endings in proptest::collection::vec(proptest::collection::vec(proptest::collection::vec(0u8..3, 0..12), 0..4), 2),
             same_dialect in any::<bool>(),
-            whole_only in any::<bool>(),
+            of_nothing in any::<bool>(),
         ) {
             let [before, name] = [0, 1].map(|which| {
                 let parts = shared.iter().chain(&endings[which]);
                 Name::from_components(parts.map(|part| Component::generic(part))).unwrap()
             });
             let dialect = if same_dialect { Dialect::Ndn } else { Dialect::Ccnx };
-            let mut known = hasher().hash(dialect, before.components());
-            if whole_only {
-                known.set_whole(known.whole(), known.component_count());
-            }
+            let known = if of_nothing { PrefixHashes::default() } else { hasher().hash(dialect, before.components()) };
             let mut hashes = PrefixHashes::default();
             hasher().hash_after(Dialect::Ndn, (before.as_ref(), &known), name.as_ref(), &mut hashes);
             let alone = hasher().hash(Dialect::Ndn, name.components());

@@ -216,7 +216,7 @@ impl Core {
         let Some(engine) = &mut self.nodes[node as usize].engine else { return };
         let batch = batch.iter().flatten().copied();
         batch.clone().for_each(|upcoming| engine.expect(upcoming));
-        engine.prepare(batch);
+        engine.prepare(batch, 0);
     }
 
     /// Asks a queue that decides late for the packet to send next.

@@ -1,10 +1,11 @@
-//! What can be done for packets before they are received: memory fetched, hashes guessed.
+//! What can be done for packets before they are received: memory fetched, answers recognised.
 
-use packet::{Dialect, NameHash, NameRef, PrefixHashes};
+use packet::{Dialect, PrefixHashes};
 use smallvec::SmallVec;
 
 use crate::engine::Engine;
 use crate::face::FaceId;
+use crate::tables::answers_due::DueAnswer;
 use crate::tables::entry_id::EntryId;
 use crate::tables::fib::FibNode;
 
@@ -20,11 +21,17 @@ pub struct Upcoming<'a> {
 }
 
 impl Engine {
-    /// The hash of the name of a Data that has arrived by `face`, if it is the one that the face was to send next by all likelihood. It
-    /// spares hashing the name. Ask once for each Data.
+    /// Whether a Data that has arrived by `face` is the one that the face was to send next by all likelihood; `name` is its name in canonical
+    /// form, which need not have been looked into. If it is, the name is known, need not be hashed, and
+    /// [`receive_due_answer`](Self::receive_due_answer) takes the Data. Ask once for each Data.
     #[inline]
-    pub fn guess_hash(&mut self, face: FaceId, dialect: Dialect, name: NameRef<'_>) -> Option<NameHash> {
-        self.faces.get_mut(face)?.answers_due.guess(&self.pending, face, dialect, name)
+    pub fn due_answer(&mut self, face: FaceId, dialect: Dialect, name: &[u8]) -> Option<DueAnswer> {
+        let due = self.faces.get_mut(face)?.answers_due.guess(&mut self.pending, face, dialect, name)?;
+        if let Some(hash) = self.pending.hash_by_ticket(due.id, due.ticket) {
+            self.index.prefetch(hash);
+            self.store.prefetch_place(hash);
+        }
+        Some(due)
     }
 
     /// Hints that this packet will be received after some dozens of others, so that the places where the tables are asked for it are
@@ -41,9 +48,10 @@ impl Engine {
 
     /// Hints that these packets will be received next, so that the memory they will touch is fetched while others are worked
     /// on. Call [`expect`](Self::expect) for each of a batch of some dozens of packets, then this for all, then receive them one by one.
+    /// There may be `due_answers` among them beside those of `batch`, for which all else has been fetched.
     #[inline]
-    pub fn prepare<'a>(&mut self, batch: impl Iterator<Item = Upcoming<'a>> + Clone) {
-        let mut data = 0;
+    pub fn prepare<'a>(&mut self, batch: impl Iterator<Item = Upcoming<'a>> + Clone, due_answers: usize) {
+        let mut data = due_answers;
         for packet in batch.clone() {
             let fib = &self.fibs[packet.dialect as usize];
             if packet.nonce.is_none() {

@@ -1,7 +1,7 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, PitToken, PrefixHashes};
+use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, NameHash, PitToken, PrefixHashes};
 use smallvec::SmallVec;
 
 use super::expiry::is_remembered;
@@ -11,9 +11,20 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::{Face, FaceId, LinkType};
 use crate::scope;
+use crate::tables::answers_due::DueAnswer;
 use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Matches, PendingId};
+
+/// What is known of the name of a Data.
+#[derive(Clone, Copy)]
+struct DataName<'h> {
+    hash: NameHash,
+    /// Those of its prefixes, too, unless nobody has looked into it.
+    hashes: Option<&'h PrefixHashes>,
+    /// An Interest for just this name.
+    asked: Option<PendingId>,
+}
 
 impl Engine {
     /// Takes Data that arrived by `face`.
@@ -28,28 +39,52 @@ impl Engine {
         hashes: &PrefixHashes,
         header: &LinkHeader,
     ) {
+        let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
+        self.take_data(now, face, data, name, header);
+    }
+
+    /// Takes Data that arrived by `face` and was recognised by [`due_answer`](Self::due_answer).
+    #[inline]
+    pub fn receive_due_answer(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        data: Data,
+        due: DueAnswer,
+        header: &LinkHeader,
+    ) {
+        let Some(hash) = self.pending.hash_by_ticket(due.id, due.ticket) else {
+            // Something else has answered the Interest meanwhile.
+            let hashes = self.hasher.hash(data.dialect(), data.name().components());
+            return self.receive_data(now, face, data, &hashes, header);
+        };
+        self.take_data(now, face, data, DataName { hash, hashes: None, asked: Some(due.id) }, header);
+    }
+
+    fn take_data(&mut self, now: Instant, face: FaceId, data: Data, name: DataName<'_>, header: &LinkHeader) {
         if let Err(reason) = self.admit_data(face, &data) {
             return self.drop_packet(face, reason);
         }
         let mut matches = Matches::new();
-        let known = self.look_up_data(&data, hashes, &mut matches);
+        let known = self.look_up_data(&data, name, &mut matches);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
         if matches.is_empty() {
-            return self.take_unsolicited(now, face, &data, hashes, known, cacheable);
+            return self.take_unsolicited(now, face, &data, name.hash, known, cacheable);
         }
         if cacheable {
-            self.store.insert(&mut self.index, now, &data, hashes.whole(), known);
+            self.store.insert(&mut self.index, now, &data, name.hash, known);
         }
         match matches.as_slice() {
-            &[id] => self.satisfy(now, face, data, hashes, header, id),
-            several => self.satisfy_several(now, face, &data, hashes, header, several),
+            &[id] => self.satisfy(now, face, data, name, header, id),
+            several => self.satisfy_several(now, face, &data, name, header, several),
         }
     }
 
     /// Whether a pending Interest waits for this Data. `hashes` are those of its name under [`Engine::hasher`].
     pub fn awaits(&self, data: &Data, hashes: &PrefixHashes) -> bool {
         let mut matches = Matches::new();
-        self.look_up_data(data, hashes, &mut matches);
+        let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
+        self.look_up_data(data, name, &mut matches);
         !matches.is_empty()
     }
 
@@ -68,19 +103,20 @@ impl Engine {
 
     /// Finds all pending Interests that the Data answers; gives the kept Data of the same name.
     #[inline]
-    fn look_up_data(&self, data: &Data, hashes: &PrefixHashes, matches: &mut Matches) -> Option<CachedId> {
+    fn look_up_data(&self, data: &Data, name: DataName<'_>, matches: &mut Matches) -> Option<CachedId> {
+        let DataName { hash, hashes, asked } = name;
         let mut known = None;
-        let hash = hashes.whole();
         for id in self.index.candidates(hash) {
             match EntryId::from_raw(id) {
                 EntryId::Pending(id) => {
-                    let fits = self.pending.get(id).is_some_and(|entry| {
-                        entry.hash() == hash
+                    let fits = asked == Some(id)
+                        || self.pending.get(id).is_some_and(|entry| {
+                            entry.hash() == hash
                             && entry.name() == data.name()
                             // In NDN a Data answers every Interest for its name; in CCNx selectors may object.
                             && (entry.interest.dialect() == data.dialect())
                             && (data.dialect() == Dialect::Ndn || entry.interest.matches(data))
-                    });
+                        });
                     if fits {
                         matches.push(id);
                     }
@@ -100,7 +136,7 @@ impl Engine {
         now: Instant,
         face: FaceId,
         data: &Data,
-        hashes: &PrefixHashes,
+        hash: NameHash,
         known: Option<CachedId>,
         cacheable: bool,
     ) {
@@ -112,7 +148,7 @@ impl Engine {
             UnsolicitedPolicy::AdmitAll => true,
         };
         if welcome && cacheable {
-            self.store.insert(&mut self.index, now, data, hashes.whole(), known);
+            self.store.insert(&mut self.index, now, data, hash, known);
         }
     }
 
@@ -123,13 +159,13 @@ impl Engine {
         now: Instant,
         from: FaceId,
         data: Data,
-        hashes: &PrefixHashes,
+        name: DataName<'_>,
         header: &LinkHeader,
         id: PendingId,
     ) {
         let Some(entry) = self.pending.get_mut(id) else { return };
         if entry.watches_data {
-            return self.satisfy_with_strategy(now, from, &data, hashes, header, id);
+            return self.satisfy_with_strategy(now, from, &data, name, header, id);
         }
         let freshness = data.freshness();
         let (mut data, mut others) = (Some(data), entry.in_records.len());
@@ -167,12 +203,12 @@ impl Engine {
         now: Instant,
         from: FaceId,
         data: &Data,
-        hashes: &PrefixHashes,
+        name: DataName<'_>,
         header: &LinkHeader,
         id: PendingId,
     ) {
         self.mark_satisfied(now, from, data, id);
-        let outcome = self.show_data(now, from, data, hashes, header, id);
+        let outcome = self.show_data(now, from, data, name, header, id);
         if outcome.finished {
             return;
         }
@@ -221,7 +257,7 @@ impl Engine {
         now: Instant,
         from: FaceId,
         data: &Data,
-        hashes: &PrefixHashes,
+        name: DataName<'_>,
         header: &LinkHeader,
         id: PendingId,
     ) -> Outcome {
@@ -229,11 +265,14 @@ impl Engine {
         let own_hashes;
         let hashes = match self.pending.get(id) {
             // The strategy may want those of prefixes, too.
-            Some(entry) if entry.hash() != hashes.whole() || hashes.is_of_whole_only() => {
-                own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
-                &own_hashes
-            }
-            _ => hashes,
+            Some(entry) => match name.hashes.filter(|_| entry.hash() == name.hash) {
+                Some(hashes) => hashes,
+                None => {
+                    own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
+                    &own_hashes
+                }
+            },
+            None => return Outcome::default(),
         };
         self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
             strategy.after_data(situation, from, data);
@@ -246,7 +285,7 @@ impl Engine {
         now: Instant,
         from: FaceId,
         data: &Data,
-        hashes: &PrefixHashes,
+        name: DataName<'_>,
         header: &LinkHeader,
         several: &[PendingId],
     ) {
@@ -256,7 +295,7 @@ impl Engine {
             moment.response = moment.response.or(self.moment_of(now, from, id).response);
             self.mark_satisfied(now, from, data, id);
             if self.pending.get(id).is_some_and(|entry| entry.watches_data)
-                && self.show_data(now, from, data, hashes, header, id).finished
+                && self.show_data(now, from, data, name, header, id).finished
             {
                 continue;
             }

@@ -6,7 +6,7 @@ use packet::{Buffer, Dialect, Interest, LinkHeader, NackReason, NameRef, Nonce, 
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
-use crate::strategy::{Action, Situation, Strategy, Trigger};
+use crate::strategy::{Action, Situation, Strategy, Trigger, may_send};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{MAX_RECORDS, OutRecord, PendingId};
 use crate::transmit::{Outgoing, Waiting};
@@ -70,6 +70,14 @@ impl Engine {
         id: PendingId,
         trigger: Trigger,
     ) {
+        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
+        if trigger == Trigger::New
+            && let Some(next_hop) = self.obvious_next_hop(face, &interest, node, id)
+        {
+            let (non_discovery, congestion_mark) = (header.non_discovery, header.congestion_mark);
+            let fields = InterestFields { non_discovery, congestion_mark };
+            return self.put_out(now, id, interest, next_hop, fields);
+        }
         let occasion = Occasion {
             trigger,
             ingress: Some(face),
@@ -77,9 +85,29 @@ impl Engine {
             congestion_mark: header.congestion_mark,
             announcement: None,
         };
-        self.call_strategy_about(now, id, interest, hashes, occasion, |strategy, situation| {
+        self.call_strategy_about(now, id, interest, (hashes, node), occasion, |strategy, situation| {
             strategy.after_interest(situation);
         });
+    }
+
+    /// Where an Interest goes that has just become pending, if its strategy need not be asked and it may go there.
+    #[inline]
+    fn obvious_next_hop(
+        &mut self,
+        ingress: FaceId,
+        interest: &Interest,
+        node: FibNode,
+        id: PendingId,
+    ) -> Option<FaceId> {
+        let fib = &self.fibs[interest.dialect() as usize];
+        let instance = self.strategies.get(fib.strategy(node).0)?;
+        if !instance.sends_new_to_first || interest.has_forwarding_hint() {
+            return None;
+        }
+        let entry = self.pending.get_mut(id)?;
+        entry.watches_data = instance.watches_data;
+        let may_go = |face: &FaceId| may_send(&self.faces, interest, &entry.in_records, Some(ingress), *face);
+        fib.next_hops(node).iter().map(|hop| hop.face).find(may_go)
     }
 
     /// Calls the strategy of a pending Interest and carries out what it commands.
@@ -93,22 +121,22 @@ impl Engine {
     ) -> Outcome {
         let Some(entry) = self.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
-        self.call_strategy_about(now, id, interest, hashes, occasion, call)
+        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
+        self.call_strategy_about(now, id, interest, (hashes, node), occasion, call)
     }
 
-    /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
-    #[inline]
+    /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream. `node` is the longest match of
+    /// its name.
     fn call_strategy_about(
         &mut self,
         now: Instant,
         id: PendingId,
         interest: Interest,
-        hashes: &PrefixHashes,
+        (hashes, node): (&PrefixHashes, FibNode),
         occasion: Occasion<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
     ) -> Outcome {
         let fib = &self.fibs[interest.dialect() as usize];
-        let node = self.longest_match(interest.dialect(), interest.name(), hashes);
         let route =
             if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
         let Some(entry) = self.pending.get_mut(id) else { return Outcome::default() };
@@ -131,7 +159,7 @@ impl Engine {
             incoming_announcement: occasion.announcement,
         };
         if let Some(instance) = self.strategies.get_mut(fib.strategy(node).0) {
-            situation.entry.watches_data = instance.strategy.watches_data();
+            situation.entry.watches_data = instance.watches_data;
             call(&mut *instance.strategy, &mut situation);
         }
         // What almost always happens, apart: the Interest need not be shared with a command that follows.
@@ -233,7 +261,7 @@ impl Engine {
         new_nonce: Option<Nonce>,
         InterestFields { non_discovery, congestion_mark }: InterestFields,
     ) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.pending.get(id) else { return };
         let Some(target) = self.faces.get(face) else {
             return self.counters.drops.add(DropReason::UnknownFace, 1);
         };
@@ -252,6 +280,20 @@ impl Engine {
         {
             return self.counters.drops.add(DropReason::NoRoomForField, 1);
         }
+        self.put_out(now, id, interest, face, InterestFields { non_discovery, congestion_mark });
+    }
+
+    /// The same to a face that it may go to.
+    #[inline]
+    fn put_out(
+        &mut self,
+        now: Instant,
+        id: PendingId,
+        interest: Interest,
+        face: FaceId,
+        InterestFields { non_discovery, congestion_mark }: InterestFields,
+    ) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
         let record = OutRecord {
             face,
             nonce: interest.nonce().unwrap_or(Nonce(0)),

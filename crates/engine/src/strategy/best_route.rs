@@ -24,6 +24,10 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
 }
 
 impl Strategy for BestRoute {
+    fn sends_new_to_first(&self) -> bool {
+        true
+    }
+
     fn watches_data(&self) -> bool {
         false
     }

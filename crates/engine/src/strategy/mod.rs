@@ -29,7 +29,7 @@ use crate::tables::fib::NextHop;
 pub use parameters::ParameterError;
 pub(crate) use registry::Instance;
 pub use registry::{StrategyError, StrategySpec, strategy_names};
-pub(crate) use situation::Action;
+pub(crate) use situation::{Action, may_send};
 pub use situation::{Situation, Trigger};
 
 /// Decides where Interests go.
@@ -40,7 +40,15 @@ pub trait Strategy: fmt::Debug + Send {
     /// An Interest arrived, new or again, and no cache answered it.
     fn after_interest(&mut self, situation: &mut Situation<'_>);
 
-    /// Whether [`Strategy::after_data`] does anything. Where it does not, Data passes without being shown to the strategy.
+    /// Whether all it does about an Interest that nobody waited for before is to send it to the first of
+    /// [`Situation::eligible_next_hops`]. Where it is and there is one, the Interest goes there without
+    /// [`Strategy::after_interest`]. Never changes.
+    fn sends_new_to_first(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Strategy::after_data`] does anything. Where it does not, Data passes without being shown to the strategy. Never
+    /// changes.
     fn watches_data(&self) -> bool {
         true
     }

@@ -72,6 +72,9 @@ pub(crate) struct Instance {
     /// The prefix it was chosen for.
     pub(crate) prefix: Name,
     pub(crate) strategy: Box<dyn Strategy>,
+    /// What it says of itself, asked once.
+    pub(crate) watches_data: bool,
+    pub(crate) sends_new_to_first: bool,
 }
 
 impl StrategySpec {
@@ -130,7 +133,8 @@ impl StrategySpec {
         let mut parameters = self.parameters.clone();
         let strategy = (STRATEGIES[self.entry].start)(&mut parameters)?;
         parameters.finish()?;
-        Ok(Instance { name: self.name.clone(), prefix, strategy })
+        let (watches_data, sends_new_to_first) = (strategy.watches_data(), strategy.sends_new_to_first());
+        Ok(Instance { name: self.name.clone(), prefix, strategy, watches_data, sends_new_to_first })
     }
 }
 

@@ -62,6 +62,24 @@ pub(crate) enum Action {
     Tell(Box<Event>),
 }
 
+/// Whether `interest`, which came by `ingress` and for which `in_records` wait, may go to `face`.
+#[inline]
+pub(crate) fn may_send(
+    faces: &FaceTable,
+    interest: &Interest,
+    in_records: &[InRecord],
+    ingress: Option<FaceId>,
+    face: FaceId,
+) -> bool {
+    let Some(target) = faces.get(face) else { return false };
+    let back = ingress == Some(face) && target.config.link_type != LinkType::AdHoc;
+    let is_local = |face: FaceId| faces.get(face).is_some_and(|face| face.is_local());
+    let from_remote = || in_records.iter().all(|record| !is_local(record.face));
+    !back
+        && target.config.dialect == interest.dialect()
+        && scope::interest_may_leave(interest, from_remote, target.is_local())
+}
+
 impl Situation<'_> {
     /// The time.
     pub fn now(&self) -> Instant {
@@ -142,12 +160,7 @@ impl Situation<'_> {
     /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the Interest just came from,
     /// except on wireless media.
     pub fn may_send(&self, face: FaceId) -> bool {
-        let Some(target) = self.faces.get(face) else { return false };
-        let back = self.ingress == Some(face) && target.config.link_type != LinkType::AdHoc;
-        let from_remote = || self.entry.in_records.iter().all(|record| !self.is_local(record.face));
-        !back
-            && target.config.dialect == self.interest.dialect()
-            && scope::interest_may_leave(self.interest, from_remote, target.is_local())
+        may_send(self.faces, self.interest, &self.entry.in_records, self.ingress, face)
     }
 
     /// Whether `face` leads to an application on this host.

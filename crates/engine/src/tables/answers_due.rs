@@ -1,15 +1,32 @@
 //! Which answers a face owes, in the order in which it was asked.
 //!
 //! Most producers answer in the order in which they are asked, so that the Data that arrives is most likely the one that the face was
-//! asked for longest ago. To compare its name with that Interest's is far cheaper than to hash it: if they are equal, so are their hashes.
-//! A wrong guess costs the comparison and nothing else.
+//! asked for longest ago. To compare its name with that Interest's is far cheaper than to read and to hash it: if they are equal, so is
+//! all that is known of them. A wrong guess costs the comparison and nothing else.
 
 use std::collections::VecDeque;
 
-use packet::{Dialect, NameHash, NameRef, Nonce};
+use packet::{Dialect, Nonce};
 
 use super::pending::{PendingId, PendingTable};
 use crate::face::FaceId;
+
+/// A Data that its face was to send next: which Interest it answers, and what is known of its name therefore.
+#[derive(Clone, Copy, Debug)]
+pub struct DueAnswer {
+    pub(crate) id: PendingId,
+    /// Tells the Interest apart from others that get its number when it has been answered.
+    pub(crate) ticket: u32,
+    component_count: u32,
+}
+
+impl DueAnswer {
+    /// Number of components of the Data's name.
+    #[inline]
+    pub fn component_count(&self) -> usize {
+        self.component_count as usize
+    }
+}
 
 /// Interests that were sent to one face.
 #[derive(Debug, Default)]
@@ -41,16 +58,16 @@ impl AnswersDue {
         self.asked.push_back((id, nonce));
     }
 
-    /// The hash of `name` if it is the one that `face` was asked for longest ago, which is then crossed off, whether it was or not: after a
-    /// loss the next guess is right again.
+    /// The Interest for the name of these bytes if it is the one that `face` was asked longest ago, which is then crossed off, whether
+    /// it was or not: after a loss the next guess is right again.
     #[inline]
     pub(crate) fn guess(
         &mut self,
-        pending: &PendingTable,
+        pending: &mut PendingTable,
         face: FaceId,
         dialect: Dialect,
-        name: NameRef<'_>,
-    ) -> Option<NameHash> {
+        name: &[u8],
+    ) -> Option<DueAnswer> {
         self.wanted = true;
         if pending.len() > MOST_PENDING {
             return None;
@@ -67,8 +84,9 @@ impl AnswersDue {
             if entry.out_record(face).is_none_or(|record| record.nonce != nonce) {
                 continue;
             }
-            let is_it = entry.interest.dialect() == dialect && entry.name() == name;
-            return is_it.then_some(entry.hash());
+            let is_it = entry.interest.dialect() == dialect && entry.name().canonical() == name;
+            let component_count = entry.interest.component_count() as u32;
+            return is_it.then(|| DueAnswer { id, ticket: pending.give_ticket(id), component_count });
         }
         None
     }

@@ -84,6 +84,8 @@ pub(crate) struct Pending {
     pub(crate) satisfied: bool,
     /// Whether the strategy is to be shown the Data.
     pub(crate) watches_data: bool,
+    /// Given to the Data that is known to answer this.
+    ticket: u32,
     /// For a satisfied entry: how fresh the Data was.
     pub(crate) data_freshness: Duration,
 }
@@ -129,7 +131,12 @@ pub(crate) struct PendingTable {
     prefixes: [u32; 2],
     /// How many entries end in what may be a digest, by number of components.
     digest_depths: [[u32; DEPTHS]; 2],
+    /// The last ticket given.
+    ticket: u32,
 }
+
+/// The ticket of an entry that none was given for.
+const NO_TICKET: u32 = 0;
 
 const DEPTHS: usize = 65;
 
@@ -181,6 +188,7 @@ impl PendingTable {
             prefix_depths: [[0; DEPTHS]; 2],
             prefixes: [0; 2],
             digest_depths: [[0; DEPTHS]; 2],
+            ticket: NO_TICKET,
         }
     }
 
@@ -207,6 +215,22 @@ impl PendingTable {
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PendingId) -> Option<&mut Pending> {
         self.entries.get_mut(id.0)
+    }
+
+    /// Gives out a ticket for the Data that is known to answer entry `id`; those given for it before lose their worth.
+    #[inline]
+    pub(crate) fn give_ticket(&mut self, id: PendingId) -> u32 {
+        self.ticket = self.ticket.wrapping_add(1).max(NO_TICKET + 1);
+        if let Some(entry) = self.entries.get_mut(id.0) {
+            entry.ticket = self.ticket;
+        }
+        self.ticket
+    }
+
+    /// The hash of the name of the Data that `ticket` was given to; `None` if the entry has gone since.
+    #[inline]
+    pub(crate) fn hash_by_ticket(&self, id: PendingId, ticket: u32) -> Option<NameHash> {
+        self.get(id).filter(|entry| entry.ticket == ticket).map(Pending::hash)
     }
 
     /// Some entry, each as likely as any other; `None` if the drawn number is free.
@@ -255,6 +279,7 @@ impl PendingTable {
             strategy_timer: Instant::NEVER,
             satisfied: false,
             watches_data: false,
+            ticket: NO_TICKET,
             data_freshness: Duration::ZERO,
         });
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
@@ -316,7 +341,7 @@ impl PendingTable {
         index: &HashIndex,
         hasher: &NameHasher,
         data: &Data,
-        hashes: &PrefixHashes,
+        hashes: Option<&PrefixHashes>,
         matches: &mut Matches,
     ) {
         let dialect = data.dialect();
@@ -328,8 +353,9 @@ impl PendingTable {
                 continue;
             }
             let name = data.name().prefix(length);
-            let hash =
-                hashes.prefix(length).unwrap_or_else(|| hasher.hash(dialect, name.components()).whole());
+            let hash = hashes
+                .and_then(|hashes| hashes.prefix(length))
+                .unwrap_or_else(|| hasher.hash(dialect, name.components()).whole());
             self.collect(index, hash, data, name, matches);
         }
         if self.digest_depths[dialect as usize][depth(count + 1)] > 0 {

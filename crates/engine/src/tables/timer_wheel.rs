@@ -3,6 +3,9 @@
 //! A hierarchical wheel: 64 slots of one tick, 64 slots of 64 ticks, and so on. An entry is put into the slot of the
 //! finest level that reaches its deadline and moves to finer levels as time comes near. A tick is 2^20 ns, a little
 //! more than a millisecond; a deadline is never reported early, and at most one tick late.
+//!
+//! Almost every entry is cancelled long before its deadline. So new ones only join a queue, and are put into a slot when that is full or
+//! the first of their deadlines has come: most have been cancelled by then.
 
 use packet::time::Instant;
 
@@ -18,6 +21,10 @@ const NONE: u32 = u32::MAX;
 const IDLE: u16 = u16::MAX;
 /// The list of entries that are due.
 const DUE: u16 = (LEVELS * SLOTS) as u16;
+/// A node that waits in the queue of new ones, and is on no list.
+const NEW: u16 = u16::MAX - 1;
+/// So many places has that queue, those of entries that have been cancelled counted.
+const MAX_NEW: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -34,6 +41,10 @@ pub(crate) struct TimerWheel {
     /// Heads of all slots, level by level, then of the list of due entries.
     heads: Box<[u32]>,
     occupied: [u64; LEVELS],
+    /// Numbers of new entries, and of some that are so no more; some stand here twice.
+    new: Vec<u32>,
+    /// No new entry is due before this tick.
+    new_due_tick: u64,
     /// All ticks before this one have been handled.
     current_tick: u64,
     len: u32,
@@ -45,6 +56,8 @@ impl Default for TimerWheel {
             nodes: ChunkedVec::default(),
             heads: vec![NONE; LEVELS * SLOTS + 1].into_boxed_slice(),
             occupied: [0; LEVELS],
+            new: Vec::new(),
+            new_due_tick: u64::MAX,
             current_tick: 0,
             len: 0,
         }
@@ -61,19 +74,58 @@ impl TimerWheel {
     /// Sets the deadline of entry `id`, replacing an earlier one.
     #[inline]
     pub(crate) fn schedule(&mut self, id: u32, deadline: Instant) {
-        match self.nodes.get(id) {
-            Some(node) if node.list != IDLE => self.unlink(id),
-            Some(_) => {}
-            None => self.add_nodes(id),
-        }
         // Rounded up, so that nothing is early.
-        self.link(id, deadline.as_nanos().div_ceil(1 << TICK_BITS));
+        let deadline_tick = deadline.as_nanos().div_ceil(1 << TICK_BITS);
+        if self.nodes.len() <= id {
+            self.add_nodes(id);
+        }
+        let Some(node) = self.nodes.get_mut(id) else { return };
+        match node.list {
+            IDLE => {
+                node.list = NEW;
+                self.len += 1;
+                self.new.push(id);
+            }
+            NEW => {}
+            _ => {
+                self.unlink(id);
+                return self.link(id, deadline_tick);
+            }
+        }
+        node.deadline_tick = deadline_tick;
+        self.new_due_tick = self.new_due_tick.min(deadline_tick);
+        if self.new.len() >= MAX_NEW {
+            self.settle();
+        }
     }
 
     /// Forgets the deadline of entry `id`, if it has one.
     #[inline]
     pub(crate) fn cancel(&mut self, id: u32) {
-        self.unlink(id);
+        match self.nodes.get_mut(id) {
+            Some(node) if node.list == NEW => {
+                node.list = IDLE;
+                self.len -= 1;
+                if self.len == 0 {
+                    self.settle();
+                }
+            }
+            _ => self.unlink(id),
+        }
+    }
+
+    /// Puts the new entries into the slots for their deadlines.
+    #[cold]
+    fn settle(&mut self) {
+        let mut new = std::mem::take(&mut self.new);
+        for id in new.drain(..) {
+            if let Some(&Node { deadline_tick, list: NEW, .. }) = self.nodes.get(id) {
+                self.len -= 1;
+                self.link(id, deadline_tick);
+            }
+        }
+        self.new = new;
+        self.new_due_tick = u64::MAX;
     }
 
     /// When [`TimerWheel::pop_due`] should be called next; [`Instant::NEVER`] if nothing is scheduled. May be earlier than the
@@ -82,13 +134,21 @@ impl TimerWheel {
         if self.heads[usize::from(DUE)] != NONE {
             return Instant::from_nanos(self.current_tick << TICK_BITS);
         }
-        let next = (0..LEVELS).filter_map(|level| self.next_slot(level)).map(|(tick, _)| tick).min();
-        next.map_or(Instant::NEVER, |tick| Instant::from_nanos(tick.saturating_mul(1 << TICK_BITS)))
+        let slots = (0..LEVELS).filter_map(|level| self.next_slot(level)).map(|(tick, _)| tick);
+        let next = slots.min().unwrap_or(u64::MAX).min(self.new_due_tick);
+        if next == u64::MAX {
+            Instant::NEVER
+        } else {
+            Instant::from_nanos(next.saturating_mul(1 << TICK_BITS))
+        }
     }
 
     /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<u32> {
         let now_tick = now.as_nanos() >> TICK_BITS;
+        if self.new_due_tick <= now_tick {
+            self.settle();
+        }
         loop {
             let head = self.heads[usize::from(DUE)];
             if head != NONE {
@@ -117,7 +177,7 @@ impl TimerWheel {
 
     /// Bytes of memory held.
     pub(crate) fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes() + self.heads.len() * size_of::<u32>()
+        self.nodes.footprint_bytes() + (self.heads.len() + self.new.capacity()) * size_of::<u32>()
     }
 
     /// The first occupied slot of `level` in time, with the tick at which it must be opened.
@@ -156,7 +216,6 @@ impl TimerWheel {
     }
 
     /// Puts entry `id`, which is on no list, on the one for its deadline.
-    #[inline]
     fn link(&mut self, id: u32, deadline_tick: u64) {
         let list = self.list_for(deadline_tick);
         let Some(head) = self.heads.get_mut(usize::from(list)) else { return };
@@ -173,8 +232,7 @@ impl TimerWheel {
         self.len += 1;
     }
 
-    /// Takes entry `id` off its list, if it is on one.
-    #[inline]
+    /// Takes entry `id`, which is not new, off its list, if it is on one.
     fn unlink(&mut self, id: u32) {
         let Some(node) = self.nodes.get_mut(id) else { return };
         let Node { previous, next, list, .. } = *node;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use engine::{Engine, FaceId, Upcoming};
+use engine::{DueAnswer, Engine, FaceId, Upcoming};
 use packet::time::Instant;
 use packet::{
     Buffer, Data, Dialect, Interest, LinkHeader, NackReason, NameHasher, NameRef, Nonce, PrefixHashes,
@@ -14,6 +14,8 @@ use packet::{
 pub(crate) enum Packet {
     Interest(Interest),
     Data(Data),
+    /// Data that was recognised without a look into its name; there are no hashes of it.
+    DueAnswer(Data, DueAnswer),
     Nack(Interest, NackReason),
 }
 
@@ -22,7 +24,7 @@ impl Packet {
     fn name(&self) -> NameRef<'_> {
         match self {
             Packet::Interest(packet) | Packet::Nack(packet, _) => packet.name(),
-            Packet::Data(packet) => packet.name(),
+            Packet::Data(packet) | Packet::DueAnswer(packet, _) => packet.name(),
         }
     }
 }
@@ -47,6 +49,8 @@ pub(crate) struct Arrivals {
     headers: Vec<LinkHeader>,
     /// The hashes of each, and spare places behind them, which decoding fills before it is known whether the packet is good.
     hashes: Vec<PrefixHashes>,
+    /// How many of those that wait are due answers.
+    due_answers: usize,
 }
 
 /// As many as the engine prepares together.
@@ -63,6 +67,7 @@ impl Arrivals {
             waiting: Vec::new(),
             headers: Vec::new(),
             hashes: Vec::new(),
+            due_answers: 0,
         }
     }
 
@@ -88,7 +93,7 @@ impl Arrivals {
             return;
         };
         match (self.waiting.last(), before.last()) {
-            (Some(Arrival { packet, .. }), Some(known)) => {
+            (Some(Arrival { packet, .. }), Some(known)) if !matches!(packet, Packet::DueAnswer(..)) => {
                 hasher.hash_after(dialect, (packet.name(), known), name, hashes);
             }
             _ => hasher.hash_into(dialect, name.components(), hashes),
@@ -113,6 +118,15 @@ impl Arrivals {
         self.waiting.push(Arrival { face: self.face, header, packet });
     }
 
+    /// Adds a Data that the engine has recognised.
+    #[inline(always)]
+    pub(crate) fn push_due_answer(&mut self, data: Data, due: DueAnswer, header: Option<LinkHeader>) {
+        // All packets have a place for hashes, so that the places have the numbers of their packets.
+        self.next_hashes();
+        self.due_answers += 1;
+        self.push(Packet::DueAnswer(data, due), header);
+    }
+
     /// Hands all packets to the engine.
     pub(crate) fn hand_over(&mut self, now: Instant, engine: &mut Engine) {
         static PLAIN: LinkHeader = LinkHeader::NONE;
@@ -120,7 +134,8 @@ impl Arrivals {
         let mut waiting = self.waiting.drain(..);
         while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {
             let batch = waiting.as_slice().iter().zip(hashes).take(PREPARED);
-            engine.prepare(batch.map(|(arrival, hashes)| upcoming(&arrival.packet, hashes)));
+            let upcoming = batch.filter_map(|(arrival, hashes)| upcoming(&arrival.packet, hashes));
+            engine.prepare(upcoming, self.due_answers.min(PREPARED));
             for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
                 let Arrival { face, header, packet } = arrival;
                 let header =
@@ -128,6 +143,10 @@ impl Arrivals {
                 match packet {
                     Packet::Interest(packet) => engine.receive_interest(now, face, packet, hashes, header),
                     Packet::Data(packet) => engine.receive_data(now, face, packet, hashes, header),
+                    Packet::DueAnswer(packet, due) => {
+                        self.due_answers -= 1;
+                        engine.receive_due_answer(now, face, packet, due, header);
+                    }
                     Packet::Nack(packet, reason) => {
                         engine.receive_nack(now, face, &packet, reason, hashes);
                     }
@@ -139,11 +158,13 @@ impl Arrivals {
     }
 }
 
+/// What the engine should know before; `None` for a due answer, of which it knows all.
 #[inline(always)]
-fn upcoming<'h>(packet: &Packet, hashes: &'h PrefixHashes) -> Upcoming<'h> {
+fn upcoming<'h>(packet: &Packet, hashes: &'h PrefixHashes) -> Option<Upcoming<'h>> {
     let (dialect, nonce) = match packet {
         Packet::Interest(packet) | Packet::Nack(packet, _) => (packet.dialect(), packet.nonce()),
         Packet::Data(packet) => (packet.dialect(), None),
+        Packet::DueAnswer(..) => return None,
     };
-    Upcoming { dialect, hashes, nonce }
+    Some(Upcoming { dialect, hashes, nonce })
 }

@@ -1,6 +1,6 @@
 //! The NDN codec: packets of format v0.3 in NDNLPv2.
 
-use engine::{Engine, Outgoing, Transmit, Waiting};
+use engine::{DueAnswer, Engine, Outgoing, Transmit, Waiting};
 use link::v2::{
     Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType,
     ReassemblyConfig, Received, ReliabilityConfig,
@@ -117,17 +117,24 @@ impl NdnCodec {
         arrivals: &mut Arrivals,
     ) {
         if is_data(packet) {
-            match DataView::decode(packet) {
+            let mut due = None;
+            let view = DataView::decode_asking(packet, |name| {
+                due = engine.due_answer(arrivals.face, Dialect::Ndn, name);
+                due.as_ref().map(DueAnswer::component_count)
+            });
+            match view {
                 Ok(view) => {
-                    match engine.guess_hash(arrivals.face, Dialect::Ndn, view.name()) {
-                        Some(whole) => arrivals.next_hashes().set_whole(whole, view.component_count()),
-                        None => arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name()),
+                    if due.is_none() {
+                        arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name());
+                        arrivals.announce_next(engine, Dialect::Ndn, None);
                     }
-                    arrivals.announce_next(engine, Dialect::Ndn, None);
                     let data = Data::within(arrivals.memory.as_ref(), view, || {
                         engine.spare_buffers().take(packet.len())
                     });
-                    arrivals.push(Packet::Data(data), header);
+                    match due {
+                        Some(due) => arrivals.push_due_answer(data, due, header),
+                        None => arrivals.push(Packet::Data(data), header),
+                    }
                 }
                 Err(_) => self.malformed_packets += 1,
             }

@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use super::brief::{DataBrief, DataFacts};
 use super::signature::{SignatureInfo, SignatureInfoBuilder, SignatureType};
 use super::tlv::{self, Element, MAX_PACKET_BYTES, Reader};
-use super::{DecodedName, decode_name, outer_element, types};
+use super::{decode_name, outer_element, types};
 use crate::buffer::Buffer;
 use crate::data::{ContentType, Data};
 use crate::error::{DecodeError, EncodeError, Rule};
@@ -44,9 +44,25 @@ impl<'a> DataView<'a> {
     /// Any broken rule of the format, at the byte where it is broken.
     #[inline(always)]
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
+        Self::decode_asking(wire, |_| None)
+    }
+
+    /// The same for whoever may know the name already, as the one of an Interest that was read before: `components_of` gets its bytes, and
+    /// tells how many components they are if they are known for a name. They are not looked into again then.
+    ///
+    /// # Errors
+    /// As [`DataView::decode`].
+    #[inline(always)]
+    pub fn decode_asking(
+        wire: &'a [u8],
+        components_of: impl FnOnce(&'a [u8]) -> Option<usize>,
+    ) -> Result<Self, DecodeError> {
         let (mut reader, signed_start) = outer_element(wire, types::DATA, "Data")?;
         let name = reader.required(types::NAME, "Name")?;
-        let DecodedName { component_count, .. } = decode_name(&reader, name)?;
+        let component_count = match components_of(name.value) {
+            Some(count) => count as u16,
+            None => decode_name(&reader, name)?.component_count,
+        };
         let mut layout = Layout {
             freshness: Duration::ZERO,
             content_type: ContentType::BLOB,

@@ -33,7 +33,7 @@ pub(crate) fn interest_may_enter(interest: &Interest, from_local: bool) -> bool 
 
 /// Whether an Interest may leave by a face. `from_remote` says whether all who wait for it are on other hosts; it is asked only
 /// where that counts.
-#[inline]
+#[inline(always)]
 pub(crate) fn interest_may_leave(
     interest: &Interest,
     from_remote: impl FnOnce() -> bool,
@@ -53,11 +53,13 @@ pub(crate) fn interest_may_leave(
 }
 
 /// Whether something of this name may go to another host.
+#[cold]
 fn limited_may_leave(name: NameRef<'_>, from_remote: impl FnOnce() -> bool) -> bool {
     let made_its_hop = || name.canonical().starts_with(LOCALHOP) && from_remote();
     !is_for_this_host_only(name) && !made_its_hop()
 }
 
+#[inline(never)]
 fn ccnx_may_leave(interest: &Interest, from_remote: impl FnOnce() -> bool, to_local: bool) -> bool {
     let scope = ccnx_scope(interest);
     if to_local {

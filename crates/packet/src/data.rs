@@ -159,7 +159,7 @@ impl Data {
     }
 
     /// The name in canonical form, without the implicit digest.
-    #[inline]
+    #[inline(always)]
     pub fn name(&self) -> NameRef<'_> {
         match &self.ccnx {
             None => self.brief.name(&self.wire),
@@ -168,7 +168,7 @@ impl Data {
     }
 
     /// Number of components of the name.
-    #[inline]
+    #[inline(always)]
     pub fn component_count(&self) -> usize {
         match &self.ccnx {
             None => self.brief.component_count as usize,
@@ -178,7 +178,7 @@ impl Data {
 
     /// How long the Data counts as fresh after arrival. A ContentObject that does not say is fresh for ever; a Data of
     /// NDN that does not is never fresh.
-    #[inline]
+    #[inline(always)]
     pub fn freshness(&self) -> Duration {
         match self.ccnx() {
             None => self.brief.freshness,

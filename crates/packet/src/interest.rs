@@ -100,7 +100,7 @@ impl Interest {
     }
 
     /// All fields of a CCNx Interest; `None` for one of NDN.
-    #[inline]
+    #[inline(always)]
     pub fn ccnx(&self) -> Option<ccnx::InterestView<'_>> {
         Some(ccnx::InterestView::from_parts(&self.wire, self.ccnx.as_ref()?.layout))
     }
@@ -118,7 +118,7 @@ impl Interest {
     }
 
     /// The name in canonical form.
-    #[inline]
+    #[inline(always)]
     pub fn name(&self) -> NameRef<'_> {
         match &self.ccnx {
             None => self.brief.name(&self.wire),
@@ -127,7 +127,7 @@ impl Interest {
     }
 
     /// Number of components of the name. An Interest of NDN has at least one.
-    #[inline]
+    #[inline(always)]
     pub fn component_count(&self) -> usize {
         match &self.ccnx {
             None => self.brief.component_count.into(),
@@ -136,7 +136,7 @@ impl Interest {
     }
 
     /// Whether Data with a longer name may answer: by CanBePrefix, and in CCNx always but for the selectors.
-    #[inline]
+    #[inline(always)]
     pub fn can_be_prefix(&self) -> bool {
         self.ccnx.is_some() || self.brief.can_be_prefix()
     }
@@ -151,12 +151,9 @@ impl Interest {
     }
 
     /// The number that tells repetitions apart; absent only from applications.
-    #[inline]
+    #[inline(always)]
     pub fn nonce(&self) -> Option<Nonce> {
-        match self.ccnx() {
-            None => self.brief.nonce(),
-            Some(view) => view.nonce().map(fold_nonce),
-        }
+        if self.ccnx.is_none() { self.brief.nonce() } else { self.ccnx()?.nonce().map(fold_nonce) }
     }
 
     /// How long the sender waits, from arrival.
@@ -169,13 +166,13 @@ impl Interest {
     }
 
     /// How many more hops the Interest may take; `None` for any number.
-    #[inline]
+    #[inline(always)]
     pub fn hop_limit(&self) -> Option<u8> {
         self.wire.get(self.brief.hop_limit_offset()?).copied()
     }
 
     /// Whether names are given under which the Data can be reached when the Interest's own cannot be routed.
-    #[inline]
+    #[inline(always)]
     pub fn has_forwarding_hint(&self) -> bool {
         self.brief.has_forwarding_hint()
     }
@@ -193,10 +190,14 @@ impl Interest {
 
     /// The digest of the one Data that is asked for, if the name ends with one. The rest of the name is then the name
     /// of that Data. In CCNx any last component of 32 bytes may be a digest.
-    #[inline]
+    #[inline(always)]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
         let may_be_digest = self.ccnx.is_some() || self.brief.ends_in_implicit_digest();
-        let last = if may_be_digest { self.name().last()? } else { return None };
+        if may_be_digest { self.last_as_digest() } else { None }
+    }
+
+    fn last_as_digest(&self) -> Option<&[u8]> {
+        let last = self.name().last()?;
         (last.value.len() == 32).then_some(last.value)
     }
 

@@ -26,11 +26,10 @@ impl Engine {
     /// [`receive_due_answer`](Self::receive_due_answer) takes the Data. Ask once for each Data.
     #[inline]
     pub fn due_answer(&mut self, face: FaceId, dialect: Dialect, name: &[u8]) -> Option<DueAnswer> {
-        let due = self.faces.get_mut(face)?.answers_due.guess(&mut self.pending, face, dialect, name)?;
-        if let Some(hash) = self.pending.hash_by_ticket(due.id, due.ticket) {
-            self.index.prefetch(hash);
-            self.store.prefetch_place(hash);
-        }
+        let (due, hash) =
+            self.faces.get_mut(face)?.answers_due.guess(&mut self.pending, face, dialect, name)?;
+        self.index.prefetch(hash);
+        self.store.prefetch_place(hash);
         Some(due)
     }
 

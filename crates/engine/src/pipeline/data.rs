@@ -102,7 +102,7 @@ impl Engine {
     }
 
     /// Finds all pending Interests that the Data answers; gives the kept Data of the same name.
-    #[inline]
+    #[inline(always)]
     fn look_up_data(&self, data: &Data, name: DataName<'_>, matches: &mut Matches) -> Option<CachedId> {
         let DataName { hash, hashes, asked } = name;
         let mut known = None;
@@ -131,6 +131,7 @@ impl Engine {
         known
     }
 
+    #[inline(never)]
     fn take_unsolicited(
         &mut self,
         now: Instant,
@@ -153,7 +154,7 @@ impl Engine {
     }
 
     /// Answers one pending Interest, as its strategy says.
-    #[inline]
+    #[inline(always)]
     fn satisfy(
         &mut self,
         now: Instant,

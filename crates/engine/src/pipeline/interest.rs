@@ -23,7 +23,7 @@ enum Verdict {
     Answered(CachedId),
     /// The same Interest is pending.
     Joined(PendingId),
-    /// It is new, and now pending.
+    /// It is new, and now pending, and its face waits.
     Created(PendingId),
     /// There is no room for it.
     Refused(DropReason),
@@ -46,14 +46,17 @@ impl Engine {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(face, interest, reason, header),
         };
-        let (id, trigger) = match self.look_up(now, face, &interest, nonce, hashes) {
+        let (id, trigger) = match self.look_up(now, face, &interest, nonce, hashes, header) {
             Verdict::Created(id) => (id, Trigger::New),
-            Verdict::Joined(id) => (id, Trigger::Again),
+            Verdict::Joined(id) => match self.join(now, face, &interest, nonce, header, id) {
+                Ok(()) => (id, Trigger::Again),
+                Err(reason) => return self.refuse(face, interest, reason, header),
+            },
             Verdict::Answered(id) => return self.answer(now, face, &interest, id, header),
             Verdict::Loop => return self.refuse(face, interest, DropReason::DuplicateNonce, header),
             Verdict::Refused(reason) => return self.refuse(face, interest, reason, header),
         };
-        self.forward(now, face, interest, nonce, hashes, header, id, trigger);
+        self.forward(now, face, interest, hashes, header, id, trigger);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -90,7 +93,7 @@ impl Engine {
     }
 
     /// One look into the index finds the same Interest pending and the Data of just its name.
-    #[inline]
+    #[inline(always)]
     fn look_up(
         &mut self,
         now: Instant,
@@ -98,6 +101,7 @@ impl Engine {
         interest: &Interest,
         nonce: Nonce,
         hashes: &PrefixHashes,
+        header: &LinkHeader,
     ) -> Verdict {
         let hash = hashes.whole();
         if self.dead_nonces.contains(now, hash, nonce) {
@@ -128,7 +132,7 @@ impl Engine {
         if let Some(id) = pending {
             return Verdict::Joined(id);
         }
-        self.create(now, face, interest, hashes)
+        self.create(now, face, interest, nonce, hashes, header)
     }
 
     /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from the same is a
@@ -145,17 +149,29 @@ impl Engine {
             || entry.out_records.iter().any(|record| record.nonce == nonce)
     }
 
-    fn create(&mut self, now: Instant, face: FaceId, interest: &Interest, hashes: &PrefixHashes) -> Verdict {
+    #[inline(always)]
+    fn create(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        nonce: Nonce,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+    ) -> Verdict {
         let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
         if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
             return Verdict::Refused(DropReason::FacePendingLimit);
         }
-        let mut made = self.pending.insert(&mut self.index, interest, hashes.whole());
-        if made == Err(Refused::Full) && self.evict_for(now, face) {
-            made = self.pending.insert(&mut self.index, interest, hashes.whole());
+        if self.pending.is_full_for(interest) {
+            self.evict_for(now, face);
         }
-        match made {
+        let record = self.in_record(now, face, interest, nonce, header);
+        match self.pending.insert(&mut self.index, interest, hashes.whole(), record) {
             Ok(id) => {
+                if let Some(ingress) = self.faces.get_mut(face) {
+                    ingress.pending += 1;
+                }
                 self.counters.pending_created += 1;
                 Verdict::Created(id)
             }
@@ -164,12 +180,12 @@ impl Engine {
         }
     }
 
-    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more; false if none of those
-    /// looked at does.
+    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more, if any of those looked at does.
     ///
     /// Looks at sixteen entries drawn at random. A face that holds most of the table is found by the first draw or two, and
     /// no list of whose Interests are whose has to be kept.
-    fn evict_for(&mut self, now: Instant, face: FaceId) -> bool {
+    #[cold]
+    fn evict_for(&mut self, now: Instant, face: FaceId) {
         let load =
             |engine: &Engine, face: FaceId| engine.faces.get(face).map_or(u32::MAX, |face| face.pending);
         let own = load(self, face);
@@ -187,11 +203,10 @@ impl Engine {
                 heaviest = Some((weight, id));
             }
         }
-        let Some((_, id)) = heaviest else { return false };
+        let Some((_, id)) = heaviest else { return };
         self.nack_all(id, NackReason::Congestion);
         self.counters.drops.count(DropReason::PendingEvicted);
         self.finish(now, id);
-        true
     }
 
     /// Answers from the content store.
@@ -216,25 +231,19 @@ impl Engine {
         }
     }
 
-    /// Makes `face` wait, and lets the strategy, or the application, decide where the Interest goes.
+    /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
     fn forward(
         &mut self,
         now: Instant,
         face: FaceId,
         interest: Interest,
-        nonce: Nonce,
         hashes: &PrefixHashes,
         header: &LinkHeader,
         id: PendingId,
         trigger: Trigger,
     ) {
-        if let Err(reason) = self.record_arrival(now, face, &interest, nonce, header, id) {
-            return self.refuse(face, interest, reason, header);
-        }
-        if trigger == Trigger::Again {
-            self.counters.pending_joined += 1;
-        }
         if let Some(next_hop) = header.next_hop_face {
             self.send_as_told(now, interest, id, next_hop, header);
         } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
@@ -246,7 +255,26 @@ impl Engine {
         self.pending.schedule(id);
     }
 
-    fn record_arrival(
+    #[inline(always)]
+    fn in_record(
+        &self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        nonce: Nonce,
+        header: &LinkHeader,
+    ) -> InRecord {
+        InRecord {
+            face,
+            nonce,
+            expires: now + interest.lifetime().min(self.max_lifetime),
+            pit_token: header.pit_token.clone(),
+            non_discovery: header.non_discovery,
+        }
+    }
+
+    /// Makes `face` wait for an Interest that is pending already.
+    fn join(
         &mut self,
         now: Instant,
         face: FaceId,
@@ -255,15 +283,8 @@ impl Engine {
         header: &LinkHeader,
         id: PendingId,
     ) -> Result<(), DropReason> {
+        let record = self.in_record(now, face, interest, nonce, header);
         let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
-        let expires = now + interest.lifetime().min(self.max_lifetime);
-        let record = InRecord {
-            face,
-            nonce,
-            expires,
-            pit_token: header.pit_token.clone(),
-            non_discovery: header.non_discovery,
-        };
         match entry.in_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => *existing = record,
             None => {
@@ -278,7 +299,8 @@ impl Engine {
             }
         }
         entry.satisfied = false;
-        entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(expires);
+        entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(now);
+        self.counters.pending_joined += 1;
         Ok(())
     }
 

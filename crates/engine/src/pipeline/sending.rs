@@ -36,7 +36,7 @@ impl Engine {
 }
 
 /// Sends Data to one face, `target`. The engine's other parts may be borrowed meanwhile.
-#[inline]
+#[inline(always)]
 pub(super) fn send_data(
     counters: &mut EngineCounters,
     transmits: &mut TransmitQueue,

@@ -57,8 +57,24 @@ impl Turns {
 
 impl Engine {
     /// Lets a pending Interest go on, or wait, or turns it away, as the face that it came by allows. True if it goes on now.
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
     pub(super) fn may_go_on(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        hashes: &PrefixHashes,
+        header: &LinkHeader,
+        id: PendingId,
+        trigger: Trigger,
+    ) -> bool {
+        let is_controlled = self.faces.get(face).is_some_and(|face| face.rate_control.is_some());
+        !is_controlled || self.is_its_turn(now, face, interest, hashes, header, id, trigger)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
+    fn is_its_turn(
         &mut self,
         now: Instant,
         face: FaceId,

@@ -57,8 +57,8 @@ pub(crate) struct Outcome {
 }
 
 impl Engine {
-    /// Asks the strategy where an Interest that arrived should go.
-    #[inline]
+    /// Asks the strategy where an Interest that arrived should go, unless that is obvious.
+    #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
     pub(crate) fn ask_strategy(
         &mut self,
@@ -90,8 +90,8 @@ impl Engine {
         });
     }
 
-    /// Where an Interest goes that has just become pending, if its strategy need not be asked and it may go there.
-    #[inline]
+    /// Where an Interest goes that has just become pending and was sent nowhere, if its strategy need not be asked.
+    #[inline(always)]
     fn obvious_next_hop(
         &mut self,
         ingress: FaceId,
@@ -104,10 +104,14 @@ impl Engine {
         if !instance.sends_new_to_first || interest.has_forwarding_hint() {
             return None;
         }
-        let entry = self.pending.get_mut(id)?;
+        let entry = self.pending.get_mut(id).filter(|entry| entry.out_records.is_empty())?;
         entry.watches_data = instance.watches_data;
-        let may_go = |face: &FaceId| may_send(&self.faces, interest, &entry.in_records, Some(ingress), *face);
-        fib.next_hops(node).iter().map(|hop| hop.face).find(may_go)
+        for hop in fib.next_hops(node) {
+            if may_send(&self.faces, interest, &entry.in_records, Some(ingress), hop.face) {
+                return Some(hop.face);
+            }
+        }
+        None
     }
 
     /// Calls the strategy of a pending Interest and carries out what it commands.
@@ -251,7 +255,6 @@ impl Engine {
     }
 
     /// Sends a pending Interest to a face, if scope allows it, and remembers that.
-    #[inline]
     pub(crate) fn send_interest(
         &mut self,
         now: Instant,
@@ -284,7 +287,7 @@ impl Engine {
     }
 
     /// The same to a face that it may go to.
-    #[inline]
+    #[inline(always)]
     fn put_out(
         &mut self,
         now: Instant,

@@ -63,7 +63,7 @@ pub(crate) enum Action {
 }
 
 /// Whether `interest`, which came by `ingress` and for which `in_records` wait, may go to `face`.
-#[inline]
+#[inline(always)]
 pub(crate) fn may_send(
     faces: &FaceTable,
     interest: &Interest,

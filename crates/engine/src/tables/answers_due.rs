@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use packet::{Dialect, Nonce};
+use packet::{Dialect, NameHash, Nonce};
 
 use super::pending::{PendingId, PendingTable};
 use crate::face::FaceId;
@@ -58,7 +58,7 @@ impl AnswersDue {
         self.asked.push_back((id, nonce));
     }
 
-    /// The Interest for the name of these bytes if it is the one that `face` was asked longest ago, which is then crossed off, whether
+    /// The Interest for the name of these bytes, and the hash of that, if it is the one that `face` was asked longest ago, which is then crossed off, whether
     /// it was or not: after a loss the next guess is right again.
     #[inline]
     pub(crate) fn guess(
@@ -67,7 +67,7 @@ impl AnswersDue {
         face: FaceId,
         dialect: Dialect,
         name: &[u8],
-    ) -> Option<DueAnswer> {
+    ) -> Option<(DueAnswer, NameHash)> {
         self.wanted = true;
         if pending.len() > MOST_PENDING {
             return None;
@@ -79,14 +79,18 @@ impl AnswersDue {
             pending.prefetch_name(id);
         }
         while let Some((id, nonce)) = self.asked.pop_front() {
-            let Some(entry) = pending.get(id) else { continue };
-            // The entry's number may belong to another Interest by now, and the face may have been asked again.
-            if entry.out_record(face).is_none_or(|record| record.nonce != nonce) {
-                continue;
+            let found = pending.with_ticket(id, |entry, ticket| {
+                // The entry's number may belong to another Interest by now, and the face may have been asked again.
+                if entry.out_record(face).is_none_or(|record| record.nonce != nonce) {
+                    return None;
+                }
+                let is_it = entry.interest.dialect() == dialect && entry.name().canonical() == name;
+                let component_count = entry.interest.component_count() as u32;
+                Some(is_it.then(|| (DueAnswer { id, ticket, component_count }, entry.hash())))
+            });
+            if let Some(Some(answer)) = found {
+                return answer;
             }
-            let is_it = entry.interest.dialect() == dialect && entry.name().canonical() == name;
-            let component_count = entry.interest.component_count() as u32;
-            return is_it.then(|| DueAnswer { id, ticket: pending.give_ticket(id), component_count });
         }
         None
     }

@@ -117,24 +117,30 @@ impl<T> Slab<T> {
         self.slots.len()
     }
 
+    /// Puts the value where it will lie straight away, which spares moving it, if it is written out in the argument.
     #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
-        self.insert_with(|| value)
-    }
-
-    /// Makes the value where it will lie, which spares moving it.
-    #[inline(always)]
-    pub(crate) fn insert_with(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.len += 1;
-        let Some(index) = self.free else { return self.slots.push(Slot::Taken(make())) };
+        let index = match self.free {
+            Some(index) => index,
+            None => self.add_slot(),
+        };
         if let Some(slot) = self.slots.get_mut(index)
             && let Slot::Free { next } = *slot
         {
             self.free = next;
             // Nothing is in the old one that would have to be dropped, which the compiler does not know: it would make the value elsewhere,
             // look into the slot, and only then move it.
-            std::mem::forget(std::mem::replace(slot, Slot::Taken(make())));
+            std::mem::forget(std::mem::replace(slot, Slot::Taken(value)));
         }
+        index
+    }
+
+    /// Makes one more slot, to be taken next.
+    #[inline(never)]
+    fn add_slot(&mut self) -> u32 {
+        let index = self.slots.push(Slot::Free { next: None });
+        self.free = Some(index);
         index
     }
 

@@ -190,8 +190,16 @@ impl Fib {
     }
 
     /// The longest match with next hops, starting from `node` and going to its ancestors; empty if there are none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_hops(&self, node: FibNode) -> &[NextHop] {
+        match self.nodes.get(node.0) {
+            Some(node) if !node.next_hops.is_empty() => &node.next_hops,
+            _ => self.next_hops_above(node),
+        }
+    }
+
+    #[inline(never)]
+    fn next_hops_above(&self, node: FibNode) -> &[NextHop] {
         self.route_of(node).and_then(|node| self.nodes.get(node.0)).map_or(&[], |node| &node.next_hops)
     }
 

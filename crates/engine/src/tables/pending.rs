@@ -92,15 +92,24 @@ pub(crate) struct Pending {
 
 impl Pending {
     /// Hash of the name.
+    #[inline]
     pub(crate) fn hash(&self) -> NameHash {
         self.hash
     }
 
     /// The name that routes are looked up by is the Interest's own.
+    #[inline]
     pub(crate) fn name(&self) -> NameRef<'_> {
         self.interest.name()
     }
 
+    /// When something is to be done about it.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.expires.min(self.strategy_timer)
+    }
+
+    #[inline]
     pub(crate) fn out_record(&self, face: FaceId) -> Option<&OutRecord> {
         self.out_records.iter().find(|record| record.face == face)
     }
@@ -131,6 +140,8 @@ pub(crate) struct PendingTable {
     prefixes: [u32; 2],
     /// How many entries end in what may be a digest, by number of components.
     digest_depths: [[u32; DEPTHS]; 2],
+    /// How many those are, of all lengths.
+    digests: [u32; 2],
     /// The last ticket given.
     ticket: u32,
 }
@@ -161,14 +172,17 @@ struct DepthKey {
 }
 
 impl DepthKey {
-    #[inline]
-    fn of(interest: &Interest) -> Self {
-        DepthKey {
+    /// `None` for most: those that ask for Data of just their name.
+    #[inline(always)]
+    fn of(interest: &Interest) -> Option<Self> {
+        let (can_be_prefix, may_name_digest) =
+            (interest.can_be_prefix(), interest.implicit_digest().is_some());
+        (can_be_prefix || may_name_digest).then(|| DepthKey {
             dialect: interest.dialect() as usize,
             depth: depth(interest.component_count()),
-            can_be_prefix: interest.can_be_prefix(),
-            may_name_digest: interest.implicit_digest().is_some(),
-        }
+            can_be_prefix,
+            may_name_digest,
+        })
     }
 }
 
@@ -188,6 +202,7 @@ impl PendingTable {
             prefix_depths: [[0; DEPTHS]; 2],
             prefixes: [0; 2],
             digest_depths: [[0; DEPTHS]; 2],
+            digests: [0; 2],
             ticket: NO_TICKET,
         }
     }
@@ -198,7 +213,7 @@ impl PendingTable {
 
     /// Whether there is no room for `interest`, in entries or in bytes.
     #[inline]
-    fn is_full_for(&self, interest: &Interest) -> bool {
+    pub(crate) fn is_full_for(&self, interest: &Interest) -> bool {
         self.entries.len() >= self.max_entries || self.bytes + cost_of(interest) > self.max_bytes
     }
 
@@ -217,14 +232,18 @@ impl PendingTable {
         self.entries.get_mut(id.0)
     }
 
-    /// Gives out a ticket for the Data that is known to answer entry `id`; those given for it before lose their worth.
-    #[inline]
-    pub(crate) fn give_ticket(&mut self, id: PendingId) -> u32 {
+    /// Lets `see` look at entry `id`, if there is one, and a ticket for the Data that turns out to answer it. Those that were given for it
+    /// before lose their worth.
+    #[inline(always)]
+    pub(crate) fn with_ticket<R>(
+        &mut self,
+        id: PendingId,
+        see: impl FnOnce(&Pending, u32) -> R,
+    ) -> Option<R> {
+        let entry = self.entries.get_mut(id.0)?;
         self.ticket = self.ticket.wrapping_add(1).max(NO_TICKET + 1);
-        if let Some(entry) = self.entries.get_mut(id.0) {
-            entry.ticket = self.ticket;
-        }
-        self.ticket
+        entry.ticket = self.ticket;
+        Some(see(entry, self.ticket))
     }
 
     /// The hash of the name of the Data that `ticket` was given to; `None` if the entry has gone since.
@@ -252,13 +271,14 @@ impl PendingTable {
         })
     }
 
-    /// Adds an entry without records. The caller has made sure that none exists for the same Data.
-    #[inline]
+    /// Adds an entry that one face waits for. The caller has made sure that none exists for the same Data.
+    #[inline(always)]
     pub(crate) fn insert(
         &mut self,
         index: &mut HashIndex,
         interest: &Interest,
         hash: NameHash,
+        first: InRecord,
     ) -> Result<PendingId, Refused> {
         if self.is_full_for(interest) {
             return Err(Refused::Full);
@@ -269,19 +289,24 @@ impl PendingTable {
         }
         self.count_depths(DepthKey::of(interest), 1);
         self.bytes += cost_of(interest);
-        let id = self.entries.insert_with(|| Pending {
+        let expires = first.expires;
+        let id = self.entries.insert(Pending {
             interest: interest.clone(),
             hash,
+            expires,
             in_records: SmallVec::new(),
             out_records: SmallVec::new(),
             notes: StrategyNotes::default(),
-            expires: Instant::ZERO,
             strategy_timer: Instant::NEVER,
             satisfied: false,
             watches_data: false,
             ticket: NO_TICKET,
             data_freshness: Duration::ZERO,
         });
+        // Not part of what is made above, which would be moved there once more for that.
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.in_records.push(first);
+        }
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
         Ok(PendingId(id))
     }
@@ -297,7 +322,7 @@ impl PendingTable {
     }
 
     /// Removes an entry.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) {
         let Some(entry) = self.entries.get(id.0) else { return };
         index.remove(entry.hash, EntryId::Pending(id).raw());
@@ -312,10 +337,15 @@ impl PendingTable {
     #[inline]
     pub(crate) fn schedule(&mut self, id: PendingId) {
         if let Some(entry) = self.entries.get(id.0) {
-            let deadline = entry.expires.min(entry.strategy_timer);
-            self.soonest = self.soonest.min(deadline);
-            self.timers.schedule(id.0, deadline);
+            self.schedule_at(id, entry.deadline());
         }
+    }
+
+    /// The same for whoever has the entry at hand and asks it for its [`deadline`](Pending::deadline).
+    #[inline]
+    pub(crate) fn schedule_at(&mut self, id: PendingId, deadline: Instant) {
+        self.soonest = self.soonest.min(deadline);
+        self.timers.schedule(id.0, deadline);
     }
 
     /// The soonest deadline that was set since the last call.
@@ -335,8 +365,22 @@ impl PendingTable {
     }
 
     /// Entries that `data` satisfies, other than those of its exact name, which the caller finds by the name's hash.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn matches_of_other_lengths(
+        &self,
+        index: &HashIndex,
+        hasher: &NameHasher,
+        data: &Data,
+        hashes: Option<&PrefixHashes>,
+        matches: &mut Matches,
+    ) {
+        let dialect = data.dialect() as usize;
+        if self.prefixes[dialect] > 0 || self.digests[dialect] > 0 {
+            self.look_at_other_lengths(index, hasher, data, hashes, matches);
+        }
+    }
+
+    fn look_at_other_lengths(
         &self,
         index: &HashIndex,
         hasher: &NameHasher,
@@ -406,14 +450,21 @@ impl PendingTable {
     }
 
     /// Counts an Interest that came (`change` is 1) or left (-1, wrapped).
-    #[inline]
-    fn count_depths(&mut self, key: DepthKey, change: u32) {
+    #[inline(always)]
+    fn count_depths(&mut self, key: Option<DepthKey>, change: u32) {
+        if let Some(key) = key {
+            self.count_depth(key, change);
+        }
+    }
+
+    fn count_depth(&mut self, key: DepthKey, change: u32) {
         let DepthKey { dialect, depth, can_be_prefix, may_name_digest } = key;
         if can_be_prefix {
             self.prefixes[dialect] = self.prefixes[dialect].wrapping_add(change);
             self.prefix_depths[dialect][depth] = self.prefix_depths[dialect][depth].wrapping_add(change);
         }
         if may_name_digest {
+            self.digests[dialect] = self.digests[dialect].wrapping_add(change);
             self.digest_depths[dialect][depth] = self.digest_depths[dialect][depth].wrapping_add(change);
         }
     }

@@ -137,24 +137,26 @@ impl DataPlane {
     }
 
     #[inline]
-    fn receive_frames<'f>(&mut self, id: FaceId, from: u64, frames: impl Iterator<Item = &'f [u8]>) {
-        let Some(face) = self.faces.get_mut(&id) else { return };
-        touch(&mut self.touched, face);
-        for frame in frames {
-            // Looked up anew after a batch has been handed over, which may do anything to faces.
-            let Some(face) = self.faces.get_mut(&id) else { return };
-            receive_frame(
-                face,
-                from,
-                frame,
-                self.now,
-                &mut self.engine,
-                &mut self.arrivals,
-                &mut self.delayed,
-            );
-            if self.arrivals.len() >= Arrivals::FULL {
-                self.hand_over();
+    fn receive_frames<'f>(&mut self, id: FaceId, from: u64, mut frames: impl Iterator<Item = &'f [u8]>) {
+        // Looked up anew after a batch has been handed over, which may do anything to faces.
+        while let Some(face) = self.faces.get_mut(&id) {
+            touch(&mut self.touched, face);
+            loop {
+                let Some(frame) = frames.next() else { return };
+                receive_frame(
+                    face,
+                    from,
+                    frame,
+                    self.now,
+                    &mut self.engine,
+                    &mut self.arrivals,
+                    &mut self.delayed,
+                );
+                if self.arrivals.len() >= Arrivals::FULL {
+                    break;
+                }
             }
+            self.hand_over();
         }
     }
 

@@ -73,6 +73,7 @@ impl Name {
     }
 
     /// A borrowed view.
+    #[inline(always)]
     pub fn as_ref(&self) -> NameRef<'_> {
         NameRef { canonical: &self.canonical }
     }
@@ -177,11 +178,13 @@ impl<'a> NameRef<'a> {
     /// True if this name is a prefix of `other`, or equal to it.
     ///
     /// Canonical encodings are self-delimiting, so a prefix in bytes is a prefix in components.
+    #[inline]
     pub fn is_prefix_of(self, other: NameRef<'_>) -> bool {
         other.canonical.starts_with(self.canonical)
     }
 
     /// The canonical bytes.
+    #[inline(always)]
     pub fn canonical(self) -> &'a [u8] {
         self.canonical
     }

@@ -187,7 +187,7 @@ impl Layout {
             last_rank = 2;
         }
         if let Some(info) = reader.plain(types::SIGNATURE_INFO) {
-            SignatureInfo::decode(reader, info, "SignatureInfo")?;
+            SignatureInfo::check(reader, info, "SignatureInfo")?;
             self.signature_info = Span::new(info.start, info.end());
             self.signed = Span::new(signed_start, info.end());
             last_rank = 3;
@@ -244,7 +244,7 @@ impl Layout {
             types::META_INFO => self.read_meta_info(reader.inside(element, "MetaInfo"))?,
             types::CONTENT => self.content = value,
             types::SIGNATURE_INFO => {
-                SignatureInfo::decode(reader, element, "SignatureInfo")?;
+                SignatureInfo::check(reader, element, "SignatureInfo")?;
                 self.signature_info = Span::new(element.start, element.end());
                 self.signed = Span::new(signed_start, element.end());
             }

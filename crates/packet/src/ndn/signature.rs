@@ -76,6 +76,21 @@ impl<'a> SignatureInfo<'a> {
         SignatureInfo::decode(&reader, element, "SignatureInfo")
     }
 
+    /// Whether [`decode`](Self::decode) would read `element`, for whoever has no use for what is in it.
+    #[inline(always)]
+    pub(crate) fn check(
+        reader: &Reader<'a>,
+        element: Element<'a>,
+        field: &'static str,
+    ) -> Result<(), DecodeError> {
+        let mut inside = reader.inside(element, field);
+        // Many say nothing but how they are made.
+        if inside.fixed::<1>(types::SIGNATURE_TYPE).is_some() && inside.is_empty() {
+            return Ok(());
+        }
+        SignatureInfo::decode(reader, element, field).map(|_| ())
+    }
+
     /// Reads `element`, which `reader` returned.
     pub(crate) fn decode(
         reader: &Reader<'a>,

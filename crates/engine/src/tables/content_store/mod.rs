@@ -198,7 +198,7 @@ impl ContentStore {
     }
 
     /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(
         &mut self,
         index: &mut HashIndex,

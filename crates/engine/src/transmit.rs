@@ -99,44 +99,54 @@ impl Waiting {
 /// Packets that wait to be taken, first come first served. All are taken before many more come.
 #[derive(Debug, Default)]
 pub(crate) struct TransmitQueue {
-    packets: Vec<Option<Waiting>>,
+    /// The places of those that have been taken, of those that wait, and spare ones.
+    places: Vec<Option<Waiting>>,
     /// How many have been taken.
     taken: usize,
+    /// How many have come since the first of those.
+    come: usize,
 }
 
 /// Places of packets that have been taken and more come before the last is, at most.
 const MAX_TAKEN: usize = 4096;
 
 impl TransmitQueue {
+    /// Adds a packet. Written out in the argument it is made in its place: what is made elsewhere field by field and moved at once as
+    /// a whole makes the processor wait.
     #[inline(always)]
     pub(crate) fn push(&mut self, packet: Waiting) {
-        self.packets.push(Some(packet));
-        if self.taken >= MAX_TAKEN {
-            self.forget_taken();
+        if self.come == self.places.len() || self.taken >= MAX_TAKEN {
+            self.make_room();
+        }
+        if let Some(place @ None) = self.places.get_mut(self.come) {
+            *place = Some(packet);
+            self.come += 1;
         }
     }
 
-    #[cold]
-    fn forget_taken(&mut self) {
-        self.packets.drain(..self.taken);
+    #[inline(never)]
+    fn make_room(&mut self) {
+        self.places.drain(..self.taken);
+        self.come -= self.taken;
         self.taken = 0;
+        self.places.resize_with(self.come.max(32) * 2, || None);
     }
 
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
-        let Some(place) = self.packets.get_mut(self.taken) else {
-            self.packets.clear();
-            self.taken = 0;
+        if self.taken == self.come {
+            (self.taken, self.come) = (0, 0);
             return None;
-        };
+        }
+        let packet = self.places.get_mut(self.taken)?.take();
         self.taken += 1;
-        place.take()
+        packet
     }
 
     /// The next, if it goes to `face`.
     #[inline]
     pub(crate) fn pop_for(&mut self, face: FaceId) -> Option<Waiting> {
-        let place = self.packets.get_mut(self.taken)?;
+        let place = self.places.get_mut(self.taken)?;
         let packet = place.take_if(|packet| packet.face == face)?;
         self.taken += 1;
         Some(packet)

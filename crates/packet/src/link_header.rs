@@ -124,8 +124,16 @@ impl fmt::Display for NackReason {
 
 /// A PIT token: 1 to 32 opaque bytes, or empty for none. All known peers use 4 to 8 bytes, which are kept in
 /// place; longer ones cost an allocation.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct PitToken(Repr);
+
+impl Clone for PitToken {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        // Most packets have none; a token that is copied piece by piece could not be moved on at once.
+        if self.is_none() { PitToken::NONE } else { PitToken(self.0.clone()) }
+    }
+}
 
 #[derive(Clone)]
 enum Repr {
@@ -172,8 +180,9 @@ impl PitToken {
     }
 
     /// True when there is no token.
+    #[inline(always)]
     pub fn is_none(&self) -> bool {
-        self.as_bytes().is_empty()
+        matches!(self.0, Repr::Short { len: 0, .. })
     }
 }
 

@@ -283,6 +283,8 @@ impl PendingTable {
         if self.is_full_for(interest) {
             return Err(Refused::Full);
         }
+        // Made before it is moved to where it stays: at once would make the processor wait.
+        let own = interest.clone();
         // The first question is the cheaper one.
         if index.has_more_than(MAX_VARIANTS - 1, hash) && self.has_all_variants(index, hash) {
             return Err(Refused::TooManyVariants);
@@ -291,7 +293,7 @@ impl PendingTable {
         self.bytes += cost_of(interest);
         let expires = first.expires;
         let id = self.entries.insert(Pending {
-            interest: interest.clone(),
+            interest: own,
             hash,
             expires,
             in_records: SmallVec::new(),

@@ -213,6 +213,8 @@ impl ContentStore {
         if cost_of(data) > self.config.max_bytes || self.config.max_entries == 0 {
             return;
         }
+        // Made long before it is moved to where it stays: at once would make the processor wait.
+        let kept = data.clone();
         let fresh_until = match data.freshness() {
             // Not fresh from the first instant on.
             Duration::ZERO => Instant::ZERO,
@@ -229,7 +231,7 @@ impl ContentStore {
             self.remove(index, id);
         }
         if self.may_stay_in_place(data) {
-            self.keep(index, data.clone(), hash, fresh_until);
+            self.keep(index, kept, hash, fresh_until);
         } else {
             self.keep_copy(index, data, hash, fresh_until);
         }

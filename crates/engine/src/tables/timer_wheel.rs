@@ -350,6 +350,36 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_forgotten_when_far_more_come_and_go_at_once_than_wait_to_be_put_into_slots() {
+        let mut random = Random::from_seed(4);
+        let (mut wheel, mut model) = (TimerWheel::default(), BTreeMap::new());
+        for _ in 0..8 * MAX_NEW {
+            let id = random.below(3 * MAX_NEW as u64) as u32;
+            if random.below(3) == 0 {
+                wheel.cancel(id);
+                model.remove(&id);
+            } else {
+                let deadline = Instant::from_millis(random.below(5000));
+                wheel.schedule(id, deadline);
+                model.insert(id, deadline);
+            }
+            assert!(wheel.new.len() < MAX_NEW);
+            assert_eq!(wheel.len() as usize, model.len());
+        }
+        assert!(!wheel.new.is_empty() && wheel.next_deadline() <= *model.values().min().unwrap());
+        let mut now = Instant::ZERO;
+        while !model.is_empty() {
+            now = wheel.next_deadline();
+            while let Some(id) = wheel.pop_due(now) {
+                let deadline = model.remove(&id).expect("fired without being scheduled");
+                assert!(deadline <= now && now < deadline + TICK + TICK);
+            }
+        }
+        assert!(now > Instant::from_millis(4990) && wheel.new.is_empty());
+        assert_eq!(wheel.next_deadline(), Instant::NEVER);
+    }
+
+    #[test]
     fn deadlines_at_the_ends_of_time_are_accepted() {
         let mut wheel = TimerWheel::default();
         wheel.schedule(0, Instant::NEVER);

@@ -132,6 +132,19 @@ fn what_waits_is_not_sent_when_it_was_answered_meanwhile_or_asked_for_again() {
 }
 
 #[test]
+fn what_waits_is_not_sent_again_when_another_has_sent_it_only_just_now() {
+    let mut node = node(100, 2);
+    assert_eq!(node.ask(CONSUMER, "/a/1").len(), 1);
+    assert!(node.ask(CONSUMER, "/a/2").is_empty());
+    until(&mut node, Instant::from_millis(5));
+    assert_eq!(node.ask(OTHER, "/a/2").len(), 1);
+    // Its turn comes at 10 ms, and the strategy lets nothing be repeated within 10 ms.
+    assert_eq!(names(&until(&mut node, Instant::from_millis(50))), []);
+    assert_eq!(node.drops(DropReason::RetransmissionSuppressed), 1);
+    assert_eq!(answer(&mut node, "/a/2", None).len(), 2, "both get their Data");
+}
+
+#[test]
 fn what_waits_goes_on_when_its_face_needs_no_turns_any_more() {
     let mut node = node(100, 10);
     (1..=4).for_each(|number| drop(node.ask(CONSUMER, &format!("/a/{number}"))));

@@ -35,6 +35,8 @@ packet::drop_reasons! {
         NextHopGone = "next-hop-gone",
         /// No pending Interest matches the Data.
         Unsolicited = "unsolicited",
+        /// Interests for the Data are pending, but none was sent to the face that it came by.
+        NotAsked = "not-asked",
         /// No pending Interest was sent to this face with the Nack's nonce.
         UnexpectedNack = "unexpected-nack",
         /// Nacks are only meant for point-to-point links.

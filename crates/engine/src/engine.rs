@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
 use crate::limit::{RateControl, TokenBucket};
+use crate::pipeline::gone_faces::Sweep;
 use crate::pipeline::shaping::Turns;
 use crate::spare_buffers::SpareBuffers;
 use crate::strategy::{Action, Instance, StrategyError, StrategySpec};
@@ -38,7 +39,7 @@ pub struct EngineConfig {
     pub max_pending_bytes: u64,
     /// Prefixes that the routing table may hold for each dialect, prefixes of prefixes counted.
     pub max_prefixes: u32,
-    /// Longest time an Interest may stay pending, whatever it asks for.
+    /// Longest time an Interest may stay pending, whatever it asks for: whatever a stranger leaves behind is gone after that.
     pub max_lifetime: Duration,
     /// Names and nonces of past Interests remembered to recognise loops.
     pub max_dead_nonces: u32,
@@ -66,7 +67,7 @@ impl EngineConfig {
             max_pending: 1 << 20,
             max_pending_bytes: 1 << 30,
             max_prefixes: 1 << 21,
-            max_lifetime: Duration::from_secs(10 * 24 * 3600),
+            max_lifetime: Duration::from_secs(60),
             max_dead_nonces: 1 << 20,
             dead_nonce_lifetime: Duration::from_secs(6),
             default_hop_limit: None,
@@ -101,6 +102,8 @@ pub struct EngineCounters {
     pub data_sent: u64,
     /// Nacks sent.
     pub nacks_sent: u64,
+    /// Data for which not all pending Interests were looked at that might have been answered, for there were too many.
+    pub searches_cut_short: u64,
     /// Events lost because nobody polled them.
     pub events_lost: u64,
     /// What was dropped, by reason.
@@ -157,12 +160,19 @@ pub struct Engine {
     pub(crate) strategies: Slab<Instance>,
     /// Of faces with Interests that wait.
     pub(crate) turns: Turns,
+    /// Of what faces left behind that are gone.
+    pub(crate) sweep: Sweep,
+    /// Tells the Data that answer several Interests apart.
+    pub(crate) round: u64,
     pub(crate) counters: EngineCounters,
     pub(crate) transmits: TransmitQueue,
     pub(crate) events: VecDeque<Event>,
     /// Lent to strategies, kept to spare the allocation.
     pub(crate) actions: Vec<Action>,
 }
+
+/// Pending Interests whose time has come that one call of [`Engine::advance`] sees to.
+const MAX_DUE: usize = 4096;
 
 /// Events not yet polled, at most; further ones are lost and counted.
 const MAX_EVENTS: usize = 1024;
@@ -182,6 +192,7 @@ impl Engine {
         let [ndn, ccnx] = fibs;
         let ndn_strategy = strategies.insert(config.default_strategy.start(Name::root())?);
         let ccnx_strategy = strategies.insert(config.default_strategy.start(Name::root())?);
+        let pending = PendingTable::new(config.max_pending, config.max_pending_bytes, hasher.clone());
         Ok(Engine {
             hasher,
             random: Random::from_seed(config.seed),
@@ -192,7 +203,7 @@ impl Engine {
             producer_regions: config.producer_regions,
             faces: FaceTable::default(),
             index: HashIndex::default(),
-            pending: PendingTable::new(config.max_pending, config.max_pending_bytes),
+            pending,
             store: ContentStore::new(config.content_store),
             fibs: [
                 Fib::new(config.max_prefixes, ndn.1, StrategyId(ndn_strategy)),
@@ -202,6 +213,8 @@ impl Engine {
             dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
             strategies,
             turns: Turns::default(),
+            sweep: Sweep::default(),
+            round: 0,
             counters: EngineCounters::default(),
             transmits: TransmitQueue::default(),
             events: VecDeque::new(),
@@ -312,7 +325,8 @@ impl Engine {
         let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         let rate_control = config.rate_control.map(|config| Box::new(RateControl::new(config, now)));
         let (counters, answers_due) = (FaceCounters::default(), AnswersDue::default());
-        let face = Face { config, counters, pending: 0, rate, rate_control, answers_due };
+        let face =
+            Face { config, counters, pending: 0, rate, rate_control, answers_due, digests_due: 0, round: 0 };
         if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
     }
 
@@ -327,9 +341,14 @@ impl Engine {
         true
     }
 
-    /// Removes a face and all routes by it; gives what went through it. What it waited for is dropped when it comes.
+    /// Removes a face and all routes by it; gives what went through it. What it waited for is dropped when it comes; what it alone
+    /// waited for is forgotten by the next calls of [`Engine::advance`], so many entries at each, which
+    /// [`Engine::next_deadline`] asks for at once.
     pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
         let face = self.faces.remove(id)?;
+        if face.pending > 0 {
+            self.sweep.begin();
+        }
         for fib in &mut self.fibs {
             fib.remove_face(id);
         }
@@ -423,11 +442,15 @@ impl Engine {
     // What the world tells the engine: receive_* are in the pipelines.
 
     /// Lets time pass up to `now`: Interests that wait for their turn go on, pending ones expire, strategies are called at the times
-    /// they asked for.
+    /// they asked for. Where more is due than one call may do, [`Engine::next_deadline`] has come already when it returns.
     pub fn advance(&mut self, now: Instant) {
         self.take_turns(now);
-        while let Some(id) = self.pending.pop_due(now) {
-            self.handle_due(now, id);
+        self.sweep(now);
+        for _ in 0..MAX_DUE {
+            match self.pending.pop_due(now) {
+                Some(id) => self.handle_due(now, id),
+                None => return,
+            }
         }
     }
 
@@ -458,7 +481,7 @@ impl Engine {
 
     /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is waiting.
     pub fn next_deadline(&self) -> Instant {
-        self.pending.next_deadline().min(self.turns.next_deadline())
+        self.pending.next_deadline().min(self.turns.next_deadline()).min(self.sweep.next_deadline())
     }
 
     /// The soonest deadline that was set since the last call, or is set for Interests whose turn will come; [`Instant::NEVER`] if there
@@ -467,7 +490,7 @@ impl Engine {
     /// then.
     #[inline]
     pub fn take_soonest_deadline(&mut self) -> Instant {
-        self.pending.take_soonest().min(self.turns.next_deadline())
+        self.pending.take_soonest().min(self.turns.next_deadline()).min(self.sweep.next_deadline())
     }
 
     // Helpers of the pipelines.

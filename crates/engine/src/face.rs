@@ -126,6 +126,10 @@ pub(crate) struct Face {
     pub(crate) rate_control: Option<Box<RateControl>>,
     /// Interests sent to the face and not answered yet.
     pub(crate) answers_due: AnswersDue,
+    /// Data of this face whose digest may be computed to see whether somebody asks for it.
+    pub(crate) digests_due: u32,
+    /// Of the Data it was last sent that answers several Interests.
+    pub(crate) round: u64,
 }
 
 impl Face {

@@ -9,9 +9,9 @@ use crate::name::{Component, Name, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
-/// What the content of an NDN Data is.
+/// What the content of an NDN Data is. Any number may stand in a packet; a forwarder passes those on that it does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ContentType(pub u32);
+pub struct ContentType(pub u64);
 
 impl ContentType {
     /// Payload; the default.

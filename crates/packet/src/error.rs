@@ -59,6 +59,14 @@ pub enum Rule {
         /// Size allowed.
         limit: usize,
     },
+    /// The name has more components than any packet's may have.
+    #[error("{found} components are more than the limit of {limit}")]
+    TooManyComponents {
+        /// Components found.
+        found: usize,
+        /// Components allowed.
+        limit: usize,
+    },
     /// Elements are nested more deeply than any known message.
     #[error("nested too deeply")]
     TooDeep,

@@ -72,6 +72,27 @@ impl NameHasher {
         pass.finish();
     }
 
+    /// Shows `see` the hash of each prefix of `name` that `wanted` asks for by its number of components, the shortest first. Goes over
+    /// the name once, whatever is wanted.
+    pub fn hash_prefixes(
+        &self,
+        dialect: Dialect,
+        name: NameRef<'_>,
+        wanted: impl Fn(usize) -> bool,
+        mut see: impl FnMut(usize, NameHash),
+    ) {
+        let mut state = self.start[dialect as usize];
+        if wanted(0) {
+            see(0, state.finish());
+        }
+        for (place, component) in name.components().enumerate() {
+            state.absorb_component(component);
+            if wanted(place + 1) {
+                see(place + 1, state.finish());
+            }
+        }
+    }
+
     /// Hashes of the name made of `components`, to which one more component can be added again and again: for whoever makes many
     /// names under one prefix.
     pub fn hash_prefix(&self, dialect: Dialect, components: Components<'_>) -> HashedPrefix {
@@ -342,6 +363,26 @@ mod tests {
         assert_eq!(hashes.prefix(17), None);
         assert_eq!(hashes.prefix(40), Some(hashes.whole()));
         assert_eq!(hashes.longest_known_prefix(), 16);
+    }
+
+    #[test]
+    fn one_pass_over_a_name_gives_the_hash_of_every_prefix_that_is_wanted_and_no_other() {
+        let long: String = (0..40).map(|i| format!("/{i}")).collect();
+        let name: Name = long.parse().unwrap();
+        let mut seen = Vec::new();
+        hasher().hash_prefixes(
+            Dialect::Ndn,
+            name.as_ref(),
+            |count| count % 3 == 0,
+            |count, hash| {
+                seen.push((count, hash));
+            },
+        );
+        let expected: Vec<_> = (0..=40)
+            .step_by(3)
+            .map(|count| (count, hasher().hash(Dialect::Ndn, name.prefix(count).components()).whole()))
+            .collect();
+        assert_eq!(seen, expected);
     }
 
     #[test]

@@ -12,21 +12,26 @@ impl Interest {
     /// NDN packet format, section 3.2, and CCNx 0.8, "Interest". Freshness is no part of this: it asks whether a cache may be
     /// used, not whether the Data is the right one.
     pub fn matches(&self, data: &Data) -> bool {
+        self.matches_with_digest(data, || data.implicit_digest())
+    }
+
+    /// The same for those who keep digests, which cost a pass over the whole packet: `digest` is called at most once.
+    pub fn matches_with_digest(&self, data: &Data, digest: impl FnOnce() -> [u8; 32]) -> bool {
         match (self.dialect(), data.dialect()) {
-            (Dialect::Ndn, Dialect::Ndn) => self.matches_ndn(data),
+            (Dialect::Ndn, Dialect::Ndn) => self.matches_ndn(data, digest),
             _ => match (self.ccnx(), data.ccnx()) {
-                (Some(interest), Some(object)) => ccnx::matches(&interest, &object),
+                (Some(interest), Some(object)) => ccnx::matches_with_digest(&interest, &object, digest),
                 _ => false,
             },
         }
     }
 
-    fn matches_ndn(&self, data: &Data) -> bool {
+    fn matches_ndn(&self, data: &Data, digest: impl FnOnce() -> [u8; 32]) -> bool {
         let (wanted, name) = (self.name(), data.name());
         if self.component_count() == data.component_count() + 1 {
             return name.is_prefix_of(wanted)
                 && wanted.last().is_some_and(|last| {
-                    last.kind == ComponentKind::IMPLICIT_DIGEST && last.value == data.implicit_digest()
+                    last.kind == ComponentKind::IMPLICIT_DIGEST && last.value == digest()
                 });
         }
         if self.can_be_prefix() { wanted.is_prefix_of(name) } else { wanted == name }

@@ -213,7 +213,7 @@ fn interest() -> impl Strategy<Value = InterestFields> {
 #[derive(Clone, Debug)]
 struct DataFields {
     name: Name,
-    content_type: u32,
+    content_type: u64,
     freshness_ms: Option<u64>,
     final_block: Option<(u16, Vec<u8>)>,
     content: Option<Vec<u8>>,

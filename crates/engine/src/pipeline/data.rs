@@ -1,9 +1,10 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{Buffer, CachePolicy, Data, Dialect, LinkHeader, NameHash, PitToken, PrefixHashes};
+use packet::{Buffer, CachePolicy, Data, LinkHeader, NameHash, PitToken, PrefixHashes};
 use smallvec::SmallVec;
 
+use super::answers::{DataName, Found};
 use super::expiry::is_remembered;
 use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::{Occasion, Outcome};
@@ -12,19 +13,7 @@ use crate::engine::Engine;
 use crate::face::{Face, FaceId, LinkType};
 use crate::scope;
 use crate::tables::answers_due::DueAnswer;
-use crate::tables::content_store::{CachedId, UnsolicitedPolicy};
-use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{Matches, PendingId};
-
-/// What is known of the name of a Data.
-#[derive(Clone, Copy)]
-struct DataName<'h> {
-    hash: NameHash,
-    /// Those of its prefixes, too, unless nobody has looked into it.
-    hashes: Option<&'h PrefixHashes>,
-    /// An Interest for just this name.
-    asked: Option<PendingId>,
-}
+use crate::tables::pending::PendingId;
 
 impl Engine {
     /// Takes Data that arrived by `face`.
@@ -65,27 +54,36 @@ impl Engine {
         if let Err(reason) = self.admit_data(face, &data) {
             return self.drop_packet(face, reason);
         }
-        let mut matches = Matches::new();
-        let known = self.look_up_data(&data, name, &mut matches);
+        let found = self.look_up_data(face, &data, name);
+        self.note_search(face, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        if matches.is_empty() {
-            return self.take_unsolicited(now, face, &data, name.hash, known, cacheable);
+        if found.matches.is_empty() {
+            return self.take_unsolicited(now, face, &data, name.hash, &found, cacheable);
         }
         if cacheable {
-            self.store.insert(&mut self.index, now, &data, name.hash, known);
+            self.store.insert(&mut self.index, now, &data, name.hash, found.known);
         }
-        match matches.as_slice() {
+        match found.matches.as_slice() {
             &[id] => self.satisfy(now, face, data, name, header, id),
             several => self.satisfy_several(now, face, &data, name, header, several),
         }
     }
 
-    /// Whether a pending Interest waits for this Data. `hashes` are those of its name under [`Engine::hasher`].
-    pub fn awaits(&self, data: &Data, hashes: &PrefixHashes) -> bool {
-        let mut matches = Matches::new();
+    /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its name under
+    /// [`Engine::hasher`].
+    pub fn awaits(&self, face: FaceId, data: &Data, hashes: &PrefixHashes) -> bool {
         let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
-        self.look_up_data(data, name, &mut matches);
-        !matches.is_empty()
+        !self.look_up_data(face, data, name).matches.is_empty()
+    }
+
+    #[inline]
+    fn note_search(&mut self, face: FaceId, found: &Found) {
+        self.counters.searches_cut_short += u64::from(found.cut_short);
+        if found.digested
+            && let Some(face) = self.faces.get_mut(face)
+        {
+            face.digests_due = face.digests_due.saturating_sub(1);
+        }
     }
 
     #[inline]
@@ -101,36 +99,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Finds all pending Interests that the Data answers; gives the kept Data of the same name.
-    #[inline(always)]
-    fn look_up_data(&self, data: &Data, name: DataName<'_>, matches: &mut Matches) -> Option<CachedId> {
-        let DataName { hash, hashes, asked } = name;
-        let mut known = None;
-        for id in self.index.candidates(hash) {
-            match EntryId::from_raw(id) {
-                EntryId::Pending(id) => {
-                    let fits = asked == Some(id)
-                        || self.pending.get(id).is_some_and(|entry| {
-                            entry.hash() == hash
-                            && entry.name() == data.name()
-                            // In NDN a Data answers every Interest for its name; in CCNx selectors may object.
-                            && (entry.interest.dialect() == data.dialect())
-                            && (data.dialect() == Dialect::Ndn || entry.interest.matches(data))
-                        });
-                    if fits {
-                        matches.push(id);
-                    }
-                }
-                EntryId::Cached(id) if self.store.is(id, data.dialect(), data.name(), hash) => {
-                    known = Some(id);
-                }
-                EntryId::Cached(_) => {}
-            }
-        }
-        self.pending.matches_of_other_lengths(&self.index, &self.hasher, data, hashes, matches);
-        known
-    }
-
     #[inline(never)]
     fn take_unsolicited(
         &mut self,
@@ -138,18 +106,13 @@ impl Engine {
         face: FaceId,
         data: &Data,
         hash: NameHash,
-        known: Option<CachedId>,
+        found: &Found,
         cacheable: bool,
     ) {
-        self.drop_packet(face, DropReason::Unsolicited);
-        let welcome = match self.store.config.unsolicited {
-            UnsolicitedPolicy::DropAll => false,
-            UnsolicitedPolicy::AdmitLocal => self.is_local(face),
-            UnsolicitedPolicy::AdmitNetwork => !self.is_local(face),
-            UnsolicitedPolicy::AdmitAll => true,
-        };
-        if welcome && cacheable {
-            self.store.insert(&mut self.index, now, data, hash, known);
+        let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
+        self.drop_packet(face, reason);
+        if cacheable && self.welcomes_unsolicited(self.is_local(face)) {
+            self.store.insert(&mut self.index, now, data, hash, found.known);
         }
     }
 
@@ -292,6 +255,7 @@ impl Engine {
     ) {
         let mut waiting: SmallVec<[(FaceId, PitToken); 8]> = SmallVec::new();
         let mut moment = Moment { now, response: None };
+        self.round += 1;
         for &id in several {
             moment.response = moment.response.or(self.moment_of(now, from, id).response);
             self.mark_satisfied(now, from, data, id);
@@ -301,8 +265,10 @@ impl Engine {
                 continue;
             }
             for record in self.pending.get(id).iter().flat_map(|entry| &entry.in_records) {
-                let known = waiting.iter().any(|(face, _)| *face == record.face);
-                if record.expires > now && !known && self.may_return(from, record.face) {
+                let Some(target) = self.faces.get_mut(record.face) else { continue };
+                if record.expires > now && target.round < self.round && may_return(from, record.face, target)
+                {
+                    target.round = self.round;
                     waiting.push((record.face, record.pit_token.clone()));
                 }
             }

@@ -12,7 +12,7 @@ use crate::scope;
 use crate::strategy::Trigger;
 use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
-use crate::tables::pending::{InRecord, MAX_RECORDS, PendingId, Refused};
+use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, VariantTag};
 
 /// What the tables say about an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,10 +107,11 @@ impl Engine {
         if self.dead_nonces.contains(now, hash, nonce) {
             return Verdict::Loop;
         }
+        let tag = self.pending.tag_of(interest);
         let (mut pending, mut exact) = (None, None);
         for id in self.index.candidates(hash) {
             match EntryId::from_raw(id) {
-                EntryId::Pending(id) if self.pending.is(id, interest, hash) => pending = Some(id),
+                EntryId::Pending(id) if self.pending.is(id, interest, hash, tag) => pending = Some(id),
                 EntryId::Cached(id) if self.store.is(id, interest.dialect(), interest.name(), hash) => {
                     exact = Some(id);
                 }
@@ -132,7 +133,7 @@ impl Engine {
         if let Some(id) = pending {
             return Verdict::Joined(id);
         }
-        self.create(now, face, interest, nonce, hashes, header)
+        self.create(now, face, interest, nonce, (hashes, tag), header)
     }
 
     /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from the same is a
@@ -156,18 +157,25 @@ impl Engine {
         face: FaceId,
         interest: &Interest,
         nonce: Nonce,
-        hashes: &PrefixHashes,
+        (hashes, tag): (&PrefixHashes, VariantTag),
         header: &LinkHeader,
     ) -> Verdict {
         let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
         if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
             return Verdict::Refused(DropReason::FacePendingLimit);
         }
+        let is_local = ingress.is_local();
         if self.pending.is_full_for(interest) {
             self.evict_for(now, face);
         }
-        let record = self.in_record(now, face, interest, nonce, header);
-        match self.pending.insert(&mut self.index, interest, hashes.whole(), record) {
+        // The first question is the cheaper one.
+        if self.index.has_more_than(MAX_VARIANTS - 1, hashes.whole())
+            && !self.make_room_for_variant(now, face, interest, hashes.whole())
+        {
+            return Verdict::Refused(DropReason::TooManyVariants);
+        }
+        let record = self.in_record(now, (face, is_local), interest, nonce, header);
+        match self.pending.insert(&mut self.index, interest, hashes.whole(), tag, record) {
             Ok(id) => {
                 if let Some(ingress) = self.faces.get_mut(face) {
                     ingress.pending += 1;
@@ -175,38 +183,8 @@ impl Engine {
                 self.counters.pending_created += 1;
                 Verdict::Created(id)
             }
-            Err(Refused::Full) => Verdict::Refused(DropReason::PendingTableFull),
-            Err(Refused::TooManyVariants) => Verdict::Refused(DropReason::TooManyVariants),
+            Err(Full) => Verdict::Refused(DropReason::PendingTableFull),
         }
-    }
-
-    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more, if any of those looked at does.
-    ///
-    /// Looks at sixteen entries drawn at random. A face that holds most of the table is found by the first draw or two, and
-    /// no list of whose Interests are whose has to be kept.
-    #[cold]
-    fn evict_for(&mut self, now: Instant, face: FaceId) {
-        let load =
-            |engine: &Engine, face: FaceId| engine.faces.get(face).map_or(u32::MAX, |face| face.pending);
-        let own = load(self, face);
-        let mut heaviest = None;
-        for _ in 0..16 {
-            let draw = self.random.next_u64();
-            let Some(id) = self.pending.at_random(draw) else { continue };
-            let waiting = self
-                .pending
-                .get(id)
-                .and_then(|entry| entry.in_records.iter().map(|r| load(self, r.face)).min());
-            // Nobody waits for an entry without records.
-            let weight = waiting.unwrap_or(u32::MAX);
-            if weight > own.saturating_add(1) && heaviest.is_none_or(|(other, _)| weight > other) {
-                heaviest = Some((weight, id));
-            }
-        }
-        let Some((_, id)) = heaviest else { return };
-        self.nack_all(id, NackReason::Congestion);
-        self.counters.drops.count(DropReason::PendingEvicted);
-        self.finish(now, id);
     }
 
     /// Answers from the content store.
@@ -259,7 +237,7 @@ impl Engine {
     fn in_record(
         &self,
         now: Instant,
-        face: FaceId,
+        (face, is_local): (FaceId, bool),
         interest: &Interest,
         nonce: Nonce,
         header: &LinkHeader,
@@ -270,6 +248,7 @@ impl Engine {
             expires: now + interest.lifetime().min(self.max_lifetime),
             pit_token: header.pit_token.clone(),
             non_discovery: header.non_discovery,
+            is_local,
         }
     }
 
@@ -283,21 +262,28 @@ impl Engine {
         header: &LinkHeader,
         id: PendingId,
     ) -> Result<(), DropReason> {
-        let record = self.in_record(now, face, interest, nonce, header);
+        let from = (face, self.is_local(face));
+        let record = self.in_record(now, from, interest, nonce, header);
         let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
         match entry.in_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => *existing = record,
             None => {
                 let Some(ingress) = self.faces.get_mut(face) else { return Err(DropReason::UnknownFace) };
-                if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max)
-                    || entry.in_records.len() >= MAX_RECORDS
-                {
+                if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
                     return Err(DropReason::FacePendingLimit);
                 }
-                ingress.pending += 1;
-                entry.in_records.push(record);
+                if entry.in_records.len() >= MAX_RECORDS && !self.make_room_for_record(now, face, id) {
+                    return Err(DropReason::FacePendingLimit);
+                }
+                if let Some(ingress) = self.faces.get_mut(face) {
+                    ingress.pending += 1;
+                }
+                if let Some(entry) = self.pending.get_mut(id) {
+                    entry.in_records.push(record);
+                }
             }
         }
+        let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
         entry.satisfied = false;
         entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(now);
         self.counters.pending_joined += 1;

@@ -1,10 +1,13 @@
 //! What happens to a packet, from its arrival to the last effect: one file each way.
 
 pub(crate) mod ahead;
+mod answers;
 mod data;
 mod expiry;
+pub(crate) mod gone_faces;
 mod interest;
 mod nack;
+mod room;
 mod sending;
 pub(crate) mod shaping;
 mod strategy_calls;

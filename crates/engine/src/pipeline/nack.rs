@@ -75,8 +75,9 @@ impl Engine {
     }
 
     pub(super) fn find_pending(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
+        let tag = self.pending.tag_of(interest);
         self.index.candidates(hashes.whole()).find_map(|id| match EntryId::from_raw(id) {
-            EntryId::Pending(id) => self.pending.is(id, interest, hashes.whole()).then_some(id),
+            EntryId::Pending(id) => self.pending.is(id, interest, hashes.whole(), tag).then_some(id),
             EntryId::Cached(_) => None,
         })
     }

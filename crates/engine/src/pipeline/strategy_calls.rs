@@ -1,6 +1,6 @@
 //! Asking the strategy, and doing what it says.
 
-use packet::time::Instant;
+use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Interest, LinkHeader, NackReason, NameRef, Nonce, PitToken, PrefixHashes};
 
 use crate::drop_reason::DropReason;
@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::face::FaceId;
 use crate::strategy::{Action, Situation, Strategy, Trigger, may_send};
 use crate::tables::fib::{FibNode, NextHop};
-use crate::tables::pending::{MAX_RECORDS, OutRecord, PendingId};
+use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, PendingId};
 use crate::transmit::{Outgoing, Waiting};
 use crate::{scope, shard};
 
@@ -55,6 +55,16 @@ pub(crate) struct Outcome {
     pub(crate) finished: bool,
     pub(crate) data: DataOrders,
 }
+
+/// Digests of a face's Data that may be computed for each Interest it was sent that asks for one by its digest. More than one, for other
+/// Data of the same name may come as well; it answers others.
+const DIGESTS_PER_INTEREST: u32 = 8;
+const MAX_DIGESTS_DUE: u32 = 1 << 16;
+/// Longest time a strategy may keep an entry that nobody waits for.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// Delegations of a forwarding hint, and components of each, that are looked at. Routes have no more components.
+const MAX_DELEGATIONS: usize = 16;
+const MAX_DELEGATION_COMPONENTS: usize = PrefixHashes::MAX_PREFIX_COMPONENTS;
 
 impl Engine {
     /// Asks the strategy where an Interest that arrived should go, unless that is obvious.
@@ -178,7 +188,7 @@ impl Engine {
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
     fn hinted_route(&self, interest: &Interest) -> Option<FibNode> {
-        let hint = interest.ndn()?.forwarding_hint();
+        let hint = interest.ndn()?.forwarding_hint().take(MAX_DELEGATIONS);
         let regions = &self.producer_regions;
         if hint.clone().any(|hint| regions.iter().any(|region| hint.is_prefix_of(region.as_ref()))) {
             return None;
@@ -187,6 +197,7 @@ impl Engine {
         // The first delegation that leads anywhere; if none does, the last is as good as any.
         let mut last = None;
         for delegation in hint {
+            let delegation = delegation.prefix(MAX_DELEGATION_COMPONENTS);
             let hashes = self.hasher.hash(interest.dialect(), delegation.components());
             let node = fib.longest_match(delegation, &hashes);
             if !fib.next_hops(node).is_empty() {
@@ -206,7 +217,7 @@ impl Engine {
     ) -> Outcome {
         let Occasion { ingress, congestion_mark, .. } = occasion;
         let mut actions = std::mem::take(&mut self.actions);
-        let mut outcome = Outcome::default();
+        let (mut outcome, mut refused) = (Outcome::default(), false);
         for action in actions.drain(..) {
             match action {
                 Action::Send { face, nonce, non_discovery } => {
@@ -221,7 +232,10 @@ impl Engine {
                         record.suppress_for = span;
                     }
                 }
-                Action::NackTo { face, reason } => self.nack_one(id, face, reason),
+                Action::NackTo { face, reason } => {
+                    refused = true;
+                    self.nack_one(id, face, reason);
+                }
                 Action::NackAll { reason, drop } => {
                     self.count_drop(ingress, drop);
                     self.nack_all(id, reason);
@@ -239,7 +253,7 @@ impl Engine {
                 }
                 Action::WaitAtLeast(span) => {
                     if let Some(entry) = self.pending.get_mut(id) {
-                        entry.expires = entry.expires.max(now + span);
+                        entry.expires = entry.expires.max(now + span.min(LONGEST_WAIT));
                     }
                 }
                 Action::HoldData => outcome.data.hold = true,
@@ -248,6 +262,10 @@ impl Engine {
             }
         }
         self.actions = actions;
+        // What nobody waits for any more only keeps others out. Its nonces stay known, so that copies of it are recognised.
+        let nobody_waits = |record: &InRecord| record.expires <= now;
+        outcome.finished |=
+            refused && self.pending.get(id).is_some_and(|entry| entry.in_records.iter().all(nobody_waits));
         if outcome.finished {
             self.finish(now, id);
         }
@@ -271,10 +289,7 @@ impl Engine {
         if target.config.dialect != interest.dialect() {
             return self.counters.drops.add(DropReason::WrongDialect, 1);
         }
-        let from_remote = || {
-            let is_local = |face: FaceId| self.faces.get(face).is_some_and(|face| face.is_local());
-            entry.in_records.iter().all(|record| !is_local(record.face))
-        };
+        let from_remote = || entry.in_records.iter().all(|record| !record.is_local);
         if !scope::interest_may_leave(&interest, from_remote, target.is_local()) {
             return self.counters.drops.add(DropReason::Scope, 1);
         }
@@ -302,7 +317,7 @@ impl Engine {
             nonce: interest.nonce().unwrap_or(Nonce(0)),
             sent_at: now,
             expires: now + interest.lifetime().min(self.max_lifetime),
-            suppress_for: packet::time::Duration::ZERO,
+            suppress_for: Duration::ZERO,
             nacked: None,
             non_discovery,
         };
@@ -314,6 +329,9 @@ impl Engine {
         }
         let Some(target) = self.faces.get_mut(face) else { return };
         target.answers_due.note(id, record.nonce);
+        if interest.implicit_digest().is_some() {
+            target.digests_due = (target.digests_due + DIGESTS_PER_INTEREST).min(MAX_DIGESTS_DUE);
+        }
         let local = target.is_local();
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;
@@ -336,23 +354,29 @@ impl Engine {
         let Some(entry) = self.pending.get_mut(id) else { return };
         let Some(place) = entry.in_records.iter().position(|record| record.face == face) else { return };
         let record = entry.in_records.remove(place);
-        let mut interest = entry.interest.clone();
+        self.nack_record(id, record, reason);
+    }
+
+    /// The same to whoever left this record, which is no longer the entry's.
+    fn nack_record(&mut self, id: PendingId, record: InRecord, reason: NackReason) {
+        let Some(entry) = self.pending.get(id) else { return };
+        let (face, mut interest) = (record.face, entry.interest.clone());
+        match self.faces.get_mut(face) {
+            Some(face) => face.pending = face.pending.saturating_sub(1),
+            None => return,
+        }
         // The downstream knows the Interest by the nonce it sent last.
         if interest.nonce() != Some(record.nonce) && interest.set_nonce(record.nonce).is_err() {
             return;
-        }
-        if let Some(face) = self.faces.get_mut(face) {
-            face.pending = face.pending.saturating_sub(1);
         }
         self.send_nack(face, interest, reason, record.pit_token);
     }
 
     /// Sends the Interest back to all who wait.
     pub(crate) fn nack_all(&mut self, id: PendingId, reason: NackReason) {
-        while let Some(face) =
-            self.pending.get(id).and_then(|entry| entry.in_records.first()).map(|record| record.face)
-        {
-            self.nack_one(id, face, reason);
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        for record in std::mem::take(&mut entry.in_records) {
+            self.nack_record(id, record, reason);
         }
     }
 

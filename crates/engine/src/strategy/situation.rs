@@ -73,8 +73,7 @@ pub(crate) fn may_send(
 ) -> bool {
     let Some(target) = faces.get(face) else { return false };
     let back = ingress == Some(face) && target.config.link_type != LinkType::AdHoc;
-    let is_local = |face: FaceId| faces.get(face).is_some_and(|face| face.is_local());
-    let from_remote = || in_records.iter().all(|record| !is_local(record.face));
+    let from_remote = || in_records.iter().all(|record| !record.is_local);
     !back
         && target.config.dialect == interest.dialect()
         && scope::interest_may_leave(interest, from_remote, target.is_local())

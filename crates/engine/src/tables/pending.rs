@@ -1,14 +1,13 @@
 //! Interests that wait for their Data.
 
 use packet::time::{Duration, Instant};
-use packet::{
-    Data, Dialect, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PitToken, PrefixHashes,
-};
+use packet::{Dialect, Interest, NackReason, NameHash, NameHasher, NameRef, Nonce, PitToken};
 use smallvec::SmallVec;
 
 use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
+use super::other_lengths::{LengthKey, OtherLengths};
 use super::timer_wheel::TimerWheel;
 use crate::face::FaceId;
 
@@ -16,8 +15,8 @@ use crate::face::FaceId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PendingId(pub(crate) u32);
 
-/// Entries under one name that differ in their selectors, at most. More are refused, for each costs every Data of that name a
-/// look.
+/// Entries under one name that differ in their forwarding hints, or selectors of CCNx, at most: each costs every Data of that name a
+/// look. Those that have neither always have a place, and are four at most.
 pub(crate) const MAX_VARIANTS: usize = 32;
 
 /// Faces that wait for one Interest, or that it was sent to, at most.
@@ -36,6 +35,8 @@ pub struct InRecord {
     pub pit_token: PitToken,
     /// It asked not to flood the Interest, for it knows a route.
     pub non_discovery: bool,
+    /// It leads to an application on this host.
+    pub is_local: bool,
 }
 
 /// A face the Interest was sent to.
@@ -86,6 +87,7 @@ pub(crate) struct Pending {
     pub(crate) watches_data: bool,
     /// Given to the Data that is known to answer this.
     ticket: u32,
+    tag: VariantTag,
     /// For a satisfied entry: how fresh the Data was.
     pub(crate) data_freshness: Duration,
 }
@@ -115,12 +117,14 @@ impl Pending {
     }
 }
 
-/// Why an Interest found no place.
+/// The table has no room for an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    TooManyVariants,
-    Full,
-}
+pub(crate) struct Full;
+
+/// Stands for an Interest's [distinguishing bytes](Interest::distinguishing_bytes), which are long and have to be searched for in the
+/// packet: where tags differ, these do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VariantTag(u32);
 
 /// The table of pending Interests.
 #[derive(Debug)]
@@ -133,27 +137,16 @@ pub(crate) struct PendingTable {
     /// What the pending Interests take, by [`cost_of`], and may take.
     bytes: u64,
     max_bytes: u64,
-    /// How many entries of each dialect can be answered by a longer name, by number of components; the last
-    /// element counts all longer ones.
-    prefix_depths: [[u32; DEPTHS]; 2],
-    /// How many those are, of all lengths.
-    prefixes: [u32; 2],
-    /// How many entries end in what may be a digest, by number of components.
-    digest_depths: [[u32; DEPTHS]; 2],
-    /// How many those are, of all lengths.
-    digests: [u32; 2],
+    /// Those that Data of other names may answer.
+    pub(crate) others: OtherLengths,
+    hasher: NameHasher,
+    tag_key: u64,
     /// The last ticket given.
     ticket: u32,
 }
 
 /// The ticket of an entry that none was given for.
 const NO_TICKET: u32 = 0;
-
-const DEPTHS: usize = 65;
-
-fn depth(component_count: usize) -> usize {
-    component_count.min(DEPTHS - 1)
-}
 
 /// What a pending Interest takes: its packet, and its entry with its places in index and timers.
 fn cost_of(interest: &Interest) -> u64 {
@@ -162,35 +155,14 @@ fn cost_of(interest: &Interest) -> u64 {
 
 const PENDING_OVERHEAD_BYTES: u64 = 280;
 
-/// What the counts by number of components need to know of an Interest.
-#[derive(Clone, Copy)]
-struct DepthKey {
-    dialect: usize,
-    depth: usize,
-    can_be_prefix: bool,
-    may_name_digest: bool,
-}
-
-impl DepthKey {
-    /// `None` for most: those that ask for Data of just their name.
-    #[inline(always)]
-    fn of(interest: &Interest) -> Option<Self> {
-        let (can_be_prefix, may_name_digest) =
-            (interest.can_be_prefix(), interest.implicit_digest().is_some());
-        (can_be_prefix || may_name_digest).then(|| DepthKey {
-            dialect: interest.dialect() as usize,
-            depth: depth(interest.component_count()),
-            can_be_prefix,
-            may_name_digest,
-        })
-    }
-}
-
 /// Entries that one Data satisfies.
 pub(crate) type Matches = SmallVec<[PendingId; 4]>;
 
+/// Entries of one name.
+pub(crate) type Variants = SmallVec<[PendingId; MAX_VARIANTS]>;
+
 impl PendingTable {
-    pub(crate) fn new(max_entries: u32, max_bytes: u64) -> Self {
+    pub(crate) fn new(max_entries: u32, max_bytes: u64, hasher: NameHasher) -> Self {
         PendingTable {
             entries: Slab::default(),
             timers: TimerWheel::default(),
@@ -199,10 +171,9 @@ impl PendingTable {
             max_entries: max_entries.min(1 << 30),
             bytes: 0,
             max_bytes,
-            prefix_depths: [[0; DEPTHS]; 2],
-            prefixes: [0; 2],
-            digest_depths: [[0; DEPTHS]; 2],
-            digests: [0; 2],
+            others: OtherLengths::default(),
+            tag_key: hasher.hash(Dialect::Ndn, NameRef::ROOT.components()).whole().0,
+            hasher,
             ticket: NO_TICKET,
         }
     }
@@ -252,6 +223,11 @@ impl PendingTable {
         self.get(id).filter(|entry| entry.ticket == ticket).map(Pending::hash)
     }
 
+    /// One more than the largest number an entry has.
+    pub(crate) fn slot_count(&self) -> u32 {
+        self.entries.slot_count()
+    }
+
     /// Some entry, each as likely as any other; `None` if the drawn number is free.
     pub(crate) fn at_random(&self, draw: u64) -> Option<PendingId> {
         let number = ((u128::from(draw) * u128::from(self.entries.slot_count())) >> 64) as u32;
@@ -260,15 +236,36 @@ impl PendingTable {
 
     /// Whether entry `id` is for the same Data as `interest`, so that the two can be one.
     #[inline]
-    pub(crate) fn is(&self, id: PendingId, interest: &Interest, hash: NameHash) -> bool {
+    pub(crate) fn is(&self, id: PendingId, interest: &Interest, hash: NameHash, tag: VariantTag) -> bool {
         self.entries.get(id.0).is_some_and(|entry| {
             entry.hash == hash
+                && entry.tag == tag
                 && entry.interest.dialect() == interest.dialect()
                 && entry.interest.can_be_prefix() == interest.can_be_prefix()
                 && entry.interest.must_be_fresh() == interest.must_be_fresh()
                 && entry.interest.name() == interest.name()
                 && entry.interest.distinguishing_bytes() == interest.distinguishing_bytes()
         })
+    }
+
+    /// The tag of an Interest.
+    #[inline(always)]
+    pub(crate) fn tag_of(&self, interest: &Interest) -> VariantTag {
+        if interest.dialect() == Dialect::Ndn && !interest.has_forwarding_hint() {
+            return VariantTag(0);
+        }
+        self.tag_of_bytes(interest.distinguishing_bytes())
+    }
+
+    /// One pass over `bytes`, eight at a time, mixed with what nobody outside knows.
+    #[inline(never)]
+    fn tag_of_bytes(&self, bytes: &[u8]) -> VariantTag {
+        let mixed = bytes.chunks(8).fold(self.tag_key ^ bytes.len() as u64, |state, chunk| {
+            let word = chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+            let wide = u128::from(state ^ word) * 0x9e37_79b9_7f4a_7c15;
+            self.tag_key ^ wide as u64 ^ (wide >> 64) as u64
+        });
+        VariantTag((mixed ^ mixed >> 32) as u32)
     }
 
     /// Adds an entry that one face waits for. The caller has made sure that none exists for the same Data.
@@ -278,18 +275,15 @@ impl PendingTable {
         index: &mut HashIndex,
         interest: &Interest,
         hash: NameHash,
+        tag: VariantTag,
         first: InRecord,
-    ) -> Result<PendingId, Refused> {
+    ) -> Result<PendingId, Full> {
         if self.is_full_for(interest) {
-            return Err(Refused::Full);
+            return Err(Full);
         }
         // Made before it is moved to where it stays: at once would make the processor wait.
         let own = interest.clone();
-        // The first question is the cheaper one.
-        if index.has_more_than(MAX_VARIANTS - 1, hash) && self.has_all_variants(index, hash) {
-            return Err(Refused::TooManyVariants);
-        }
-        self.count_depths(DepthKey::of(interest), 1);
+        let key = LengthKey::of(interest, hash, &self.hasher);
         self.bytes += cost_of(interest);
         let expires = first.expires;
         let id = self.entries.insert(Pending {
@@ -303,6 +297,7 @@ impl PendingTable {
             satisfied: false,
             watches_data: false,
             ticket: NO_TICKET,
+            tag,
             data_freshness: Duration::ZERO,
         });
         // Not part of what is made above, which would be moved there once more for that.
@@ -310,17 +305,23 @@ impl PendingTable {
             entry.in_records.push(first);
         }
         index.insert(hash, EntryId::Pending(PendingId(id)).raw());
+        if let Some(key) = key {
+            self.others.insert(key, PendingId(id));
+        }
         Ok(PendingId(id))
     }
 
-    /// Whether as many entries under the name with this hash are pending as may be.
+    /// The entries under the name with this hash whose number is limited.
     #[cold]
-    fn has_all_variants(&self, index: &HashIndex, hash: NameHash) -> bool {
-        let is_variant = |id: &u32| match EntryId::from_raw(*id) {
-            EntryId::Pending(id) => self.entries.get(id.0).is_some_and(|entry| entry.hash == hash),
-            EntryId::Cached(_) => false,
+    pub(crate) fn variants(&self, index: &HashIndex, hash: NameHash) -> Variants {
+        let is_variant = |id: u32| match EntryId::from_raw(id) {
+            EntryId::Pending(id) => self
+                .get(id)
+                .is_some_and(|entry| entry.hash == hash && !entry.interest.distinguishing_bytes().is_empty())
+                .then_some(id),
+            EntryId::Cached(_) => None,
         };
-        index.candidates(hash).filter(is_variant).count() >= MAX_VARIANTS
+        index.candidates(hash).filter_map(is_variant).collect()
     }
 
     /// Removes an entry.
@@ -328,9 +329,11 @@ impl PendingTable {
     pub(crate) fn remove(&mut self, index: &mut HashIndex, id: PendingId) {
         let Some(entry) = self.entries.get(id.0) else { return };
         index.remove(entry.hash, EntryId::Pending(id).raw());
-        let key = DepthKey::of(&entry.interest);
+        let key = LengthKey::of(&entry.interest, entry.hash, &self.hasher);
         self.bytes -= cost_of(&entry.interest);
-        self.count_depths(key, u32::MAX);
+        if let Some(key) = key {
+            self.others.remove(key, id);
+        }
         self.timers.cancel(id.0);
         self.entries.discard(id.0);
     }
@@ -366,82 +369,6 @@ impl PendingTable {
         self.timers.next_deadline()
     }
 
-    /// Entries that `data` satisfies, other than those of its exact name, which the caller finds by the name's hash.
-    #[inline(always)]
-    pub(crate) fn matches_of_other_lengths(
-        &self,
-        index: &HashIndex,
-        hasher: &NameHasher,
-        data: &Data,
-        hashes: Option<&PrefixHashes>,
-        matches: &mut Matches,
-    ) {
-        let dialect = data.dialect() as usize;
-        if self.prefixes[dialect] > 0 || self.digests[dialect] > 0 {
-            self.look_at_other_lengths(index, hasher, data, hashes, matches);
-        }
-    }
-
-    fn look_at_other_lengths(
-        &self,
-        index: &HashIndex,
-        hasher: &NameHasher,
-        data: &Data,
-        hashes: Option<&PrefixHashes>,
-        matches: &mut Matches,
-    ) {
-        let dialect = data.dialect();
-        let count = data.component_count();
-        let counts = &self.prefix_depths[dialect as usize];
-        let lengths = if self.prefixes[dialect as usize] > 0 { 0..count } else { 0..0 };
-        for length in lengths {
-            if counts[depth(length)] == 0 {
-                continue;
-            }
-            let name = data.name().prefix(length);
-            let hash = hashes
-                .and_then(|hashes| hashes.prefix(length))
-                .unwrap_or_else(|| hasher.hash(dialect, name.components()).whole());
-            self.collect(index, hash, data, name, matches);
-        }
-        if self.digest_depths[dialect as usize][depth(count + 1)] > 0 {
-            self.collect_by_digest(index, hasher, data, matches);
-        }
-    }
-
-    /// Adds the entries under `name` that `data` satisfies.
-    fn collect(
-        &self,
-        index: &HashIndex,
-        hash: NameHash,
-        data: &Data,
-        name: NameRef<'_>,
-        matches: &mut Matches,
-    ) {
-        for id in index.candidates(hash) {
-            let EntryId::Pending(id) = EntryId::from_raw(id) else { continue };
-            let fits = self.entries.get(id.0).is_some_and(|entry| {
-                entry.hash == hash && entry.name() == name && entry.interest.matches(data)
-            });
-            if fits {
-                matches.push(id);
-            }
-        }
-    }
-
-    #[cold]
-    fn collect_by_digest(&self, index: &HashIndex, hasher: &NameHasher, data: &Data, matches: &mut Matches) {
-        let digest = data.implicit_digest();
-        let last = match data.dialect() {
-            Dialect::Ndn => packet::Component::new(packet::ComponentKind::IMPLICIT_DIGEST, &digest),
-            Dialect::Ccnx => packet::Component::generic(&digest),
-        };
-        // Only a name at the very limit of length has no full name, and no Interest can ask for it then.
-        let Ok(full) = data.name().to_name().with(last) else { return };
-        let hash = hasher.hash(data.dialect(), full.components()).whole();
-        self.collect(index, hash, data, full.as_ref(), matches);
-    }
-
     /// Entries whose names have `prefix`. Looks at every entry.
     pub(crate) fn under(&self, dialect: Dialect, prefix: NameRef<'_>) -> Vec<PendingId> {
         self.entries
@@ -449,26 +376,6 @@ impl PendingTable {
             .filter(|(_, entry)| entry.interest.dialect() == dialect && prefix.is_prefix_of(entry.name()))
             .map(|(id, _)| PendingId(id))
             .collect()
-    }
-
-    /// Counts an Interest that came (`change` is 1) or left (-1, wrapped).
-    #[inline(always)]
-    fn count_depths(&mut self, key: Option<DepthKey>, change: u32) {
-        if let Some(key) = key {
-            self.count_depth(key, change);
-        }
-    }
-
-    fn count_depth(&mut self, key: DepthKey, change: u32) {
-        let DepthKey { dialect, depth, can_be_prefix, may_name_digest } = key;
-        if can_be_prefix {
-            self.prefixes[dialect] = self.prefixes[dialect].wrapping_add(change);
-            self.prefix_depths[dialect][depth] = self.prefix_depths[dialect][depth].wrapping_add(change);
-        }
-        if may_name_digest {
-            self.digests[dialect] = self.digests[dialect].wrapping_add(change);
-            self.digest_depths[dialect][depth] = self.digest_depths[dialect][depth].wrapping_add(change);
-        }
     }
 
     /// Hints that entry `id` will be read soon.
@@ -488,7 +395,7 @@ impl PendingTable {
 
     /// Bytes of memory held, packets not counted.
     pub(crate) fn footprint_bytes(&self) -> usize {
-        self.entries.footprint_bytes() + self.timers.footprint_bytes()
+        self.entries.footprint_bytes() + self.timers.footprint_bytes() + self.others.footprint_bytes()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Pending> {

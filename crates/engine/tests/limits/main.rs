@@ -3,4 +3,5 @@
 
 mod explicit_rates;
 mod node;
+mod strangers;
 mod tables_and_queues;

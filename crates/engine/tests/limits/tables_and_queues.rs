@@ -390,6 +390,10 @@ fn provoke(reason: DropReason) -> Node {
             node.interest_with(CONSUMER, &interest, &header);
         }
         DropReason::Unsolicited => drop(node.data(PRODUCER, &data("/a/b", 1))),
+        DropReason::NotAsked => {
+            node.ask(CONSUMER, "/a/b");
+            node.data(OTHER, &data("/a/b", 1));
+        }
         DropReason::UnexpectedNack => node.nack(PRODUCER, &interest),
         DropReason::NackOnSharedLink => {
             node.configure(PRODUCER, FaceConfig { link_type: LinkType::MultiAccess, ..remote });

@@ -325,7 +325,7 @@ impl DataPlane {
         let header =
             packet::LinkHeader { cache_policy: Some(packet::CachePolicy::NoCache), ..Default::default() };
         // What the node tells unasked, in case somebody waits for it, is no mistake of anybody's.
-        if !self.engine.awaits(data, &hashes) {
+        if !self.engine.awaits(crate::control::INTERNAL_FACE, data, &hashes) {
             return;
         }
         self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data.clone(), &hashes, &header);

@@ -38,6 +38,7 @@ pub struct Framer {
     depth: u32,
     expect: Expect,
     limit_bytes: usize,
+    limit_depth: u32,
 }
 
 /// What may come next.
@@ -56,7 +57,12 @@ enum Expect {
 impl Framer {
     /// A framer at the start of a message, which refuses messages of more than `limit_bytes`.
     pub fn new(limit_bytes: usize) -> Self {
-        Framer { position: 0, depth: 0, expect: Expect::Message, limit_bytes }
+        Framer { position: 0, depth: 0, expect: Expect::Message, limit_bytes, limit_depth: MAX_DEPTH }
+    }
+
+    /// A framer for an element that stands in `outer` others: together they may be no more than [`MAX_DEPTH`].
+    pub(crate) fn inside(outer: u32) -> Self {
+        Framer { limit_depth: MAX_DEPTH.saturating_sub(outer), ..Framer::new(usize::MAX) }
     }
 
     /// Continues with `bytes`, all that has arrived since the start of the current message. Gives its length once it
@@ -83,7 +89,7 @@ impl Framer {
             }
             if self.depth == 0 {
                 let len = self.position;
-                *self = Framer::new(self.limit_bytes);
+                *self = Framer { limit_depth: self.limit_depth, ..Framer::new(self.limit_bytes) };
                 return Ok(Some(len));
             }
         }
@@ -102,7 +108,7 @@ impl Framer {
             (Expect::AttributeValue, BlockKind::Udata) => Expect::Attribute,
             (Expect::AttributeValue, _) => return unexpected,
             (_, BlockKind::Tag | BlockKind::Dtag | BlockKind::Ext) => {
-                if self.depth == MAX_DEPTH {
+                if self.depth >= self.limit_depth {
                     return Err(Rule::TooDeep);
                 }
                 self.depth += 1;

@@ -216,6 +216,7 @@ impl Layout {
         let min = reader.optional_decimal(Dtag::MIN_SUFFIX_COMPONENTS, "MinSuffixComponents", largest)?;
         let at_max = reader.position();
         let max = reader.optional_decimal(Dtag::MAX_SUFFIX_COMPONENTS, "MaxSuffixComponents", largest)?;
+        let (min, max) = (min.map(clamp_suffix), max.map(clamp_suffix));
         check_suffix_range(min, max).map_err(|error| error.shifted(at_max))?;
         let publisher = PublisherId::read_optional(reader)?;
         let exclude = ExcludeRef::read_optional(reader)?;
@@ -236,8 +237,8 @@ impl Layout {
             name: span_in(wire, name.component_bytes()),
             // A message of 65,535 bytes holds at most 32,765 components.
             component_count: name.len() as u16,
-            min_suffix: min.map(clamp_suffix),
-            max_suffix: max.map(clamp_suffix),
+            min_suffix: min,
+            max_suffix: max,
             child_selector,
             answer_origin_kind,
             scope,
@@ -318,8 +319,7 @@ impl InterestFields<'_> {
     }
 
     fn check(&self) -> Result<(), DecodeError> {
-        let suffix = |number: Option<u16>| number.map(u64::from);
-        check_suffix_range(suffix(self.min_suffix_components), suffix(self.max_suffix_components))?;
+        check_suffix_range(self.min_suffix_components, self.max_suffix_components)?;
         check_marking(self.answer_origin_kind, self.scope)?;
         self.publisher.map_or(Ok(()), |publisher| publisher.check())?;
         match self.nonce {
@@ -412,10 +412,10 @@ fn read_small<T>(
     }
 }
 
-fn check_suffix_range(min: Option<u64>, max: Option<u64>) -> Result<(), DecodeError> {
-    let max = max.unwrap_or(MAX_SUFFIX_COMPONENTS.into());
+fn check_suffix_range(min: Option<u16>, max: Option<u16>) -> Result<(), DecodeError> {
+    let max = max.unwrap_or(MAX_SUFFIX_COMPONENTS);
     if min.unwrap_or(0) > max {
-        return Err(DecodeError::new("MaxSuffixComponents", 0, Rule::BadValue(max)));
+        return Err(DecodeError::new("MaxSuffixComponents", 0, Rule::BadValue(max.into())));
     }
     Ok(())
 }

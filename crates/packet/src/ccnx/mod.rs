@@ -62,7 +62,7 @@ pub use dtag::Dtag;
 pub use exclude::{Exclude, ExcludeEntry, ExcludeRef};
 pub use framer::{Framer, message_len};
 pub use interest::{InterestFields, InterestView};
-pub use matching::matches;
+pub use matching::{matches, matches_with_digest};
 pub use message::Message;
 pub use name::{CcnxNameRef, NameSource};
 pub use pdu::SequenceNumber;

@@ -80,6 +80,10 @@ impl<'a> CcnxNameRef<'a> {
             reader.close("Component")?;
             count += 1;
         }
+        if count > NameRef::MAX_COMPONENTS {
+            let (found, limit) = (count, NameRef::MAX_COMPONENTS);
+            return Err(DecodeError::new(field, start, Rule::TooManyComponents { found, limit }));
+        }
         let components = reader.read_since(start);
         reader.close(field)?;
         Ok(CcnxNameRef { components, count })

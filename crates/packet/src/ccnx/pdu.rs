@@ -35,7 +35,7 @@ fn read_pdu<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
     reader.open(Dtag::PROTOCOL_DATA_UNIT, FIELD)?;
     let start = reader.position();
     while !reader.at_close() {
-        reader.skip_element(FIELD)?;
+        reader.skip_element_inside(FIELD, 1)?;
     }
     let content = reader.read_since(start);
     reader.close(FIELD)?;

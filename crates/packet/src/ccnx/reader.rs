@@ -207,8 +207,17 @@ impl<'a> Reader<'a> {
 
     /// Steps over the next element, whatever is in it, and gives its bytes.
     pub fn skip_element(&mut self, field: &'static str) -> Result<&'a [u8], DecodeError> {
+        self.skip_element_inside(field, 0)
+    }
+
+    /// The same for an element that stands in `outer` others, with which it may not be nested too deeply.
+    pub(crate) fn skip_element_inside(
+        &mut self,
+        field: &'static str,
+        outer: u32,
+    ) -> Result<&'a [u8], DecodeError> {
         let rest = self.wire.get(self.position..).unwrap_or_default();
-        let mut framer = Framer::new(usize::MAX);
+        let mut framer = Framer::inside(outer);
         match framer.scan(rest) {
             Ok(Some(len)) => {
                 let start = self.position;

@@ -113,7 +113,8 @@ impl<'a> SignedInfo<'a> {
             reader.array_element(Dtag::PUBLISHER_PUBLIC_KEY_DIGEST, "PublisherPublicKeyDigest")?;
         let at = reader.position();
         let timestamp = reader.blob_element(Dtag::TIMESTAMP, "Timestamp", ..)?;
-        let Some(timestamp) = Ticks::from_bytes(timestamp) else {
+        let is_readable = Ticks::TIMESTAMP_WIDTHS.contains(&timestamp.len());
+        let Some(timestamp) = Ticks::from_bytes(timestamp).filter(|_| is_readable) else {
             return Err(DecodeError::new("Timestamp", at, Rule::BadLength(timestamp.len())));
         };
         let kind = reader.optional_array(Dtag::TYPE, "Type")?.copied().map(ContentKind::from_bytes);
@@ -138,7 +139,7 @@ impl<'a> SignedInfo<'a> {
     pub(crate) fn encoded_len(&self) -> Result<usize, DecodeError> {
         let blob = |tag, bytes: Option<&[u8]>| bytes.map_or(0, |bytes| body_element_len(tag, bytes.len()));
         let content = body_element_len(Dtag::PUBLISHER_PUBLIC_KEY_DIGEST, self.publisher.len())
-            + body_element_len(Dtag::TIMESTAMP, self.timestamp.as_bytes().len())
+            + body_element_len(Dtag::TIMESTAMP, self.timestamp.for_timestamp().as_bytes().len())
             + self.kind.map_or(0, |_| body_element_len(Dtag::TYPE, 3))
             + self
                 .freshness_seconds
@@ -153,7 +154,7 @@ impl<'a> SignedInfo<'a> {
         self.check()?;
         write_open(out, Dtag::SIGNED_INFO);
         write_blob_element(out, Dtag::PUBLISHER_PUBLIC_KEY_DIGEST, self.publisher);
-        write_blob_element(out, Dtag::TIMESTAMP, self.timestamp.as_bytes());
+        write_blob_element(out, Dtag::TIMESTAMP, self.timestamp.for_timestamp().as_bytes());
         if let Some(kind) = self.kind {
             write_blob_element(out, Dtag::TYPE, &kind.to_bytes());
         }
@@ -175,6 +176,10 @@ impl<'a> SignedInfo<'a> {
 
     /// Refuses what the decoder would refuse.
     fn check(&self) -> Result<(), DecodeError> {
+        let width = self.timestamp.as_bytes().len();
+        if width > *Ticks::TIMESTAMP_WIDTHS.end() {
+            return Err(DecodeError::new("Timestamp", 0, Rule::BadLength(width)));
+        }
         let fields = [("FinalBlockID", self.final_block_id), ("ExtOpt", self.ext_opt)];
         match fields.into_iter().find(|(_, bytes)| bytes.is_some_and(<[u8]>::is_empty)) {
             Some((field, _)) => Err(DecodeError::new(field, 0, Rule::BadLength(0))),

@@ -22,6 +22,9 @@ pub struct Ticks {
 }
 
 impl Ticks {
+    /// How many bytes a Timestamp may have: CCNx 0.8.2 refuses others. An InterestLifetime may have any number from one to eight.
+    pub const TIMESTAMP_WIDTHS: std::ops::RangeInclusive<usize> = 3..=7;
+
     /// Ticks in a second.
     pub const PER_SECOND: u64 = 4096;
 
@@ -29,6 +32,12 @@ impl Ticks {
     pub const fn from_count(count: u64) -> Self {
         let needed = 8 - count.leading_zeros() as u8 / 8;
         Ticks { bytes: count.to_be_bytes(), width: if needed < 2 { 2 } else { needed } }
+    }
+
+    /// The same count in as many bytes as a Timestamp has at least.
+    pub(crate) fn for_timestamp(self) -> Self {
+        let least = *Self::TIMESTAMP_WIDTHS.start() as u8;
+        Ticks { width: self.width.max(least), ..self }
     }
 
     /// The ticks on the wire as `bytes`; `None` unless there are 1 to 8.

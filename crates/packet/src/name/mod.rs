@@ -108,6 +108,10 @@ impl<'a> NameRef<'a> {
     /// The longest name, in canonical bytes.
     pub const MAX_BYTES: usize = 65_535;
 
+    /// Most components that a name in a packet may have. Work for a packet grows with them, here and in every forwarder it
+    /// comes by; real names have ten or twenty.
+    pub const MAX_COMPONENTS: usize = 128;
+
     /// The name without components.
     pub const ROOT: NameRef<'static> = NameRef { canonical: &[] };
 

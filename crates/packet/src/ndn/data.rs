@@ -283,10 +283,7 @@ impl Layout {
             last_rank = rank;
             match rank {
                 1 => {
-                    let number = tlv::read_nni(element, "ContentType")?;
-                    self.content_type = ContentType(u32::try_from(number).map_err(|_| {
-                        DecodeError::new("ContentType", element.start, Rule::BadValue(number))
-                    })?);
+                    self.content_type = ContentType(tlv::read_nni(element, "ContentType")?);
                 }
                 2 => self.freshness = Duration::from_millis(tlv::read_nni(element, "FreshnessPeriod")?),
                 _ => {
@@ -440,7 +437,7 @@ impl DataBuilder {
 
     fn meta_info_len(&self) -> usize {
         let kind = self.content_type;
-        (if kind == ContentType::BLOB { 0 } else { tlv::nni_element_len(types::CONTENT_TYPE, kind.0.into()) })
+        (if kind == ContentType::BLOB { 0 } else { tlv::nni_element_len(types::CONTENT_TYPE, kind.0) })
             + self.freshness.map_or(0, |time| tlv::nni_element_len(types::FRESHNESS_PERIOD, time.as_millis()))
             + self
                 .final_block
@@ -450,7 +447,7 @@ impl DataBuilder {
 
     fn write_meta_info(&self, out: &mut Vec<u8>) {
         if self.content_type != ContentType::BLOB {
-            tlv::write_nni_element(out, types::CONTENT_TYPE, self.content_type.0.into());
+            tlv::write_nni_element(out, types::CONTENT_TYPE, self.content_type.0);
         }
         if let Some(freshness) = self.freshness {
             tlv::write_nni_element(out, types::FRESHNESS_PERIOD, freshness.as_millis());

@@ -16,7 +16,7 @@ pub(crate) use brief::{DataBrief, InterestBrief};
 pub(crate) use interest::{with_hop_limit, with_nonce};
 
 use crate::error::{DecodeError, Rule};
-use crate::name::{Component, ComponentKind};
+use crate::name::{Component, ComponentKind, NameRef};
 use tlv::{Element, MAX_PACKET_BYTES, Reader};
 
 /// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where that starts.
@@ -75,5 +75,14 @@ fn decode_name(reader: &Reader<'_>, element: Element<'_>) -> Result<DecodedName,
         name.component_count += 1;
         name.ends_in_implicit_digest = component.kind == ComponentKind::IMPLICIT_DIGEST;
     }
+    if usize::from(name.component_count) > NameRef::MAX_COMPONENTS {
+        return Err(too_many_components(name.component_count.into(), element.start));
+    }
     Ok(name)
+}
+
+#[cold]
+fn too_many_components(found: usize, offset: usize) -> DecodeError {
+    let limit = NameRef::MAX_COMPONENTS;
+    DecodeError::new("Name", offset, Rule::TooManyComponents { found, limit })
 }

@@ -31,7 +31,7 @@ pub enum CertificateError {
     Name(String),
     /// ContentType is not KEY.
     #[error("{0}: the content type is {1}, a certificate has 2")]
-    ContentType(String, u32),
+    ContentType(String, u64),
     /// FreshnessPeriod is missing or zero.
     #[error("{0}: a certificate has a freshness period")]
     Freshness(String),

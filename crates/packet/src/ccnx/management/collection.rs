@@ -23,7 +23,7 @@ impl<'a> Collection<'a> {
             reader.open(Dtag::COLLECTION, "Collection")?;
             let start = reader.position();
             while !reader.at_close() {
-                reader.skip_element("Collection")?;
+                reader.skip_element_inside("Collection", 1)?;
             }
             let items = reader.read_since(start);
             reader.close("Collection")?;
@@ -80,7 +80,7 @@ impl<'a> Link<'a> {
             let name = CcnxNameRef::read(reader)?.into();
             let label = reader.optional_text(Dtag::LABEL, "Label")?;
             let authenticator = match reader.next_is(Dtag::LINK_AUTHENTICATOR) {
-                true => Some(reader.skip_element("LinkAuthenticator")?),
+                true => Some(reader.skip_element_inside("LinkAuthenticator", 2)?),
                 false => None,
             };
             reader.close("Link")?;

@@ -1,0 +1,76 @@
+//! What faces leave behind when they go: Interests that nobody else waits for.
+//!
+//! Whose Interests are whose is noted nowhere but in the Interests themselves, for that would cost every one of them. So the table is
+//! gone through once for all faces that are gone, so many entries at a time. Faces that go meanwhile, however many, start it
+//! only once more.
+
+use packet::time::{Duration, Instant};
+
+use crate::engine::Engine;
+use crate::tables::pending::PendingId;
+
+/// Entries looked at by one step.
+const STEP: u32 = 4096;
+/// Time between two steps.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Where the search through the pending Interests stands.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    /// The next entry to be looked at.
+    place: u32,
+    due: Instant,
+    /// Faces have gone since it began.
+    again: bool,
+}
+
+impl Default for Sweep {
+    fn default() -> Self {
+        Sweep { place: 0, due: Instant::NEVER, again: false }
+    }
+}
+
+impl Sweep {
+    /// A face is gone.
+    pub(crate) fn begin(&mut self) {
+        if self.due == Instant::NEVER {
+            self.due = Instant::ZERO;
+        } else {
+            self.again = true;
+        }
+    }
+
+    /// When the next step is to be made; [`Instant::NEVER`] if there is none to be made.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.due
+    }
+}
+
+impl Engine {
+    /// Makes a step of the search if it is due.
+    pub(crate) fn sweep(&mut self, now: Instant) {
+        if self.sweep.due > now {
+            return;
+        }
+        let end = self.pending.slot_count().min(self.sweep.place.saturating_add(STEP));
+        for number in self.sweep.place..end {
+            self.forget_gone_faces(now, PendingId(number));
+        }
+        if end < self.pending.slot_count() {
+            (self.sweep.place, self.sweep.due) = (end, now + PAUSE);
+        } else {
+            let again = std::mem::take(&mut self.sweep.again);
+            (self.sweep.place, self.sweep.due) = (0, if again { now + PAUSE } else { Instant::NEVER });
+        }
+    }
+
+    /// Takes the faces that are gone from an entry, and the entry away if they alone waited for it.
+    fn forget_gone_faces(&mut self, now: Instant, id: PendingId) {
+        let Some(entry) = self.pending.get_mut(id) else { return };
+        let waited = entry.in_records.len();
+        entry.in_records.retain(|record| self.faces.get(record.face).is_some());
+        if waited > 0 && entry.in_records.is_empty() {
+            self.finish(now, id);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Who makes room where something is full: the one that holds most, and never for one that holds as much.
+
+use packet::time::Instant;
+use packet::{Interest, NackReason, NameHash};
+use smallvec::SmallVec;
+
+use crate::drop_reason::DropReason;
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId};
+
+/// Of those who wait for a variant so many are looked at.
+const WAITING_SEEN: usize = 4;
+
+impl Engine {
+    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more, if any of those looked at does.
+    ///
+    /// Looks at sixteen entries drawn at random. A face that holds most of the table is found by the first draw or two, and
+    /// no list of whose Interests are whose has to be kept.
+    #[cold]
+    pub(super) fn evict_for(&mut self, now: Instant, face: FaceId) {
+        let own = self.load(face);
+        let mut heaviest = None;
+        for _ in 0..16 {
+            let draw = self.random.next_u64();
+            let Some(id) = self.pending.at_random(draw) else { continue };
+            let waiting = self
+                .pending
+                .get(id)
+                .and_then(|entry| entry.in_records.iter().map(|record| self.load(record.face)).min());
+            // Nobody waits for an entry without records.
+            let weight = waiting.unwrap_or(u32::MAX);
+            if weight > own.saturating_add(1) && heaviest.is_none_or(|(other, _)| weight > other) {
+                heaviest = Some((weight, id));
+            }
+        }
+        let Some((_, id)) = heaviest else { return };
+        self.evict(now, id, DropReason::PendingEvicted);
+    }
+
+    /// Interests pending for a face; more than any other has if it is gone.
+    fn load(&self, face: FaceId) -> u32 {
+        self.faces.get(face).map_or(u32::MAX, |face| face.pending)
+    }
+
+    /// Tells all who wait for an entry, and forgets it.
+    fn evict(&mut self, now: Instant, id: PendingId, reason: DropReason) {
+        self.nack_all(id, NackReason::Congestion);
+        self.counters.drops.count(reason);
+        self.finish(now, id);
+    }
+
+    /// Makes room among the variants of one name for an Interest of `face`; false if there is none for it.
+    ///
+    /// Variants that nobody waits for go first, then those of a face that holds more of them than `face`, then one of its own.
+    #[cold]
+    pub(super) fn make_room_for_variant(
+        &mut self,
+        now: Instant,
+        face: FaceId,
+        interest: &Interest,
+        hash: NameHash,
+    ) -> bool {
+        // There are four of these at most, and nobody may keep them out.
+        if interest.distinguishing_bytes().is_empty() {
+            return true;
+        }
+        let variants = self.pending.variants(&self.index, hash);
+        if variants.len() < MAX_VARIANTS {
+            return true;
+        }
+        let waiting: SmallVec<[SmallVec<[FaceId; WAITING_SEEN]>; MAX_VARIANTS]> =
+            variants.iter().map(|&id| self.waiting_for(now, id)).collect();
+        let mut all: SmallVec<[FaceId; MAX_VARIANTS * WAITING_SEEN]> =
+            waiting.iter().flatten().copied().collect();
+        all.sort_unstable();
+        let held = |face: FaceId| {
+            let first = all.partition_point(|&other| other < face);
+            all.get(first..).map_or(0, |rest| rest.partition_point(|&other| other == face))
+        };
+        let own = held(face);
+        // What is worth least: an entry counts for the one of those who wait that holds fewest.
+        let weigh = |faces: &SmallVec<_>| faces.iter().map(|&face| held(face)).min().unwrap_or(usize::MAX);
+        let weights = waiting.iter().zip(&variants).map(|(faces, &id)| (weigh(faces), id));
+        let heaviest = weights.max_by_key(|(weight, _)| *weight);
+        let of_own = waiting.iter().position(|faces| faces[..] == [face]);
+        let victim = match heaviest {
+            Some((weight, id)) if weight > own + 1 => Some(id),
+            _ => of_own.and_then(|place| variants.get(place).copied()),
+        };
+        let Some(victim) = victim else { return false };
+        self.evict(now, victim, DropReason::TooManyVariants);
+        true
+    }
+
+    /// Some of the faces that wait for an entry and are still there.
+    fn waiting_for(&self, now: Instant, id: PendingId) -> SmallVec<[FaceId; WAITING_SEEN]> {
+        let records = self.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
+        let waits = |record: &&InRecord| record.expires > now && self.faces.get(record.face).is_some();
+        records.iter().filter(waits).map(|record| record.face).take(WAITING_SEEN).collect()
+    }
+
+    /// Makes room among those who wait for one Interest for `face`; false if there is none for it.
+    #[cold]
+    pub(super) fn make_room_for_record(&mut self, now: Instant, face: FaceId, id: PendingId) -> bool {
+        let own = self.load(face);
+        let records = self.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
+        if records.len() < MAX_RECORDS {
+            return true;
+        }
+        // Who waits no more holds most of all.
+        let load = |record: &InRecord| {
+            if record.expires > now { self.load(record.face) } else { u32::MAX }
+        };
+        let heaviest = records.iter().map(|record| (load(record), record.face)).max_by_key(|(load, _)| *load);
+        match heaviest {
+            Some((load, other)) if load > own.saturating_add(1) => {
+                self.nack_one(id, other, NackReason::Congestion);
+                self.counters.drops.count(DropReason::PendingEvicted);
+                true
+            }
+            _ => false,
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::{fuzz, interop, licences, memory, process, swarm, table, tidy, tree};
+use crate::{fuzz, interop, licences, memory, process, swarm, table, tidy, tree, worst_cases};
 
 /// One thing that must pass.
 struct Step {
@@ -44,6 +44,11 @@ const STEPS: &[Step] = &[
         name: "memory",
         only_in_full: true,
         run: |_| memory::run().map(|missing| unless_missing(&missing)),
+    },
+    Step {
+        name: "worst cases",
+        only_in_full: true,
+        run: |_| worst_cases::run().map(|missing| unless_missing(&missing)),
     },
     Step { name: "interop", only_in_full: true, run: |_| interop::run(&[]).map(passed) },
     Step { name: "fuzz smoke", only_in_full: true, run: |_| fuzz::run(&["smoke"]).map(passed) },

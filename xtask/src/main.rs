@@ -17,6 +17,7 @@ mod swarm;
 mod table;
 mod tidy;
 mod tree;
+mod worst_cases;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ Usage: cargo xtask <command>
   swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
   interop [--write] [WORD...]     other people's software against ours; --write makes docs/interop.md of it
   memory                          the unsafe code under valgrind and Miri
+  worst-cases                     what the worst packets cost the engine, counted by valgrind
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
@@ -49,6 +51,9 @@ fn main() -> ExitCode {
         ["interop", rest @ ..] => interop::run(rest),
         ["memory"] => {
             memory::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))
+        }
+        ["worst-cases"] => {
+            worst_cases::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))
         }
         ["swarm", rest @ ..] => swarm::run(rest),
         ["bench", rest @ ..] => bench::run(rest),

@@ -96,7 +96,7 @@ fn blobs_in_an_interest_have_the_lengths_of_the_specification() {
 fn numbers_in_an_interest_have_the_ranges_of_the_specification() {
     let int = i32::MAX as u64;
     let cases = [
-        (Dtag::MIN_SUFFIX_COMPONENTS, 32_767, u64::from(u16::MAX)),
+        (Dtag::MIN_SUFFIX_COMPONENTS, int, int + 1),
         (Dtag::MAX_SUFFIX_COMPONENTS, int, int + 1),
         (Dtag::CHILD_SELECTOR, 5, 6),
         (Dtag::ANSWER_ORIGIN_KIND, 15, int + 1),
@@ -116,6 +116,54 @@ fn numbers_in_an_interest_have_the_ranges_of_the_specification() {
     // More suffix components than any name has are as many as one can have.
     let wire = interest(Dtag::MAX_SUFFIX_COMPONENTS, BlockKind::Udata, int.to_string().as_bytes());
     assert_eq!(InterestView::decode(&wire).unwrap().max_suffix_components(), 32_767);
+    let wire = interest(Dtag::MIN_SUFFIX_COMPONENTS, BlockKind::Udata, b"32768");
+    let view = InterestView::decode(&wire).unwrap();
+    assert_eq!((view.min_suffix_components(), view.max_suffix_components()), (32_767, 32_767));
+}
+
+#[test]
+fn a_timestamp_has_three_to_seven_bytes() {
+    let name = Name::root();
+    let signed_info = SignedInfo::new(&[1; 32], Ticks::from_unix(1_234_567_890, 0));
+    let object = ContentObjectFields { name: (&name).into(), signed_info, content: b"" };
+    let wire = object.encode(None, |_| Ok::<_, EncodeError>([2; 16])).unwrap();
+    let six = [0x04, 0x99, 0x60, 0x2d, 0x20, 0x00];
+    let place = wire.windows(6).position(|bytes| bytes == six).unwrap();
+    for width in 0..=9usize {
+        // Its header says how long it is: eight times that, and the kind of block.
+        let header = 0x80 | (width as u8) << 3 | 5;
+        let wire = [&wire[..place - 1], &[header][..], &vec![7; width][..], &wire[place + 6..]].concat();
+        let read = ContentObjectView::decode(&wire).map(|view| view.timestamp().as_bytes().to_vec());
+        match width {
+            3..=7 => assert_eq!(read, Ok(vec![7; width])),
+            0 => assert!(read.is_err()),
+            _ => assert_eq!(read.unwrap_err().rule, Rule::BadLength(width)),
+        }
+    }
+    let written = |ticks| {
+        let object =
+            ContentObjectFields { signed_info: SignedInfo { timestamp: ticks, ..signed_info }, ..object };
+        object.encode(None, |_| Ok::<_, EncodeError>([2; 16]))
+    };
+    for short in [&[9][..], &[0, 9]] {
+        let wire = written(Ticks::from_bytes(short).unwrap()).unwrap();
+        assert_eq!(ContentObjectView::decode(&wire).unwrap().timestamp().as_bytes(), [0, 0, 9]);
+    }
+    assert!(written(Ticks::from_count(u64::MAX)).is_err());
+}
+
+#[test]
+fn names_of_more_than_128_components_are_refused() {
+    for (count, fits) in [(128, true), (129, false), (4000, false)] {
+        let wire = [&[0x01, 0xd2, 0xf2][..], &[0xfa, 0x00].repeat(count), &[0x00, 0x00]].concat();
+        match InterestView::decode(&wire) {
+            Ok(view) => assert!(fits && view.name().len() == count),
+            Err(error) => {
+                let rule = Rule::TooManyComponents { found: count, limit: 128 };
+                assert_eq!((fits, error.rule), (false, rule));
+            }
+        }
+    }
 }
 
 #[test]
@@ -145,12 +193,6 @@ fn messages_of_65535_bytes_are_read_and_longer_ones_refused() {
             assert!(view.name().to_name().is_ok());
         }
     }
-    // The most components that fit.
-    let mut wire = vec![0x01, 0xd2, 0xf2];
-    wire.extend([0xfa, 0x00].repeat(32_765));
-    wire.extend([0x00, 0x00]);
-    assert_eq!(wire.len(), 65_535);
-    assert_eq!(InterestView::decode(&wire).unwrap().name().len(), 32_765);
 }
 
 #[test]

@@ -260,11 +260,7 @@ impl DataFields {
 }
 
 fn data() -> impl Strategy<Value = DataFields> {
-    let meta = (
-        prop_oneof![Just(0), number().prop_map(|n| n as u32)],
-        option::of(milliseconds()),
-        option::of(component()),
-    );
+    let meta = (prop_oneof![Just(0), number()], option::of(milliseconds()), option::of(component()));
     (name(0..20), meta, option::of(bytes(0..300)), info(), bytes(0..80)).prop_map(
         |(name, meta, content, info, value)| DataFields {
             name,

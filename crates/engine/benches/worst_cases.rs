@@ -1,0 +1,504 @@
+//! What the worst packets cost that a stranger can think of, in tables that a stranger has prepared.
+//!
+//! `cargo xtask worst-cases` runs each case under callgrind and compares instructions. `… -- list` prints the cases, one a line: its
+//! name, and how many times the honest exchange of the same run a packet may cost. `… -- NAME` runs one: what happens in
+//! [`measured_step`] is counted, and the number of packets is printed.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark prints, and stops when its own packets are wrong"
+)]
+
+use std::hint::black_box;
+
+use engine::*;
+use packet::ccnx::{ContentObjectFields, Exclude, InterestFields, SignedInfo, Ticks};
+use packet::ndn::{DataBuilder, InterestBuilder, tlv};
+use packet::time::{Duration, Instant};
+use packet::{Buffer, Component, ComponentKind, Data, Dialect, Interest, LinkHeader, Name, PrefixHashes};
+
+const CONSUMER: FaceId = FaceId(256);
+const PRODUCER: FaceId = FaceId(257);
+const STRANGER: FaceId = FaceId(258);
+const SILENT: FaceId = FaceId(259);
+
+/// A packet as it comes from the network.
+struct Arrival {
+    from: FaceId,
+    wire: Buffer,
+    is_data: bool,
+    dialect: Dialect,
+}
+
+/// A node, and what has been prepared for it.
+struct World {
+    engine: Engine,
+    now: Instant,
+    nonce: u32,
+}
+
+/// What is measured: the name, the bound, and how to prepare it.
+struct Case {
+    name: &'static str,
+    times_honest: u32,
+    prepare: fn(&mut World) -> Vec<Arrival>,
+}
+
+const CASES: &[Case] = &[
+    Case { name: "honest-exchange", times_honest: 2, prepare: honest },
+    Case { name: "honest-data", times_honest: 1, prepare: honest_data },
+    Case { name: "unsolicited-data", times_honest: 1, prepare: unsolicited },
+    Case { name: "solicited-long-name", times_honest: 20, prepare: |world| long_name_data(world, true) },
+    Case { name: "unsolicited-long-name", times_honest: 20, prepare: |world| long_name_data(world, false) },
+    Case { name: "data-of-4300-components", times_honest: 20, prepare: endless_name },
+    Case { name: "interest-of-128-components", times_honest: 20, prepare: long_interests },
+    Case {
+        name: "unsolicited-data-of-an-asked-digest",
+        times_honest: 20,
+        prepare: |world| digest(world, STRANGER),
+    },
+    // The digest itself is a pass over 8 kB, and comes a few times for each Interest that was sent there.
+    Case {
+        name: "solicited-data-of-an-asked-digest",
+        times_honest: 150,
+        prepare: |world| digest(world, PRODUCER),
+    },
+    Case { name: "interest-for-a-wrong-digest", times_honest: 20, prepare: wrong_digest },
+    Case { name: "interest-with-2000-delegations", times_honest: 20, prepare: delegations },
+    Case { name: "interest-among-long-variants", times_honest: 20, prepare: among_variants },
+    Case { name: "interest-that-evicts-a-variant", times_honest: 20, prepare: evicts_variant },
+    Case { name: "interest-that-256-wait-for", times_honest: 20, prepare: joins_many },
+    Case { name: "interest-into-a-full-table", times_honest: 20, prepare: full_table },
+    Case {
+        name: "prefix-interest-into-a-new-store",
+        times_honest: 20,
+        prepare: |world| by_prefix(world, 0, 1),
+    },
+    Case {
+        name: "prefix-interest-into-a-wide-store",
+        times_honest: 20,
+        prepare: |world| by_prefix(world, 500, 50),
+    },
+    Case { name: "fresh-interest-into-a-stale-store", times_honest: 20, prepare: stale_store },
+    Case {
+        name: "data-into-a-store-all-asked-for",
+        times_honest: 20,
+        prepare: |world| all_marked(world, EvictionPolicy::Sieve),
+    },
+    Case {
+        name: "data-into-a-queue-all-asked-for",
+        times_honest: 20,
+        prepare: |world| all_marked(world, EvictionPolicy::S3Fifo),
+    },
+    Case { name: "multicast-that-256-wait-for", times_honest: 40, prepare: multicast },
+    Case { name: "ccnx-exchange", times_honest: 4, prepare: ccnx_honest },
+    Case { name: "ccnx-data-that-is-excluded", times_honest: 60, prepare: excluded },
+    Case { name: "ccnx-interest-that-excludes-all", times_honest: 60, prepare: excluding },
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    for case in CASES {
+        match arguments.first().map(String::as_str) {
+            Some(name) if name == case.name => {}
+            Some("list") | None => {
+                println!("{} {}", case.name, case.times_honest);
+                continue;
+            }
+            Some(_) => continue,
+        }
+        let mut world = World::new();
+        let arrivals = (case.prepare)(&mut world);
+        assert!(!arrivals.is_empty(), "there is nothing to measure");
+        let count = arrivals.len();
+        for arrival in arrivals {
+            measured_step(&mut world, arrival);
+        }
+        println!("{count}");
+    }
+}
+
+/// All that a packet costs: it is decoded, worked on, and what is to be sent is taken.
+#[inline(never)]
+fn measured_step(world: &mut World, arrival: Arrival) {
+    world.receive(arrival);
+    while let Some(waiting) = world.engine.poll_waiting() {
+        black_box(&waiting);
+    }
+}
+
+impl World {
+    /// Four neighbours; `/a` leads to the producer, `/s` and all hints to one that never answers.
+    fn new() -> Self {
+        let mut config = EngineConfig::seeded(1).unwrap();
+        config.max_pending = 20_000;
+        config.content_store.max_entries = 10_000;
+        Self::with(config)
+    }
+
+    fn with(config: EngineConfig) -> Self {
+        let now = Instant::from_secs(1);
+        let mut world = World { engine: Engine::new(config).unwrap(), now, nonce: 0 };
+        for face in [CONSUMER, PRODUCER, STRANGER, SILENT] {
+            world.engine.add_face(now, face, FaceConfig::remote()).unwrap();
+        }
+        for dialect in [Dialect::Ndn, Dialect::Ccnx] {
+            for (prefix, face) in [("/a", PRODUCER), ("/s", SILENT), ("/hint", SILENT)] {
+                let hop = NextHop { face, cost: 0 };
+                world.engine.add_route(now, dialect, name(prefix).as_ref(), hop).unwrap();
+            }
+        }
+        world
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, arrival: Arrival) {
+        let mut hashes = PrefixHashes::default();
+        let (header, wire) = (LinkHeader::default(), arrival.wire);
+        let hasher = self.engine.hasher();
+        match (arrival.is_data, arrival.dialect) {
+            (true, Dialect::Ndn) => {
+                if let Ok(data) = Data::decode_ndn_hashed(wire, hasher, &mut hashes) {
+                    self.engine.receive_data(self.now, arrival.from, data, &hashes, &header);
+                }
+            }
+            (true, Dialect::Ccnx) => {
+                if let Ok(data) = Data::decode_ccnx_hashed(wire, hasher, &mut hashes) {
+                    self.engine.receive_data(self.now, arrival.from, data, &hashes, &header);
+                }
+            }
+            (false, Dialect::Ndn) => {
+                if let Ok(interest) = Interest::decode_ndn_hashed(wire, hasher, &mut hashes) {
+                    self.engine.receive_interest(self.now, arrival.from, interest, &hashes, &header);
+                }
+            }
+            (false, Dialect::Ccnx) => {
+                if let Ok(interest) = Interest::decode_ccnx_hashed(wire, hasher, &mut hashes) {
+                    self.engine.receive_interest(self.now, arrival.from, interest, &hashes, &header);
+                }
+            }
+        }
+    }
+
+    /// Takes a packet without its being measured.
+    fn take(&mut self, arrival: Arrival) {
+        self.receive(arrival);
+        while self.engine.poll_waiting().is_some() {}
+    }
+
+    fn interest(&mut self, from: FaceId, builder: InterestBuilder) -> Arrival {
+        self.nonce += 1;
+        let wire = builder.nonce(self.nonce).build().unwrap().wire().clone();
+        Arrival { from, wire, is_data: false, dialect: Dialect::Ndn }
+    }
+
+    fn ask(&mut self, from: FaceId, builder: InterestBuilder) {
+        let arrival = self.interest(from, builder);
+        self.take(arrival);
+    }
+
+    /// Asks the producer by the consumer, and has it answered.
+    fn keep(&mut self, data: Arrival, name: Name) {
+        self.ask(CONSUMER, InterestBuilder::new(name));
+        self.take(data);
+    }
+
+    fn speak_ccnx(&mut self) {
+        for face in [CONSUMER, PRODUCER, STRANGER, SILENT] {
+            self.engine.configure_face(
+                self.now,
+                face,
+                FaceConfig { dialect: Dialect::Ccnx, ..FaceConfig::remote() },
+            );
+        }
+    }
+}
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+/// `prefix` with as many components more as there may be.
+fn long_name(prefix: &str, components: usize) -> Name {
+    let parts: Vec<[u8; 1]> = (0..components as u8).map(|part| [part]).collect();
+    let prefix = name(prefix);
+    let rest = parts.iter().map(|part| Component::generic(part));
+    Name::from_components(prefix.components().chain(rest).take(components)).unwrap()
+}
+
+fn data(from: FaceId, name: Name, bytes: usize) -> Arrival {
+    let wire = DataBuilder::new(name).content(vec![7; bytes]).build_with_digest().unwrap().wire().clone();
+    Arrival { from, wire, is_data: true, dialect: Dialect::Ndn }
+}
+
+fn honest_pairs(world: &mut World) -> Vec<[Arrival; 2]> {
+    let pair = |world: &mut World, number: u32| {
+        let name = name(&format!("/a/site/file/v=1/seg={number}"));
+        [world.interest(CONSUMER, InterestBuilder::new(name.clone())), data(PRODUCER, name, 1000)]
+    };
+    (0..500).map(|number| pair(world, number)).collect()
+}
+
+fn honest(world: &mut World) -> Vec<Arrival> {
+    honest_pairs(world).into_iter().flatten().collect()
+}
+
+fn honest_data(world: &mut World) -> Vec<Arrival> {
+    let pairs = honest_pairs(world);
+    let answer = |[question, answer]: [Arrival; 2]| {
+        world.take(question);
+        answer
+    };
+    pairs.into_iter().map(answer).collect()
+}
+
+fn unsolicited(world: &mut World) -> Vec<Arrival> {
+    let strange = |[_, answer]: [Arrival; 2]| Arrival { from: STRANGER, ..answer };
+    honest_pairs(world).into_iter().map(strange).collect()
+}
+
+/// Data of 128 components while somebody waits at every length.
+fn long_name_data(world: &mut World, is_solicited: bool) -> Vec<Arrival> {
+    let base = long_name("/s", 128);
+    for length in 1..128 {
+        world.ask(STRANGER, InterestBuilder::new(base.prefix(length)).can_be_prefix(true));
+    }
+    // The whole name leads to the producer, what is shorter does not.
+    let hop = NextHop { face: PRODUCER, cost: 0 };
+    (0..50u8)
+        .map(|number| {
+            let name = base.prefix(127).with(Component::generic(&[number])).unwrap();
+            if is_solicited {
+                let route = name.prefix(16);
+                world.engine.add_route(world.now, Dialect::Ndn, route.as_ref(), hop).unwrap();
+                world.engine.remove_route(Dialect::Ndn, route.as_ref(), SILENT);
+                world.ask(CONSUMER, InterestBuilder::new(name.clone()));
+            }
+            data(if is_solicited { PRODUCER } else { STRANGER }, name, 1000)
+        })
+        .collect()
+}
+
+/// What took longest before names had a limit.
+fn endless_name(world: &mut World) -> Vec<Arrival> {
+    world.ask(STRANGER, InterestBuilder::new(long_name("/s", 100)).can_be_prefix(true));
+    let mut wire = Vec::new();
+    let mut inside = Vec::new();
+    let components = [8, 0].repeat(4300);
+    tlv::write_element(&mut inside, 7, &components);
+    tlv::write_element(&mut inside, 22, &[27, 1, 0]);
+    tlv::write_element(&mut inside, 23, &[9; 32]);
+    tlv::write_element(&mut wire, 6, &inside);
+    let wire = Buffer::from(wire);
+    (0..20)
+        .map(|_| Arrival { from: STRANGER, wire: wire.clone(), is_data: true, dialect: Dialect::Ndn })
+        .collect()
+}
+
+fn long_interests(world: &mut World) -> Vec<Arrival> {
+    let base = long_name("/a", 127);
+    (0..100u8)
+        .map(|number| {
+            let name = base.with(Component::generic(&[number])).unwrap();
+            world.interest(STRANGER, InterestBuilder::new(name).can_be_prefix(true))
+        })
+        .collect()
+}
+
+fn with_digest(name: &Name, digest: [u8; 32]) -> Name {
+    name.with(Component::new(ComponentKind::IMPLICIT_DIGEST, &digest)).unwrap()
+}
+
+/// Large Data of a name that somebody asks for by digest, and never the right one.
+fn digest(world: &mut World, from: FaceId) -> Vec<Arrival> {
+    let name = name("/a/b");
+    for number in 0..20 {
+        world.ask(STRANGER, InterestBuilder::new(with_digest(&name, [number; 32])));
+    }
+    (0..20).map(|number| data(from, name.clone(), 8500 + number)).collect()
+}
+
+fn wrong_digest(world: &mut World) -> Vec<Arrival> {
+    let name = name("/a/b");
+    world.keep(data(PRODUCER, name.clone(), 8500), name.clone());
+    let wrong = |number| InterestBuilder::new(with_digest(&name, [number; 32]));
+    (0..100).map(|number| world.interest(STRANGER, wrong(number))).collect()
+}
+
+fn delegations(world: &mut World) -> Vec<Arrival> {
+    let hint = vec![name("/x"); 1700];
+    let asked =
+        |number: u32| InterestBuilder::new(name(&format!("/a/{number}"))).forwarding_hint(hint.clone());
+    (0..20).map(|number| world.interest(STRANGER, asked(number))).collect()
+}
+
+/// A hint of nearly as many bytes as fit, which differs from others in the last.
+fn long_hint(number: u32) -> Vec<Name> {
+    let mut hint = vec![long_name("/hint", 120); 15];
+    hint.push(name(&format!("/hint/{number:05}")));
+    hint
+}
+
+fn among_variants(world: &mut World) -> Vec<Arrival> {
+    let asked = |number| InterestBuilder::new(name("/a/b")).forwarding_hint(long_hint(number));
+    for number in 0..32 {
+        world.ask(STRANGER, asked(number));
+    }
+    (0..20).map(|number| world.interest(CONSUMER, asked(number))).collect()
+}
+
+fn evicts_variant(world: &mut World) -> Vec<Arrival> {
+    let asked = |number| InterestBuilder::new(name("/a/b")).forwarding_hint(long_hint(number));
+    for number in 0..32 {
+        for face in [STRANGER, SILENT, PRODUCER] {
+            world.ask(face, asked(number));
+        }
+    }
+    (100..115).map(|number| world.interest(CONSUMER, asked(number))).collect()
+}
+
+fn add_faces(world: &mut World, count: u32) -> Vec<FaceId> {
+    let faces: Vec<FaceId> = (1000..1000 + count).map(FaceId).collect();
+    for &face in &faces {
+        world.engine.add_face(world.now, face, FaceConfig::remote()).unwrap();
+    }
+    faces
+}
+
+fn joins_many(world: &mut World) -> Vec<Arrival> {
+    let faces = add_faces(world, 300);
+    for &face in faces.iter().take(256) {
+        world.ask(face, InterestBuilder::new(name("/a/b")));
+    }
+    faces.iter().skip(200).map(|&face| world.interest(face, InterestBuilder::new(name("/a/b")))).collect()
+}
+
+fn full_table(world: &mut World) -> Vec<Arrival> {
+    for number in 0..20_000 {
+        world.ask(STRANGER, InterestBuilder::new(name(&format!("/a/{number}"))));
+    }
+    let asked = |number: u32| InterestBuilder::new(name(&format!("/a/own/{number}")));
+    (0..500).map(|number| world.interest(CONSUMER, asked(number))).collect()
+}
+
+fn fill_store(world: &mut World, count: u32) {
+    for number in 0..count {
+        let name = name(&format!("/a/{number}"));
+        world.keep(data(PRODUCER, name.clone(), 100), name);
+    }
+}
+
+/// Searches by prefix in a store of 10,000 siblings, after `before` others.
+fn by_prefix(world: &mut World, before: usize, count: usize) -> Vec<Arrival> {
+    fill_store(world, 10_000);
+    for _ in 0..before {
+        world.ask(STRANGER, InterestBuilder::new(name("/a")).can_be_prefix(true));
+    }
+    (0..count)
+        .map(|_| world.interest(STRANGER, InterestBuilder::new(name("/a")).can_be_prefix(true)))
+        .collect()
+}
+
+fn stale_store(world: &mut World) -> Vec<Arrival> {
+    fill_store(world, 10_000);
+    let asked = || InterestBuilder::new(name("/a")).can_be_prefix(true).must_be_fresh(true);
+    for _ in 0..500 {
+        world.ask(STRANGER, asked());
+        world.now += Duration::from_secs(5);
+        world.engine.advance(world.now);
+    }
+    vec![world.interest(STRANGER, asked())]
+}
+
+/// A store in which everything was asked for since it came, so that nobody is the first to leave.
+fn all_marked(world: &mut World, eviction: EvictionPolicy) -> Vec<Arrival> {
+    let config = *world.engine.content_store_config();
+    world.engine.configure_content_store(ContentStoreConfig { eviction, ..config });
+    fill_store(world, 10_000);
+    for _ in 0..4 {
+        for number in 0..10_000 {
+            world.ask(STRANGER, InterestBuilder::new(name(&format!("/a/{number}"))));
+        }
+    }
+    world.ask(CONSUMER, InterestBuilder::new(name("/a/new")));
+    vec![data(PRODUCER, name("/a/new"), 100)]
+}
+
+fn multicast(world: &mut World) -> Vec<Arrival> {
+    let faces = add_faces(world, 256);
+    let prefix = name("/localhop/x");
+    world
+        .engine
+        .set_strategy(Dialect::Ndn, name("/localhop").as_ref(), &"multicast".parse().unwrap())
+        .unwrap();
+    for &face in faces.iter().take(64) {
+        world.engine.add_route(world.now, Dialect::Ndn, prefix.as_ref(), NextHop { face, cost: 0 }).unwrap();
+    }
+    for &face in &faces {
+        world.ask(face, InterestBuilder::new(prefix.clone()));
+    }
+    world.now += Duration::from_secs(1);
+    vec![world.interest(faces[100], InterestBuilder::new(prefix))]
+}
+
+fn ccnx_interest(world: &mut World, from: FaceId, name: &Name, exclude: Option<&Exclude>) -> Arrival {
+    world.nonce += 1;
+    let nonce = world.nonce.to_be_bytes();
+    let exclude = exclude.map(Exclude::as_ref);
+    let fields = InterestFields { exclude, nonce: Some(&nonce), ..InterestFields::default() };
+    let wire = fields.encode(name).unwrap().into();
+    Arrival { from, wire, is_data: false, dialect: Dialect::Ccnx }
+}
+
+fn ccnx_object(from: FaceId, name: &Name, bytes: usize) -> Arrival {
+    let signed_info = SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_234_567_890, 0));
+    let content = vec![7; bytes];
+    let fields = ContentObjectFields { name: name.into(), signed_info, content: &content };
+    let wire = fields.encode(None, |_| Ok::<_, packet::EncodeError>([0xaa; 128])).unwrap().into();
+    Arrival { from, wire, is_data: true, dialect: Dialect::Ccnx }
+}
+
+fn ccnx_honest(world: &mut World) -> Vec<Arrival> {
+    world.speak_ccnx();
+    let pair = |world: &mut World, number: u32| {
+        let name = name(&format!("/a/site/file/v/{number}"));
+        [ccnx_interest(world, CONSUMER, &name, None), ccnx_object(PRODUCER, &name, 1000)]
+    };
+    (0..200).flat_map(|number| pair(world, number)).collect()
+}
+
+/// Nearly 8 kB of components of which `z…` is none, the last of them `number`.
+fn long_exclude(number: u16) -> Exclude {
+    let parts: Vec<[u8; 2]> =
+        (0..1300u16).map(u16::to_be_bytes).chain([(0x7a00 + number).to_be_bytes()]).collect();
+    Exclude::components(parts.iter().map(|part| &part[..]))
+}
+
+/// The asked neighbour sends what every one of many long lists has to be gone through for, and its last entry excludes.
+fn excluded(world: &mut World) -> Vec<Arrival> {
+    world.speak_ccnx();
+    for number in 0..32 {
+        let exclude = long_exclude(number);
+        let arrival = ccnx_interest(world, STRANGER, &name("/a"), Some(&exclude));
+        world.take(arrival);
+    }
+    (0..20).map(|_| ccnx_object(PRODUCER, &name("/a/zz/x").prefix(2), 1000)).collect()
+}
+
+/// A search in the store in which every candidate is excluded by a long list.
+fn excluding(world: &mut World) -> Vec<Arrival> {
+    world.speak_ccnx();
+    for number in 0..1300u16 {
+        let name = name("/a").with(Component::generic(&number.to_be_bytes())).unwrap();
+        let interest = ccnx_interest(world, CONSUMER, &name, None);
+        world.take(interest);
+        world.take(ccnx_object(PRODUCER, &name, 100));
+    }
+    let exclude = long_exclude(0);
+    for _ in 0..100 {
+        let arrival = ccnx_interest(world, STRANGER, &name("/a"), Some(&exclude));
+        world.take(arrival);
+    }
+    vec![ccnx_interest(world, STRANGER, &name("/a"), Some(&exclude))]
+}

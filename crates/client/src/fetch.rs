@@ -3,12 +3,17 @@
 use std::io;
 
 use flow::{FetchError, Fetcher, Piece, Subject};
-use packet::time::Instant;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
 use thiserror::Error;
 
+use crate::back_off::{BackOff, BackOffConfig};
+use crate::client::Outage;
+use crate::clock::Clock;
 use crate::connection::{Connection, Incoming};
 use crate::error::ClientError;
 use crate::judge::{Judge, Now, Verdict};
+use crate::socket::wait_for_time;
 
 /// Packets that are looked at before Interests are sent for those that are missing.
 const BATCH: usize = 64;
@@ -18,6 +23,9 @@ const PIECES: usize = 64;
 
 /// Packets that are refused without any being accepted before the fetch ends: then it is not one that somebody forged, but all.
 const MAX_REFUSED: u32 = 24;
+
+/// How long an attempt to connect again may take.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why a fetch did not come to a good end.
 #[derive(Debug, Error)]
@@ -50,6 +58,17 @@ pub trait Reader {
     }
 }
 
+/// How a fetch gets over outages of the forwarder.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// When it tries to connect again.
+    pub back_off: BackOffConfig,
+    /// How long one outage may last. Then the fetch fails as it would at once without patience.
+    pub longest_outage: Duration,
+    /// Is told when an outage begins, and when it is over.
+    pub tell: fn(&Outage<'_>),
+}
+
 /// Runs `fetcher`, which must leave verification to its owner, until the object is complete.
 ///
 /// # Errors
@@ -60,12 +79,69 @@ pub fn fetch(
     judge: &mut dyn Judge,
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
-    let mut refused = 0;
     judge.handle_delivered(fetcher.next_segment());
+    run(connection, fetcher, judge, reader, &mut 0)
+}
+
+/// The same; when the forwarder goes away it connects again and goes on. What was on its way counts as lost, so that it is asked for
+/// again as often as the fetcher asks for anything.
+///
+/// # Errors
+/// As [`fetch`]; the forwarder was away for too long.
+pub fn fetch_patiently(
+    connection: &mut Connection,
+    fetcher: &mut Fetcher,
+    judge: &mut dyn Judge,
+    reader: &mut dyn Reader,
+    patience: &Patience,
+) -> Result<(), FetchFailure> {
+    let (mut refused, mut random) = (0, Random::from_seed(Clock::seed()));
+    let mut back_off = BackOff::new(patience.back_off);
+    judge.handle_delivered(fetcher.next_segment());
+    loop {
+        match run(connection, fetcher, judge, reader, &mut refused) {
+            Err(FetchFailure::Client(error)) if error.is_outage() => {
+                let begun = connection.now();
+                (patience.tell)(&Outage::Begun { remote: connection.remote(), why: &error });
+                let mut until = back_off.handle_failure(begun, &mut random);
+                loop {
+                    if !reader.progress(fetcher) {
+                        return Err(FetchFailure::Interrupted);
+                    }
+                    let now = connection.now();
+                    if now.saturating_since(begun) > patience.longest_outage {
+                        return Err(error.into());
+                    }
+                    if now < until {
+                        // A signal ends the wait, and the reader says whether that was the end of it all.
+                        wait_for_time(Some(until.saturating_since(now)))?;
+                    } else if connection.reopen_within(ATTEMPT_TIMEOUT).is_ok() {
+                        break;
+                    } else {
+                        until = back_off.handle_failure(connection.now(), &mut random);
+                    }
+                }
+                let now = connection.now();
+                back_off.handle_success(now);
+                let lasted = now.saturating_since(begun);
+                (patience.tell)(&Outage::Over { remote: connection.remote(), lasted });
+            }
+            other => return other,
+        }
+    }
+}
+
+fn run(
+    connection: &mut Connection,
+    fetcher: &mut Fetcher,
+    judge: &mut dyn Judge,
+    reader: &mut dyn Reader,
+    refused: &mut u32,
+) -> Result<(), FetchFailure> {
     let mut pieces: Vec<Piece> = Vec::with_capacity(PIECES);
     loop {
         let now = both(connection);
-        if let Some(problem) = settle(fetcher, judge, now, &mut refused)
+        if let Some(problem) = settle(fetcher, judge, now, refused)
             && let Some(name) = fetcher.object_name()
         {
             return Err(FetchError::NotAccepted { name: name.clone(), problem }.into());

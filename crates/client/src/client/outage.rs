@@ -142,7 +142,6 @@ impl Outages {
 
     /// Has everything restored that is not, at once.
     fn restore_all(&mut self, now: Instant) {
-        self.restoring.clear();
         self.unrestored = self.standing.iter().map(|standing| standing.id).collect();
         self.restore_at = if self.unrestored.is_empty() { Instant::NEVER } else { now };
     }
@@ -298,6 +297,7 @@ impl Client {
     pub(super) fn begin_anew(&mut self) {
         let now = self.connection.now();
         self.outages.next_attempt = None;
+        self.outages.restoring.clear();
         self.outages.restore_all(now);
     }
 

@@ -123,7 +123,8 @@ fn pings_that_wait_for_the_node_are_answered_by_the_next() {
     ping.wait().unwrap();
     let mut errors = String::new();
     ping.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-    // Those that reach the node before the server has registered again may come back for want of a route; none is given up.
+    // Those that reach the node before the server has registered again may come back for want of a route;
+    // none is given up.
     assert!(rest.contains("200 sent") && rest.contains(" 0 timeouts"), "{rest}");
     assert!(errors.contains("again, after"), "{errors}");
 }

@@ -24,8 +24,8 @@ impl Default for BackOffConfig {
     }
 }
 
-/// Exponential back-off with jitter. Each wait lies between half of its step and the whole step, so that many who lost the
-/// same forwarder do not return at once.
+/// Exponential back-off with jitter. Each wait lies between half of its step and the whole step, so that
+/// many who lost the same forwarder do not return at once.
 ///
 /// ```
 /// use client::{BackOff, BackOffConfig};

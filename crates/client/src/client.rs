@@ -98,8 +98,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to a forwarder. Commands to it carry digest signatures until [`Client::sign_commands_with`] says otherwise, and
-    /// should the forwarder go away, the client connects again, as [`Client::when_gone`] describes.
+    /// Connects to a forwarder. Commands to it carry digest signatures until [`Client::sign_commands_with`]
+    /// says otherwise, and should the forwarder go away, the client connects again, as
+    /// [`Client::when_gone`] describes.
     ///
     /// # Errors
     /// Nobody is there.
@@ -124,9 +125,10 @@ impl Client {
         }
     }
 
-    /// Connects anew to where it is connected, as when the forwarder has started again. What was expressed is forgotten; what was
-    /// registered is registered again while [`Client::next`] waits; the time goes on. Only for those who told the client to fail
-    /// when the forwarder goes away: otherwise it does that by itself.
+    /// Connects anew to where it is connected, as when the forwarder has started again. What was expressed
+    /// is forgotten; what was registered is registered again while [`Client::next`] waits; the time goes
+    /// on. Only for those who told the client to fail when the forwarder goes away: otherwise it does that
+    /// by itself.
     ///
     /// # Errors
     /// Nobody is there; nothing has changed then.
@@ -253,7 +255,8 @@ impl Client {
     }
 
     /// The next thing that happens, at the latest at `until`, which is for ever if it is `None`. `None` when that time has
-    /// come, or a signal. While the forwarder is away, an attempt to connect to it may take two seconds longer than `until`.
+    /// come, or a signal. While the forwarder is away, an attempt to connect to it may take two seconds
+    /// longer than `until`.
     ///
     /// # Errors
     /// The forwarder does not speak NDN, or went away and the client is to fail then.

@@ -69,7 +69,8 @@ pub trait Reader {
 pub struct Manner {
     /// How it gets over outages of the forwarder. `None`: it fails then.
     pub patience: Option<Patience>,
-    /// The face by which all its Interests have to leave the forwarder, which must be on this host and have local fields on.
+    /// The face by which all its Interests have to leave the forwarder, which must be on this host and have
+    /// local fields on.
     pub next_hop_face: Option<u64>,
 }
 
@@ -97,8 +98,9 @@ pub fn fetch(
     fetch_with(connection, fetcher, judge, reader, &Manner::default())
 }
 
-/// The same, in a manner of one's own. With patience it connects again when the forwarder goes away, and goes on. What was on its way
-/// counts as lost then, so that it is asked for again as often as the fetcher asks for anything.
+/// The same, in a manner of one's own. With patience it connects again when the forwarder goes away, and
+/// goes on. What was on its way counts as lost then, so that it is asked for again as often as the fetcher
+/// asks for anything.
 ///
 /// # Errors
 /// As [`fetch`]; the forwarder was away for too long.

@@ -14,7 +14,8 @@ pub struct Refused {
     pub digest: [u8; 32],
     /// Who it says has signed it.
     pub key_locator: Option<String>,
-    /// The forwarder's face that it came by, if the forwarder tells: it does on this host, where local fields are on.
+    /// The forwarder's face that it came by, if the forwarder tells: it does on this host, where local
+    /// fields are on.
     pub incoming_face: Option<u64>,
     /// Why it was refused.
     pub problem: String,

@@ -12,8 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::remote::{Family, Host, Remote};
 use crate::trains::Datagrams;
 
-/// When a TCP connection over which nothing comes is asked for a sign of life, how often, and how often in vain: a host that lost
-/// power does not close its connections.
+/// When a TCP connection over which nothing comes is asked for a sign of life, how often, and how often in
+/// vain: a host that lost power does not close its connections.
 const KEEP_ALIVE: (StdDuration, StdDuration, u32) =
     (StdDuration::from_secs(30), StdDuration::from_secs(10), 3);
 

@@ -1,5 +1,5 @@
-//! Files that tools read and write. What is read has a largest size; what is written replaces what stands there, and follows no link
-//! that somebody else made.
+//! Files that tools read and write. What is read has a largest size; what is written replaces what stands
+//! there, and follows no link that somebody else made.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
@@ -70,7 +70,8 @@ pub(crate) fn create(path: &Path, is_secret: bool) -> io::Result<File> {
 /// Opens a file of ours that an earlier run left, to go on with it; `None` if there is none.
 ///
 /// # Errors
-/// What stands there is a link, no file, somebody else's, or has another name too: its bytes need not be ours.
+/// What stands there is a link, no file, somebody else's, or has another name too: its bytes need not be
+/// ours.
 pub(crate) fn open_own(path: &Path, writable: bool) -> io::Result<Option<File>> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0);
     let file = match OpenOptions::new().read(true).write(writable).custom_flags(flags).open(path) {
@@ -85,8 +86,8 @@ pub(crate) fn open_own(path: &Path, writable: bool) -> io::Result<Option<File>> 
     }
 }
 
-/// Writes a whole file, which only its owner can read if it is a secret: it is there with all its bytes, or not at all. What is no file, such as a
-/// device or a pipe, is written to.
+/// Writes a whole file, which only its owner can read if it is a secret: it is there with all its bytes, or
+/// not at all. What is no file, such as a device or a pipe, is written to.
 pub(crate) fn write(path: &Path, bytes: &[u8], is_secret: bool) -> io::Result<()> {
     let path = destination(path)?;
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
@@ -122,7 +123,8 @@ pub(crate) fn input(path: Option<&Path>) -> Result<Vec<u8>, ToolError> {
     }
 }
 
-/// Writes all of a file, which only its owner can read if it holds a `secret`; standard output if there is none.
+/// Writes all of a file, which only its owner can read if it holds a `secret`; standard output if there is
+/// none.
 pub(crate) fn write_output(path: Option<&Path>, bytes: &[u8], secret: bool) -> Result<(), ToolError> {
     match path.filter(|path| *path != Path::new("-")) {
         Some(path) => write(path, bytes, secret).map_err(ToolError::file(path)),

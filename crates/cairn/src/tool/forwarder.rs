@@ -44,7 +44,8 @@ impl ForwarderArguments {
     /// Connects.
     pub(crate) fn forwarder(&self) -> Result<Forwarder, ToolError> {
         let mut client = self.connect.client_as(&self.signing)?;
-        // What was asked before is of no interest to the next forwarder, nor what it said to whoever asks that one.
+        // What was asked before is of no interest to the next forwarder, nor what it said to whoever asks
+        // that one.
         client.when_gone(WhenGone::Fail);
         Ok(Forwarder { client, json: self.json })
     }

@@ -33,8 +33,9 @@ fn harmless(text: &str) -> Cow<'_, str> {
 
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether a character does something else than being seen: commands a terminal, turns the direction of what follows, has no width, or breaks the
-/// line. Joiners, which some scripts cannot do without, are among them: they make different words look alike.
+/// Whether a character does something else than being seen: commands a terminal, turns the direction of
+/// what follows, has no width, or breaks the line. Joiners, which some scripts cannot do without, are among
+/// them: they make different words look alike.
 fn is_odd(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -42,8 +43,8 @@ fn is_odd(c: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// JSON as it is printed. All that is not ASCII in it stands in strings, so that what is odd can be written as an escape, and reads back as
-/// what it was.
+/// JSON as it is printed. All that is not ASCII in it stands in strings, so that what is odd can be written
+/// as an escape, and reads back as what it was.
 fn escaped(json: &str) -> Cow<'_, str> {
     let is_odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\t');
     if !json.contains(is_odd) {

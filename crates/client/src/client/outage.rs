@@ -16,7 +16,8 @@ use crate::socket::{Waited, wait_for_time};
 /// How long an attempt to connect again may take, during which nothing else happens.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often what was registered over datagrams is registered again: nothing tells that such a forwarder has started anew.
+/// How often what was registered over datagrams is registered again: nothing tells that such a forwarder
+/// has started anew.
 const REFRESH: Duration = Duration::from_secs(60);
 
 /// What a client does when its forwarder goes away.
@@ -75,8 +76,8 @@ pub struct OutageCounters {
     pub attempts: u64,
     /// Interests that were expressed again after an outage.
     pub repeated: u64,
-    /// Answers that were dropped because who had asked was gone with the forwarder, and Interests that nobody waits for an
-    /// answer to.
+    /// Answers that were dropped because who had asked was gone with the forwarder, and Interests that
+    /// nobody waits for an answer to.
     pub dropped: u64,
 }
 
@@ -155,14 +156,17 @@ impl Outages {
 }
 
 impl Client {
-    /// Decides what happens when the forwarder goes away. A client that was not told otherwise connects again: then
+    /// Decides what happens when the forwarder goes away. A client that was not told otherwise connects
+    /// again: then
     /// - [`Client::next`] goes on waiting, and comes back at its time, at a signal, and with what times out;
     /// - Interests that wait for an answer are expressed again, for as long as there is time to answer them;
     /// - [`Client::express`] keeps what it is given until the forwarder is there again, or its time is up;
     /// - [`Client::reply`] and [`Client::refuse`] drop what they are given: nobody waits for it any more;
-    /// - [`Client::command`], [`Client::dataset`], [`Client::register`] and the like fail, with [`ClientError::Away`] while
+    /// - [`Client::command`], [`Client::dataset`], [`Client::register`] and the like fail, with
+    /// [`ClientError::Away`] while
     ///   it is away;
-    /// - what was registered, or given with [`Client::keep_commanding`], is so again before the outage counts as over.
+    /// - what was registered, or given with [`Client::keep_commanding`], is so again before the outage
+    /// counts as over.
     ///
     /// The first connection is another matter: [`Client::connect`] fails if nobody is there.
     pub fn when_gone(&mut self, policy: WhenGone) {
@@ -222,7 +226,8 @@ impl Client {
         if self.is_gone() { Err(ClientError::Away(self.connection.remote().clone())) } else { Ok(()) }
     }
 
-    /// Takes note of what may be an outage; gives the error back if it is none, or the caller is to learn of it.
+    /// Takes note of what may be an outage; gives the error back if it is none, or the caller is to learn
+    /// of it.
     pub(super) fn handle_outage(&mut self, error: ClientError) -> Result<(), ClientError> {
         if self.note_outage(&error) { Ok(()) } else { Err(error) }
     }

@@ -7,7 +7,8 @@ use packet::{Component, ComponentKind, Name, NameRef};
 
 use super::MAX_REFUSED_IN_A_ROW;
 
-/// The digests of segments that were refused. No cache and nobody on the way can answer with another packet then.
+/// The digests of segments that were refused. No cache and nobody on the way can answer with another packet
+/// then.
 #[derive(Debug, Default)]
 pub(super) struct Demands(BTreeMap<u64, [u8; 32]>);
 

@@ -168,7 +168,8 @@ impl ManifestReader {
         }
     }
 
-    /// The implicit digest that the manifest lists for a segment, if that part of it is here and the segment was not delivered.
+    /// The implicit digest that the manifest lists for a segment, if that part of it is here and the
+    /// segment was not delivered.
     pub fn digest_of(&self, segment: u64) -> Option<[u8; 32]> {
         let index = usize::try_from(segment.checked_sub(self.base)?).ok()?;
         self.digests.get(index).copied()

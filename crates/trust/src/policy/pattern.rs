@@ -15,8 +15,8 @@ use thiserror::Error;
 /// | `{author}` | any one component, the same wherever `{author}` stands |
 /// | `{path**}` | any number of components, the same wherever `{path**}` stands |
 ///
-/// At most two pieces of a pattern may stand for any number of components, and a match that costs more than 65,536 steps is given up: the
-/// packet is refused then.
+/// At most two pieces of a pattern may stand for any number of components, and a match that costs more than
+/// 65,536 steps is given up: the packet is refused then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pieces: Vec<Piece>,
@@ -46,8 +46,9 @@ pub enum PatternError {
     TooManyWild(String),
 }
 
-/// Steps that one packet may cost, over all rules. A step is a component, or 256 bytes, that is compared. A name as people make them costs some
-/// dozens; a stranger's with thousands of components would cost millions where two patterns stand for any number of them.
+/// Steps that one packet may cost, over all rules. A step is a component, or 256 bytes, that is compared. A
+/// name as people make them costs some dozens; a stranger's with thousands of components would cost
+/// millions where two patterns stand for any number of them.
 pub(super) const MAX_STEPS: u32 = 1 << 16;
 
 /// A search for a way to fill the variables of patterns.
@@ -103,7 +104,8 @@ impl<'p, 'n> Search<'p, 'n> {
 }
 
 impl Pattern {
-    /// Matches `name`, and hands every way of filling the variables to `accept` until one is accepted, or the search has cost too much.
+    /// Matches `name`, and hands every way of filling the variables to `accept` until one is accepted, or
+    /// the search has cost too much.
     pub(super) fn matches<'p, 'n>(
         &'p self,
         name: NameRef<'n>,

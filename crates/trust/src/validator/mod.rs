@@ -29,7 +29,8 @@ pub struct ValidatorLimits {
     pub cached: usize,
     /// How long a verified certificate is kept, in seconds.
     pub cached_secs: u64,
-    /// Certificates that are asked for at once. Packets that need yet another are refused: whoever makes up keys has us ask no more.
+    /// Certificates that are asked for at once. Packets that need yet another are refused: whoever makes up
+    /// keys has us ask no more.
     pub fetches: usize,
     /// How often a certificate is asked for.
     pub fetch_attempts: u32,

@@ -1,4 +1,5 @@
-//! Ways past a forger. What is forged answers again and again: out of a cache, or by the face that strategy prefers.
+//! Ways past a forger. What is forged answers again and again: out of a cache, or by the face that strategy
+//! prefers.
 
 use std::collections::VecDeque;
 
@@ -49,8 +50,8 @@ pub(super) struct Detours {
 }
 
 impl Detours {
-    /// Prepares the next attempt to get past what was refused. Says whether there is one: only the forwarder on this host can be
-    /// told to forget a packet, or which way to take.
+    /// Prepares the next attempt to get past what was refused. Says whether there is one: only the
+    /// forwarder on this host can be told to forget a packet, or which way to take.
     pub(super) fn prepare(&mut self, client: &mut Client, name: &Name, refusals: &Refusals) -> bool {
         if refusals.count == 0 || self.made >= MAX_DETOURS || !client.connection().remote().is_local() {
             return false;
@@ -81,8 +82,8 @@ impl Detours {
     }
 }
 
-/// Has the forwarder forget what was refused, and what it has for a certificate of the key: that may be what is forged. Says whether
-/// it lets us.
+/// Has the forwarder forget what was refused, and what it has for a certificate of the key: that may be
+/// what is forged. Says whether it lets us.
 fn erase(client: &mut Client, refused: &Refused) -> bool {
     let locator: Option<Name> = refused.key_locator.as_deref().and_then(|locator| locator.parse().ok());
     let key = locator.as_ref().and_then(|locator| key_of(locator.as_ref())).map(|key| key.to_name());

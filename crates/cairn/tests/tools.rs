@@ -273,7 +273,7 @@ fn a_room_hears_what_is_said_in_it() {
     let mut listener = world.command(&["chat", "/room/lab", "--nick", "ann", "--stay"]);
     let mut listener =
         listener.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
-    world.start(&["chat", "/room/lab", "--nick", "cyn", "--stay"], "you are /cyn/room/lab");
+    world.start(&["chat", "/room/lab", "--nick", "cyn", "--stay"], "you are /cyn in /room/lab");
     let said = world.run_with(&["chat", "/room/lab", "--nick", "bob"], b"hello\nescape \x1b[31m\n\xfcber\n");
     assert!(said.status.success());
     let _ = listener.kill();

@@ -1,5 +1,7 @@
 //! Asking and answering over a connection.
 
+mod outage;
+
 use std::collections::VecDeque;
 
 use management::{Command, ControlParameters, ControlResponse, DatasetFetch, Reach};
@@ -12,8 +14,12 @@ use trust::{InterestSigner, Signer};
 use crate::clock::Clock;
 use crate::connection::{Connection, Incoming};
 use crate::error::ClientError;
-use crate::pending::{PendingTable, RequestId};
+use crate::pending::{Kind, PendingTable, RequestId};
 use crate::remote::Remote;
+use crate::socket::Waited;
+use outage::Outages;
+
+pub use outage::{Outage, OutageCounters, WhenGone};
 
 /// How long the forwarder may take to answer a command, and how often it is asked.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(4);
@@ -88,10 +94,13 @@ pub struct Client {
     random: Random,
     unsolicited: u64,
     overlooked: u64,
+    outages: Outages,
 }
 
 impl Client {
-    /// Connects to a forwarder. Commands to it carry digest signatures until [`Client::sign_commands_with`] says otherwise.
+    /// Connects to a forwarder. Commands to it carry digest signatures until [`Client::sign_commands_with`]
+    /// says otherwise, and should the forwarder go away, the client connects again, as
+    /// [`Client::when_gone`] describes.
     ///
     /// # Errors
     /// Nobody is there.
@@ -112,11 +121,14 @@ impl Client {
             random,
             unsolicited: 0,
             overlooked: 0,
+            outages: Outages::new(WhenGone::default()),
         }
     }
 
-    /// Connects anew to where it is connected, as when the forwarder has started again. What was expressed is forgotten, and what
-    /// was registered is to be registered again; the time goes on.
+    /// Connects anew to where it is connected, as when the forwarder has started again. What was expressed
+    /// is forgotten; what was registered is registered again while [`Client::next`] waits; the time goes
+    /// on. Only for those who told the client to fail when the forwarder goes away: otherwise it does that
+    /// by itself.
     ///
     /// # Errors
     /// Nobody is there; nothing has changed then.
@@ -124,6 +136,7 @@ impl Client {
         self.connection.reopen()?;
         self.pending.clear();
         self.happened.clear();
+        self.begin_anew();
         Ok(())
     }
 
@@ -174,7 +187,7 @@ impl Client {
     /// Expresses an Interest with a random nonce, which lives as long as we wait for its answer.
     ///
     /// # Errors
-    /// It cannot be written; the forwarder went away.
+    /// It cannot be written; the forwarder went away, if the client is to fail then.
     pub fn express(
         &mut self,
         interest: &InterestBuilder,
@@ -187,53 +200,86 @@ impl Client {
     /// Expresses an Interest as it is, and waits `timeout` for its answer.
     ///
     /// # Errors
-    /// The forwarder went away.
+    /// The forwarder went away, if the client is to fail then.
     pub fn express_as_is(&mut self, interest: Interest, timeout: Duration) -> Result<RequestId, ClientError> {
-        self.connection.send_interest(&interest)?;
+        let sent = if self.is_gone() { Ok(()) } else { self.connection.send_interest(&interest) };
         let now = self.connection.now();
-        Ok(self.pending.insert(interest, now, now + timeout))
+        let id = self.pending.insert(interest, now, now + timeout, Kind::Question);
+        if let Err(error) = sent
+            && let Err(error) = self.handle_outage(error)
+        {
+            self.pending.take(id);
+            return Err(error);
+        }
+        Ok(id)
+    }
+
+    /// Sends an Interest that nobody waits for an answer to.
+    ///
+    /// # Errors
+    /// The forwarder went away, if the client is to fail then; otherwise the Interest is dropped.
+    pub fn send_only(&mut self, interest: &Interest) -> Result<(), ClientError> {
+        self.send(|connection| connection.send_interest(interest))
     }
 
     /// Answers an Interest that came with `asked`.
     ///
     /// # Errors
-    /// The forwarder went away.
+    /// The forwarder went away, if the client is to fail then; otherwise the answer is dropped.
     pub fn reply(&mut self, data: &Data, asked: &LinkHeader) -> Result<(), ClientError> {
-        self.connection.send_data(data, asked)
+        self.send(|connection| connection.send_data(data, asked))
     }
 
     /// Sends an Interest that came with `asked` back.
     ///
     /// # Errors
-    /// The forwarder went away.
+    /// As [`Client::reply`].
     pub fn refuse(
         &mut self,
         interest: &Interest,
         reason: NackReason,
         asked: &LinkHeader,
     ) -> Result<(), ClientError> {
-        self.connection.send_nack(interest, reason, asked)
+        self.send(|connection| connection.send_nack(interest, reason, asked))
     }
 
-    /// The next thing that happens, at the latest at `until`, which is for ever if it is `None`. `None` when that time has
-    /// come, or a signal.
+    /// Writes all that was sent.
     ///
     /// # Errors
-    /// The forwarder went away, or does not speak NDN.
-    pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Happening>, ClientError> {
-        match self.happened.pop_front() {
-            Some(happening) => Ok(Some(happening)),
-            None => self.wait_for_new(until.unwrap_or(Instant::NEVER)),
+    /// The forwarder went away, if the client is to fail then.
+    pub fn flush(&mut self) -> Result<(), ClientError> {
+        match self.is_gone() {
+            true => Ok(()),
+            false => self.connection.flush().or_else(|error| self.handle_outage(error)),
         }
     }
 
-    /// Asks the forwarder for Interests under `prefix`.
+    /// The next thing that happens, at the latest at `until`, which is for ever if it is `None`. `None` when that time has
+    /// come, or a signal. While the forwarder is away, an attempt to connect to it may take two seconds
+    /// longer than `until`.
+    ///
+    /// # Errors
+    /// The forwarder does not speak NDN, or went away and the client is to fail then.
+    pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Happening>, ClientError> {
+        let until = until.unwrap_or(Instant::NEVER);
+        loop {
+            match self.wait_for_new(until) {
+                Err(error) => self.handle_outage(error)?,
+                happening => return happening,
+            }
+        }
+    }
+
+    /// Asks the forwarder for Interests under `prefix`, now and whenever it has started again.
     ///
     /// # Errors
     /// The forwarder does not answer, or refuses.
     pub fn register(&mut self, prefix: &Name) -> Result<(), ClientError> {
         let wanted = ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
-        self.demand(Command::RibRegister, &wanted, &format!("send Interests for {prefix} here"))
+        let what = format!("send Interests for {prefix} here");
+        self.demand(Command::RibRegister, &wanted, &what)?;
+        self.keep(Command::RibRegister, &wanted, what);
+        Ok(())
     }
 
     /// Asks the forwarder for no more Interests under `prefix`.
@@ -242,6 +288,7 @@ impl Client {
     /// The forwarder does not answer, or refuses.
     pub fn unregister(&mut self, prefix: &Name) -> Result<(), ClientError> {
         let wanted = ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
+        self.forget(Command::RibRegister, &wanted);
         self.demand(Command::RibUnregister, &wanted, &format!("send no more Interests for {prefix} here"))
     }
 
@@ -256,15 +303,12 @@ impl Client {
     ) -> Result<ControlResponse, ClientError> {
         let (module, verb) = command.words();
         let what = format!("{module} {verb}");
-        let unsendable = |error: packet::DecodeError| ClientError::Unsendable(error.to_string());
         let is_local = self.connection.remote().is_local();
-        let reach = if is_local { Reach::Localhost } else { Reach::Localhop };
-        let interest = command.interest(reach, parameters).map_err(unsendable)?.lifetime(COMMAND_TIMEOUT);
         let mut failure = "no answer in time".to_owned();
         for _ in 0..COMMAND_ATTEMPTS {
-            let signed = interest.clone().nonce(self.random.next_u32());
-            let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &signed)?;
-            let id = self.express_as_is(signed, COMMAND_TIMEOUT)?;
+            let id = self.give(command, parameters).inspect_err(|error| {
+                self.note_outage(error);
+            })?;
             match self.answer(id, &what)? {
                 Answer::Data(data) => {
                     let malformed =
@@ -282,6 +326,25 @@ impl Client {
         Err(ClientError::NoAnswer(what, failure))
     }
 
+    /// Sends a command.
+    fn give(&mut self, command: Command, parameters: &ControlParameters) -> Result<RequestId, ClientError> {
+        let unsendable = |error: packet::DecodeError| ClientError::Unsendable(error.to_string());
+        let is_local = self.connection.remote().is_local();
+        let reach = if is_local { Reach::Localhost } else { Reach::Localhop };
+        let interest = command.interest(reach, parameters).map_err(unsendable)?.lifetime(COMMAND_TIMEOUT);
+        let interest = interest.nonce(self.random.next_u32());
+        let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &interest)?;
+        self.ask_forwarder(signed)
+    }
+
+    /// Asks the forwarder itself for something. If it goes away, the question is forgotten.
+    fn ask_forwarder(&mut self, interest: Interest) -> Result<RequestId, ClientError> {
+        self.must_be_here()?;
+        self.connection.send_interest(&interest)?;
+        let now = self.connection.now();
+        Ok(self.pending.insert(interest, now, now + COMMAND_TIMEOUT, Kind::Command))
+    }
+
     /// Fetches what the forwarder knows, such as the list of its faces.
     ///
     /// # Errors
@@ -292,7 +355,10 @@ impl Client {
         let mut attempts = COMMAND_ATTEMPTS;
         loop {
             let interest = fetch.interest().map_err(|error| ClientError::Unsendable(error.to_string()))?;
-            let id = self.express(&interest, COMMAND_TIMEOUT)?;
+            let interest = interest.nonce(self.random.next_u32()).lifetime(COMMAND_TIMEOUT).build()?;
+            let id = self.ask_forwarder(interest).inspect_err(|error| {
+                self.note_outage(error);
+            })?;
             match self.answer(id, &what)? {
                 Answer::Data(data) => match fetch.receive(&data) {
                     Ok(Some(content)) => return Ok(content),
@@ -360,7 +426,10 @@ impl Client {
                 Ok(Some(_)) if kept.len() >= MAX_HAPPENED => self.overlooked += 1,
                 Ok(Some(other)) => kept.push_back(other),
                 Ok(None) => break Ok(()),
-                Err(error) => break Err(error),
+                Err(error) => {
+                    self.note_outage(&error);
+                    break Err(error);
+                }
             }
         };
         // One packet may answer several questions, of which the one waited for need not be the last.
@@ -369,7 +438,19 @@ impl Client {
         outcome
     }
 
-    /// Waits for the next thing to happen, past what happened already.
+    /// Sends what nobody is told of if the forwarder is away.
+    fn send(
+        &mut self,
+        send: impl FnOnce(&mut Connection) -> Result<(), ClientError>,
+    ) -> Result<(), ClientError> {
+        if self.is_gone() {
+            self.note_dropped();
+            return Ok(());
+        }
+        send(&mut self.connection).or_else(|error| self.handle_outage(error))
+    }
+
+    /// Waits for the next thing to happen.
     fn wait_for_new(&mut self, until: Instant) -> Result<Option<Happening>, ClientError> {
         loop {
             if let Some(happening) = self.happened.pop_front() {
@@ -377,13 +458,26 @@ impl Client {
             }
             let now = self.connection.now();
             if let Some(expired) = self.pending.take_expired(now) {
+                if self.take_restored(expired.id, &Answer::Timeout) {
+                    continue;
+                }
                 return Ok(Some(Happening::Timeout { id: expired.id }));
             }
+            self.go_on()?;
             let deadline = until.min(self.pending.next_deadline());
-            match self.connection.receive(deadline)? {
+            if self.is_gone() {
+                match self.wait_while_gone(deadline)? {
+                    Waited::Interrupted => return Ok(None),
+                    Waited::Over if until <= self.connection.now() => return Ok(None),
+                    Waited::Over => continue,
+                }
+            }
+            match self.connection.receive(deadline.min(self.outage_deadline()))? {
                 Some(packet) => self.take(packet)?,
-                // Either the time of a pending Interest is up, or the caller's, or a signal came.
-                None if self.pending.next_deadline() <= self.connection.now() => {}
+                // The time of a pending Interest is up, or something is due after an outage.
+                None if self.pending.next_deadline().min(self.outage_deadline()) <= self.connection.now() => {
+                }
+                // Either the caller's time is up, or a signal came.
                 None => return Ok(None),
             }
         }
@@ -401,21 +495,30 @@ impl Client {
             Incoming::Data { data, header } => {
                 let answered = self.pending.take_answered(&data);
                 self.unsolicited += u64::from(answered.is_empty());
-                self.happened.extend(answered.into_iter().map(|pending| Happening::Data {
-                    id: pending.id,
-                    data: data.clone(),
-                    header: header.clone(),
-                    round_trip: now.saturating_since(pending.sent),
-                }));
+                for pending in answered {
+                    if self.take_restored(pending.id, &Answer::Data(data.clone())) {
+                        continue;
+                    }
+                    self.happened.push_back(Happening::Data {
+                        id: pending.id,
+                        data: data.clone(),
+                        header: header.clone(),
+                        round_trip: now.saturating_since(pending.sent),
+                    });
+                }
             }
             Incoming::Nack { interest, reason, header } => {
-                let returned = self.pending.take_named(interest.name());
-                self.happened.extend(returned.into_iter().map(|pending| Happening::Nack {
-                    id: pending.id,
-                    reason,
-                    header: header.clone(),
-                    round_trip: now.saturating_since(pending.sent),
-                }));
+                for pending in self.pending.take_named(interest.name()) {
+                    if self.take_restored(pending.id, &Answer::Nack(reason)) {
+                        continue;
+                    }
+                    self.happened.push_back(Happening::Nack {
+                        id: pending.id,
+                        reason,
+                        header: header.clone(),
+                        round_trip: now.saturating_since(pending.sent),
+                    });
+                }
             }
         }
         Ok(())

@@ -25,6 +25,9 @@ const WRITE_BYTES: usize = 128 << 10;
 /// Bytes that wait to be written before a sender has to wait.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
+/// How long a connection may take to come about.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
+
 /// Packets whose memory is kept to be used again.
 const MAX_SPARES: usize = 128;
 
@@ -110,7 +113,11 @@ impl Connection {
     /// # Errors
     /// Nobody is there.
     pub fn open(remote: &Remote) -> Result<Self, ClientError> {
-        let socket = Socket::connect(remote)
+        Connection::open_within(remote, CONNECT_TIMEOUT)
+    }
+
+    fn open_within(remote: &Remote, timeout: Duration) -> Result<Self, ClientError> {
+        let socket = Socket::connect(remote, timeout)
             .map_err(|error| ClientError::Connect { remote: remote.clone(), error })?;
         let config = Config {
             transport_mtu_bytes: socket.is_datagram().then_some(MAX_PACKET_BYTES),
@@ -135,8 +142,20 @@ impl Connection {
 
     /// Connects to the same place again, with the clock of before.
     pub(crate) fn reopen(&mut self) -> Result<(), ClientError> {
-        *self = Connection { clock: self.clock, ..Connection::open(&self.remote)? };
+        self.reopen_within(CONNECT_TIMEOUT)
+    }
+
+    /// The same, giving up after `timeout`.
+    pub(crate) fn reopen_within(&mut self, timeout: Duration) -> Result<(), ClientError> {
+        let mut opened = Connection::open_within(&self.remote, timeout)?;
+        (opened.clock, opened.arrivals.counters) = (self.clock, self.arrivals.counters);
+        *self = opened;
         Ok(())
+    }
+
+    /// Whether a frame is a datagram: then nothing tells that the forwarder at the other end is another one.
+    pub(crate) fn is_datagram(&self) -> bool {
+        self.socket.is_datagram()
     }
 
     /// Where the forwarder is.

@@ -25,6 +25,9 @@ pub enum ClientError {
     /// The forwarder went away.
     #[error("the forwarder at {0} closed the connection")]
     Closed(Remote),
+    /// The forwarder went away before, and is not there again yet.
+    #[error("the forwarder at {0} is away")]
+    Away(Remote),
     /// What comes is no NDN.
     #[error("what {0} sends is not NDN: {1}")]
     NotNdn(Remote, &'static str),
@@ -46,6 +49,13 @@ pub enum ClientError {
     /// The forwarder does not answer.
     #[error("the forwarder does not answer when asked to {0}: {1}")]
     NoAnswer(String, String),
+}
+
+impl ClientError {
+    /// Whether it means that the forwarder has gone, and may come back.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, ClientError::Closed(_) | ClientError::Socket(..) | ClientError::Away(_))
+    }
 }
 
 fn advice(remote: &Remote, error: &io::Error) -> &'static str {

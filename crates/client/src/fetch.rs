@@ -1,14 +1,22 @@
 //! Running a fetch over a connection to its end.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use flow::{FetchError, Fetcher, Piece, Subject};
-use packet::time::Instant;
+use packet::LinkHeader;
+use packet::random::Random;
+use packet::time::{Duration, Instant};
 use thiserror::Error;
 
+use crate::back_off::{BackOff, BackOffConfig};
+use crate::client::Outage;
+use crate::clock::Clock;
 use crate::connection::{Connection, Incoming};
 use crate::error::ClientError;
 use crate::judge::{Judge, Now, Verdict};
+use crate::refused::Refused;
+use crate::socket::wait_for_time;
 
 /// Packets that are looked at before Interests are sent for those that are missing.
 const BATCH: usize = 64;
@@ -18,6 +26,9 @@ const PIECES: usize = 64;
 
 /// Packets that are refused without any being accepted before the fetch ends: then it is not one that somebody forged, but all.
 const MAX_REFUSED: u32 = 24;
+
+/// How long an attempt to connect again may take.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why a fetch did not come to a good end.
 #[derive(Debug, Error)]
@@ -44,10 +55,34 @@ pub trait Reader {
     /// They cannot be written; the fetch ends.
     fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()>;
 
+    /// A packet was refused. It is asked for again, if it was not refused too often.
+    fn refused(&mut self, _refused: Refused) {}
+
     /// Called now and then; says whether to go on.
     fn progress(&mut self, _fetcher: &Fetcher) -> bool {
         true
     }
+}
+
+/// How a fetch goes about what it does.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// How it gets over outages of the forwarder. `None`: it fails then.
+    pub patience: Option<Patience>,
+    /// The face by which all its Interests have to leave the forwarder, which must be on this host and have
+    /// local fields on.
+    pub next_hop_face: Option<u64>,
+}
+
+/// How a fetch gets over outages of the forwarder.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// When it tries to connect again.
+    pub back_off: BackOffConfig,
+    /// How long one outage may last. Then the fetch fails as it would at once without patience.
+    pub longest_outage: Duration,
+    /// Is told when an outage begins, and when it is over.
+    pub tell: fn(&Outage<'_>),
 }
 
 /// Runs `fetcher`, which must leave verification to its owner, until the object is complete.
@@ -60,12 +95,110 @@ pub fn fetch(
     judge: &mut dyn Judge,
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
-    let mut refused = 0;
+    fetch_with(connection, fetcher, judge, reader, &Manner::default())
+}
+
+/// The same, in a manner of one's own. With patience it connects again when the forwarder goes away, and
+/// goes on. What was on its way counts as lost then, so that it is asked for again as often as the fetcher
+/// asks for anything.
+///
+/// # Errors
+/// As [`fetch`]; the forwarder was away for too long.
+pub fn fetch_with(
+    connection: &mut Connection,
+    fetcher: &mut Fetcher,
+    judge: &mut dyn Judge,
+    reader: &mut dyn Reader,
+    manner: &Manner,
+) -> Result<(), FetchFailure> {
+    let mut bench = Bench::default();
+    let mut back_off = BackOff::new(manner.patience.map_or_else(BackOffConfig::default, |own| own.back_off));
     judge.handle_delivered(fetcher.next_segment());
+    loop {
+        match (run(connection, fetcher, judge, reader, &mut bench, manner), &manner.patience) {
+            (Err(FetchFailure::Client(error)), Some(patience)) if error.is_outage() => {
+                await_return(connection, error, patience, &mut back_off, || reader.progress(fetcher))?;
+            }
+            (other, _) => return other,
+        }
+    }
+}
+
+/// Waits for the forwarder to come back.
+fn await_return(
+    connection: &mut Connection,
+    why: ClientError,
+    patience: &Patience,
+    back_off: &mut BackOff,
+    mut may_go_on: impl FnMut() -> bool,
+) -> Result<(), FetchFailure> {
+    let (begun, mut random) = (connection.now(), Random::from_seed(Clock::seed()));
+    (patience.tell)(&Outage::Begun { remote: connection.remote(), why: &why });
+    let mut until = back_off.handle_failure(begun, &mut random);
+    loop {
+        if !may_go_on() {
+            return Err(FetchFailure::Interrupted);
+        }
+        let now = connection.now();
+        if now.saturating_since(begun) > patience.longest_outage {
+            return Err(why.into());
+        }
+        if now < until {
+            // A signal ends the wait, and the reader says whether that was the end of it all.
+            wait_for_time(Some(until.saturating_since(now)))?;
+        } else if connection.reopen_within(ATTEMPT_TIMEOUT).is_ok() {
+            break;
+        } else {
+            until = back_off.handle_failure(connection.now(), &mut random);
+        }
+    }
+    let now = connection.now();
+    back_off.handle_success(now);
+    let lasted = now.saturating_since(begun);
+    (patience.tell)(&Outage::Over { remote: connection.remote(), lasted });
+    Ok(())
+}
+
+/// What waits for a verdict, and what verdicts there were.
+#[derive(Default)]
+struct Bench {
+    /// Packets refused in a row.
+    refused: u32,
+    /// By which face packets came that wait for a verdict, if the forwarder tells.
+    faces: BTreeMap<Option<u64>, u64>,
+}
+
+impl Bench {
+    /// Carries what came to the judge.
+    fn bring(&mut self, fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, face: Option<u64>) {
+        while let Some(packet) = fetcher.poll_unverified() {
+            if let Some(face) = face {
+                self.faces.insert(place(packet.subject), face);
+            }
+            judge.handle_packet(now, packet);
+        }
+    }
+}
+
+fn place(subject: Subject) -> Option<u64> {
+    match subject {
+        Subject::Discovery => None,
+        Subject::Segment(segment) => Some(segment),
+    }
+}
+
+fn run(
+    connection: &mut Connection,
+    fetcher: &mut Fetcher,
+    judge: &mut dyn Judge,
+    reader: &mut dyn Reader,
+    bench: &mut Bench,
+    manner: &Manner,
+) -> Result<(), FetchFailure> {
     let mut pieces: Vec<Piece> = Vec::with_capacity(PIECES);
     loop {
         let now = both(connection);
-        if let Some(problem) = settle(fetcher, judge, now, &mut refused)
+        if let Some(problem) = settle(fetcher, judge, reader, now, bench)
             && let Some(name) = fetcher.object_name()
         {
             return Err(FetchError::NotAccepted { name: name.clone(), problem }.into());
@@ -94,7 +227,13 @@ pub fn fetch(
             connection.send_interest(&interest)?;
         }
         while let Some(interest) = fetcher.poll_transmit(now.instant) {
-            connection.send_interest(&interest)?;
+            match manner.next_hop_face {
+                None => connection.send_interest(&interest)?,
+                next_hop_face => {
+                    let header = LinkHeader { next_hop_face, ..LinkHeader::default() };
+                    connection.send_interest_with(&interest, header)?;
+                }
+            }
         }
         let deadline = fetcher.next_deadline().unwrap_or(Instant::NEVER).min(judge.next_deadline());
         match connection.receive(deadline)? {
@@ -107,11 +246,11 @@ pub fn fetch(
                 let mut next = Some(first);
                 for _ in 0..BATCH {
                     let Some(packet) = next else { break };
-                    take(fetcher, judge, both(connection), packet);
+                    take(fetcher, judge, bench, both(connection), packet);
                     next = connection.try_receive()?;
                 }
                 if let Some(packet) = next {
-                    take(fetcher, judge, both(connection), packet);
+                    take(fetcher, judge, bench, both(connection), packet);
                 }
             }
         }
@@ -123,20 +262,33 @@ fn both(connection: &Connection) -> Now {
 }
 
 /// Carries packets to the judge and verdicts back. Gives the problem when nothing but refusals comes.
-fn settle(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, refused: &mut u32) -> Option<String> {
-    while let Some(packet) = fetcher.poll_unverified() {
-        judge.handle_packet(now, packet);
-    }
+fn settle(
+    fetcher: &mut Fetcher,
+    judge: &mut dyn Judge,
+    reader: &mut dyn Reader,
+    now: Now,
+    bench: &mut Bench,
+) -> Option<String> {
+    bench.bring(fetcher, judge, now, None);
     while let Some(Verdict { subject, refused: problem }) = judge.poll_verdict() {
+        let face = bench.faces.remove(&place(subject));
         match problem {
             None => {
-                *refused = 0;
+                bench.refused = 0;
                 fetcher.accept(now.instant, subject);
             }
             Some(problem) => {
-                *refused += u32::from(subject != Subject::Discovery);
+                bench.refused += u32::from(subject != Subject::Discovery);
+                if let Some(data) = fetcher.under_judgement(subject) {
+                    reader.refused(Refused::new(data, face, problem.clone()));
+                }
+                if let Subject::Segment(segment) = subject
+                    && let Some(digest) = judge.digest_of(segment)
+                {
+                    fetcher.demand(segment, digest);
+                }
                 fetcher.refuse(now.instant, subject, &problem);
-                if *refused >= MAX_REFUSED {
+                if bench.refused >= MAX_REFUSED {
                     return Some(problem);
                 }
             }
@@ -145,11 +297,12 @@ fn settle(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, refused: &mut 
     None
 }
 
-fn take(fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, packet: Incoming) {
+fn take(fetcher: &mut Fetcher, judge: &mut dyn Judge, bench: &mut Bench, now: Now, packet: Incoming) {
     match packet {
         Incoming::Data { data, header } => {
             if !judge.handle_data(now, &data) {
                 fetcher.receive_data(now.instant, data, &header);
+                bench.bring(fetcher, judge, now, header.incoming_face);
             }
         }
         Incoming::Nack { interest, reason, .. } => {

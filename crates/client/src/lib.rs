@@ -5,7 +5,9 @@
 //!
 //! - [`Client::express`] asks for one Data, or for many at once, and says what came of each;
 //! - [`fetch()`] runs a `flow::Fetcher` to its end, with a [`Judge`] that checks what comes;
-//! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands them out.
+//! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands them
+//! out;
+//! - when the forwarder goes away the client connects again and registers again, see [`Client::when_gone`].
 //!
 //! ```no_run
 //! use client::{Client, Happening, Remote};
@@ -23,6 +25,7 @@
 //!
 //! Where to connect is found as other NDN applications find it, see [`Remote::default_forwarder`].
 
+mod back_off;
 mod client;
 mod clock;
 mod connection;
@@ -31,15 +34,18 @@ mod fetch;
 mod input;
 pub mod judge;
 mod pending;
+mod refused;
 mod remote;
 mod socket;
 mod trains;
 
-pub use client::{Client, Happening};
+pub use back_off::{BackOff, BackOffConfig};
+pub use client::{Client, Happening, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
 pub use connection::{Connection, Counters, Incoming};
 pub use error::ClientError;
-pub use fetch::{FetchFailure, Reader, fetch};
+pub use fetch::{FetchFailure, Manner, Patience, Reader, fetch, fetch_with};
 pub use judge::Judge;
 pub use pending::RequestId;
+pub use refused::Refused;
 pub use remote::{Family, Host, Remote, RemoteError};

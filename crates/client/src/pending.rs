@@ -9,12 +9,22 @@ use packet::{Component, ComponentKind, Data, Interest, Name, NameRef};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(u64);
 
+/// Who an Interest is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Anybody who has the Data. Another forwarder can carry it as well.
+    Question,
+    /// The forwarder itself.
+    Command,
+}
+
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) id: RequestId,
     pub(crate) interest: Interest,
     pub(crate) sent: Instant,
     deadline: Instant,
+    kind: Kind,
 }
 
 /// Pending Interests by name, and by when they are given up.
@@ -38,13 +48,41 @@ impl PendingTable {
         *self = PendingTable { next_id: self.next_id, ..PendingTable::default() };
     }
 
-    pub(crate) fn insert(&mut self, interest: Interest, sent: Instant, deadline: Instant) -> RequestId {
+    /// All that are not for the forwarder itself.
+    pub(crate) fn interests(&mut self) -> impl Iterator<Item = &mut Interest> {
+        let pending = self.by_name.values_mut().flatten();
+        pending.filter(|pending| pending.kind == Kind::Question).map(|pending| &mut pending.interest)
+    }
+
+    /// Forgets what is for the forwarder itself.
+    pub(crate) fn forget_commands(&mut self) {
+        let pending = self.by_name.values().flatten();
+        let commands: Vec<RequestId> =
+            pending.filter(|pending| pending.kind == Kind::Command).map(|pending| pending.id).collect();
+        commands.into_iter().for_each(|id| self.take(id));
+    }
+
+    /// Takes this one out.
+    pub(crate) fn take(&mut self, id: RequestId) {
+        let Some((.., name)) = self.by_deadline.iter().find(|(_, other, _)| *other == id).cloned() else {
+            return;
+        };
+        self.take_matching(&name, |pending| pending.id == id, &mut Vec::new());
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        interest: Interest,
+        sent: Instant,
+        deadline: Instant,
+        kind: Kind,
+    ) -> RequestId {
         let id = RequestId(self.next_id);
         self.next_id += 1;
         let name = interest.name().to_name();
         self.by_digest += usize::from(interest.implicit_digest().is_some());
         self.by_deadline.insert((deadline, id, name.clone()));
-        self.by_name.entry(name).or_default().push(Pending { id, interest, sent, deadline });
+        self.by_name.entry(name).or_default().push(Pending { id, interest, sent, deadline, kind });
         id
     }
 
@@ -125,14 +163,14 @@ mod tests {
         let at = Instant::from_secs(9);
         let by_digest = InterestBuilder::new(full).build().unwrap();
         let answered = [
-            table.insert(interest("/a/b/c", false), Instant::ZERO, at),
-            table.insert(interest("/a", true), Instant::ZERO, at),
-            table.insert(interest("/a/b/c", false), Instant::ZERO, at),
-            table.insert(by_digest, Instant::ZERO, at),
+            table.insert(interest("/a/b/c", false), Instant::ZERO, at, Kind::Question),
+            table.insert(interest("/a", true), Instant::ZERO, at, Kind::Question),
+            table.insert(interest("/a/b/c", false), Instant::ZERO, at, Kind::Question),
+            table.insert(by_digest, Instant::ZERO, at, Kind::Question),
         ];
         let others = [("/a/b", false), ("/a/b/c/d", true), ("/b", true)];
         for (uri, prefix) in others {
-            table.insert(interest(uri, prefix), Instant::ZERO, at);
+            table.insert(interest(uri, prefix), Instant::ZERO, at, Kind::Question);
         }
         let mut taken: Vec<RequestId> = table.take_answered(&data).iter().map(|pending| pending.id).collect();
         taken.sort();
@@ -144,8 +182,8 @@ mod tests {
     #[test]
     fn the_earliest_is_given_up_first_and_once() {
         let mut table = PendingTable::default();
-        let late = table.insert(interest("/a", false), Instant::ZERO, Instant::from_secs(2));
-        let early = table.insert(interest("/a", false), Instant::ZERO, Instant::from_secs(1));
+        let late = table.insert(interest("/a", false), Instant::ZERO, Instant::from_secs(2), Kind::Question);
+        let early = table.insert(interest("/a", false), Instant::ZERO, Instant::from_secs(1), Kind::Question);
         assert_eq!(table.next_deadline(), Instant::from_secs(1));
         let mut expired = |secs| table.take_expired(Instant::from_secs(secs)).map(|pending| pending.id);
         assert_eq!([expired(0), expired(3), expired(3), expired(3)], [None, Some(early), Some(late), None]);

@@ -12,8 +12,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::remote::{Family, Host, Remote};
 use crate::trains::Datagrams;
 
-/// How long a TCP connection may take to come about.
-const CONNECT_TIMEOUT: StdDuration = StdDuration::from_secs(8);
+/// When a TCP connection over which nothing comes is asked for a sign of life, how often, and how often in
+/// vain: a host that lost power does not close its connections.
+const KEEP_ALIVE: (StdDuration, StdDuration, u32) =
+    (StdDuration::from_secs(30), StdDuration::from_secs(10), 3);
 
 /// What we ask the kernel to keep for us in each direction, so that a burst is not lost. It may give less.
 const KERNEL_BUFFER_BYTES: usize = 4 << 20;
@@ -35,7 +37,7 @@ pub(crate) enum Waited {
 }
 
 impl Socket {
-    pub(crate) fn connect(remote: &Remote) -> io::Result<Self> {
+    pub(crate) fn connect(remote: &Remote, timeout: Duration) -> io::Result<Self> {
         let socket = match remote {
             Remote::Unix(path) => {
                 let stream = UnixStream::connect(path)?;
@@ -43,10 +45,11 @@ impl Socket {
                 Socket::Unix(stream)
             }
             Remote::Tcp(host) => {
-                let stream =
-                    first_that_works(host, |address| TcpStream::connect_timeout(&address, CONNECT_TIMEOUT))?;
+                let timeout = StdDuration::from_nanos(timeout.as_nanos());
+                let stream = first_that_works(host, |address| TcpStream::connect_timeout(&address, timeout))?;
                 stream.set_nonblocking(true)?;
                 stream.set_nodelay(true)?;
+                keep_alive(&stream);
                 Socket::Tcp(stream)
             }
             Remote::Udp(host) => {
@@ -105,18 +108,33 @@ impl Socket {
     /// is `None`.
     pub(crate) fn wait(&self, or_writable: bool, timeout: Option<Duration>) -> io::Result<Waited> {
         let flags = if or_writable { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        let mut fds = [PollFd::new(self, flags)];
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: i64::try_from(timeout.as_nanos() / 1_000_000_000).unwrap_or(i64::MAX),
-            // Below a thousand million, which fits any integer.
-            tv_nsec: (timeout.as_nanos() % 1_000_000_000) as _,
-        });
-        match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) => Ok(Waited::Over),
-            Err(rustix::io::Errno::INTR) => Ok(Waited::Interrupted),
-            Err(error) => Err(error.into()),
-        }
+        poll_until(&mut [PollFd::new(self, flags)], timeout)
     }
+}
+
+/// Waits for time to pass, for ever if `timeout` is `None`, or for a signal.
+pub(crate) fn wait_for_time(timeout: Option<Duration>) -> io::Result<Waited> {
+    poll_until(&mut [], timeout)
+}
+
+fn poll_until(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<Waited> {
+    let timeout = timeout.map(|timeout| Timespec {
+        tv_sec: i64::try_from(timeout.as_nanos() / 1_000_000_000).unwrap_or(i64::MAX),
+        // Below a thousand million, which fits any integer.
+        tv_nsec: (timeout.as_nanos() % 1_000_000_000) as _,
+    });
+    match poll(fds, timeout.as_ref()) {
+        Ok(_) => Ok(Waited::Over),
+        Err(rustix::io::Errno::INTR) => Ok(Waited::Interrupted),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn keep_alive(stream: &TcpStream) {
+    let (time, interval, retries) = KEEP_ALIVE;
+    let settings = socket2::TcpKeepalive::new().with_time(time).with_interval(interval).with_retries(retries);
+    // Without it the connection works, and only a silent end of its peer goes unnoticed.
+    let _ = socket2::SockRef::from(stream).set_tcp_keepalive(&settings);
 }
 
 impl AsFd for Socket {

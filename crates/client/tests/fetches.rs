@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge, Now, Verdict};
-use client::{FetchFailure, Judge, Reader};
+use client::{FetchFailure, Judge, Manner, Reader, Refused};
 use common::{Peer, connect};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig,
@@ -62,6 +62,8 @@ struct Publisher {
     lost: u64,
     /// This segment is forged once, or always.
     forged: Option<(u64, bool)>,
+    /// Whether what is asked for by its digest is answered with that alone.
+    is_exact: bool,
     /// What is answered once in place of what should be.
     once: Vec<Data>,
     /// Whether the first Interest for each thing beside the object itself comes back: there is congestion.
@@ -80,6 +82,7 @@ impl Publisher {
             others,
             lost: 0,
             forged: None,
+            is_exact: false,
             once: Vec::new(),
             congested: false,
             came_back: BTreeSet::new(),
@@ -120,7 +123,10 @@ impl Publisher {
         match self.publication.answer(interest).unwrap() {
             Answer::Data(data) => Some(data),
             Answer::Segment(range) => match self.forged {
-                Some((segment, always)) if segment == range.segment => {
+                Some((segment, always))
+                    if segment == range.segment
+                        && !(self.is_exact && interest.implicit_digest().is_some()) =>
+                {
                     self.forged = self.forged.filter(|_| always);
                     let forged = DataBuilder::new(interest.name().to_name()).content(b"forged".to_vec());
                     Some(forged.build_with_digest().unwrap())
@@ -139,12 +145,16 @@ impl Publisher {
 }
 
 #[derive(Default)]
-struct Collected(Vec<u8>);
+struct Collected(Vec<u8>, Vec<Refused>);
 
 impl Reader for Collected {
     fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()> {
         pieces.iter().for_each(|piece| self.0.extend_from_slice(piece.data.content()));
         Ok(())
+    }
+
+    fn refused(&mut self, refused: Refused) {
+        self.1.push(refused);
     }
 }
 
@@ -339,4 +349,51 @@ fn a_packet_of_the_manifest_that_is_forged_once_is_asked_for_again() {
         result.unwrap();
         assert_eq!((got, trusted), (bytes(), true), "{packet}");
     }
+}
+
+#[test]
+fn a_segment_that_a_cache_has_forged_for_good_is_had_by_the_digest_that_the_manifest_lists() {
+    let Parties { root, alice, signer } = parties();
+    let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
+    // A cache answers by name, and for ever.
+    publisher.forged = Some((3, true));
+    publisher.is_exact = true;
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    result.unwrap();
+    assert_eq!((got, trusted), (bytes(), true));
+}
+
+#[test]
+fn what_is_refused_is_reported_with_its_digest_its_alleged_signer_and_the_face_it_came_by() {
+    let Parties { root, .. } = parties();
+    let (mut client, peer) = connect(|mut peer: Peer| {
+        let mut next_hops = Vec::new();
+        let forged = DataBuilder::new(name("/lab/alice/file/32=metadata/v=1/seg=0"))
+            .content(b"forged".to_vec())
+            .build_with_digest()
+            .unwrap();
+        while let Some(received) = peer.receive() {
+            next_hops.push(received.header.next_hop_face);
+            let header = LinkHeader { incoming_face: Some(261), ..LinkHeader::default() };
+            peer.send(forged.wire(), &header, None);
+        }
+        (next_hops, forged)
+    });
+    let config = FetchConfig { verification: Verification::Owner, ..FetchConfig::default() };
+    let attempts = config.discovery_attempts as usize;
+    let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
+    let (mut collected, mut judge) = (Collected::default(), anchored(&root));
+    let manner = Manner { next_hop_face: Some(300), ..Manner::default() };
+    let connection = client.connection_mut();
+    let result = client::fetch_with(connection, &mut fetcher, &mut *judge, &mut collected, &manner);
+    assert!(matches!(result, Err(FetchFailure::Fetch(FetchError::NotAccepted { .. }))));
+    drop(client);
+    let (next_hops, forged) = peer.join().unwrap();
+    assert_eq!(next_hops, vec![Some(300); attempts]);
+    assert_eq!(collected.1.len(), attempts);
+    let refused = &collected.1[0];
+    assert_eq!((refused.digest, refused.incoming_face), (forged.implicit_digest(), Some(261)));
+    let words = refused.to_string();
+    assert!(words.contains("/lab/alice/file/32=metadata/v=1/seg=0/sha256digest="), "{words}");
+    assert!(words.contains("names no signer, from face 261"), "{words}");
 }

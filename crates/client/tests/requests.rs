@@ -5,7 +5,7 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
-use client::{Client, ClientError, Happening, Remote};
+use client::{Client, ClientError, Happening, Remote, WhenGone};
 use common::connect;
 use management::{ControlParameters, ControlResponse, StatusCode};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -198,6 +198,7 @@ fn a_refusal_says_what_the_forwarder_said() {
 fn a_forwarder_that_goes_away_or_talks_nonsense_ends_the_connection_in_words() {
     let (mut client, peer) = connect(drop);
     peer.join().unwrap();
+    client.when_gone(WhenGone::Fail);
     assert!(matches!(client.next(None), Err(ClientError::Closed(_))));
 
     let (mut client, peer) = connect(|mut peer| {

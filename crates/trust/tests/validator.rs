@@ -324,3 +324,20 @@ fn a_key_alone_is_judged_by_its_certificates_whatever_it_signs() {
     let outcome = decide(&mut validator, Subject::Key(name("/lab/people/alice")), &published);
     assert!(matches!(outcome, Err(Refusal::NoKeyName(_))), "{outcome:?}");
 }
+
+#[test]
+fn whoever_makes_up_keys_has_only_so_many_certificates_asked_for_at_once() {
+    let lab = Party::anchor("/lab/KEY/0");
+    let limits = ValidatorLimits { fetches: 3, ..ValidatorLimits::default() };
+    let anchors = [lab.certificate.clone()];
+    let mut validator = Validator::new(Policy::Hierarchical, anchors, limits, Random::from_seed(1));
+    for number in 0..50 {
+        let stranger = Party::anchor(&format!("/lab/{number}/KEY/1"));
+        validator.validate(NOW, stranger.sign(&format!("/lab/{number}/x")));
+    }
+    assert_eq!(std::iter::from_fn(|| validator.poll_interest()).count(), 3);
+    let refused = std::iter::from_fn(|| validator.poll_outcome())
+        .filter(|outcome| matches!(outcome.verdict, Err(Refusal::TooManyFetches(3))))
+        .count();
+    assert_eq!((refused, validator.counters().refused_fetches, validator.waiting()), (47, 47, 3));
+}

@@ -1,9 +1,9 @@
 //! `cairn capture`: the frames of a node's faces, for Wireshark.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use packet::Name;
 use thiserror::Error;
 
 use super::node::fail;
+use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 
 /// What to capture, and where to.
@@ -96,7 +97,7 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
         }
         Box::new(io::stdout())
     } else {
-        Box::new(File::create(&arguments.write).map_err(write)?)
+        Box::new(create(&arguments.write).map_err(write)?)
     };
     let request = Request { face: arguments.face.map(FaceId), prefix: arguments.prefix.clone() };
     writeln!(node, "{request}")?;
@@ -119,6 +120,15 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
         bytes += read.len() as u64;
     }
     Ok(bytes)
+}
+
+/// A new file in place of what stands there; what is no file, such as a pipe, as it is.
+fn create(path: &Path) -> io::Result<File> {
+    let path = files::destination(path)?;
+    match path.metadata() {
+        Ok(metadata) if !metadata.is_file() => OpenOptions::new().write(true).open(path),
+        _ => files::create(&path, false),
+    }
 }
 
 /// Whether a read brought nothing, and the next one may.

@@ -1,5 +1,6 @@
 //! `cairn get`: fetches an object.
 
+mod detours;
 mod listing;
 mod output;
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{Client, FetchFailure, Reader};
+use client::{BackOffConfig, Client, FetchFailure, Judge, Manner, Patience, Reader, Refused};
 use flow::{
     ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Piece, TransferConfig, Verification,
 };
@@ -17,16 +18,18 @@ use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Name};
 use serde_json::json;
 
+use detours::{Detours, Refusals};
 use listing::ListingWriter;
 use output::{standard_output, write_pieces, writer};
 
 use super::put::Naming;
-use crate::tool::connect::ConnectArguments;
+use crate::tool::connect::{ConnectArguments, tell_outage};
+use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::{duration, show_duration, show_size};
-use crate::tool::{ToolError, finish};
+use crate::tool::{ToolError, finish, output as print};
 
 /// Fetch an object and write it to standard output or to a file.
 #[derive(Debug, Args)]
@@ -137,9 +140,18 @@ struct Writer {
     progress: Progress,
     interrupt: Interrupt,
     bytes: u64,
+    refusals: Refusals,
     skipped_bytes: u64,
     last_shown: Instant,
     clock: client::Clock,
+}
+
+/// What came of a fetch.
+struct Fetched {
+    outcome: Result<(), FetchFailure>,
+    fetcher: Fetcher,
+    judge: Box<dyn Judge>,
+    detours: Detours,
 }
 
 impl GetArguments {
@@ -162,17 +174,17 @@ impl GetArguments {
             }
         };
         let (now, clock) = (client.now(), client.connection().clock());
-        let mut fetcher = Fetcher::new(name, self.config(first_segment), now, client::Clock::seed());
-        let mut judge = self.trust.judge(self.manifest)?;
         let message = self.name.to_string();
         let progress = Progress::new(self.quiet || self.list, &message);
+        let refusals = Refusals::default();
         let mut writer =
-            Writer { target, progress, interrupt, bytes: 0, skipped_bytes, last_shown: now, clock };
-        let fetched = client::fetch(client.connection_mut(), &mut fetcher, &mut *judge, &mut writer);
+            Writer { target, progress, interrupt, bytes: 0, refusals, skipped_bytes, last_shown: now, clock };
+        let Fetched { outcome, fetcher, judge, detours } =
+            self.fetch(&mut client, &mut writer, &name, first_segment)?;
         writer.progress.finish();
-        writer.close(fetched.is_ok())?;
+        writer.close(outcome.is_ok())?;
         let elapsed = client.now().saturating_since(now);
-        let failure = match fetched {
+        let failure = match outcome {
             Ok(()) => {
                 self.report(&client, &fetcher, &writer, &judge.summary(), elapsed);
                 return Ok(ExitCode::SUCCESS);
@@ -183,6 +195,9 @@ impl GetArguments {
             return Err(writer.output_error(error));
         }
         tell!("cairn: {failure}");
+        if let Some(advice) = detours.advice(&writer.refusals) {
+            tell!("cairn: {advice}");
+        }
         if self.trust.is_given() && !self.manifest && failure.to_string().contains("not signed by anybody") {
             tell!("cairn: if it is published with a manifest, say --manifest");
         }
@@ -199,9 +214,57 @@ impl GetArguments {
         })
     }
 
-    fn config(&self, first_segment: u64) -> FetchConfig {
-        let max_attempts = u32::try_from(self.retries).map_or(u32::MAX, |retries| retries + 1);
+    /// Fetches, and if something is refused, by other ways.
+    fn fetch(
+        &self,
+        client: &mut Client,
+        writer: &mut Writer,
+        name: &Name,
+        first_segment: u64,
+    ) -> Result<Fetched, ToolError> {
+        let mut detours = Detours::default();
+        let (mut wanted, mut from, mut first_failure) = (name.clone(), first_segment, None);
+        loop {
+            let config = self.config(from, &detours);
+            let mut fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
+            let mut judge = self.trust.judge(self.manifest)?;
+            let manner = Manner { patience: Some(self.patience()), next_hop_face: detours.next_hop_face };
+            let connection = client.connection_mut();
+            let outcome = client::fetch_with(connection, &mut fetcher, &mut *judge, writer, &manner);
+            let failure = match outcome {
+                Err(FetchFailure::Fetch(failure)) => failure,
+                outcome => return Ok(Fetched { outcome, fetcher, judge, detours }),
+            };
+            // Where a detour leads nowhere, what is to be told is still why it was made.
+            let failure = first_failure.get_or_insert(failure).clone();
+            if !detours.prepare(client, name, &writer.refusals) {
+                return Ok(Fetched { outcome: Err(failure.into()), fetcher, judge, detours });
+            }
+            // What was written is good, and of one version.
+            from = fetcher.next_segment();
+            wanted = fetcher.object_name().filter(|_| from > 0).unwrap_or(name).clone();
+        }
+    }
+
+    fn max_attempts(&self) -> u32 {
+        u32::try_from(self.retries).map_or(u32::MAX, |retries| retries + 1)
+    }
+
+    /// The forwarder may be away for as long as a segment would be asked for in vain.
+    fn patience(&self) -> Patience {
+        let longest_outage = match self.retries {
+            ..0 => Duration::MAX,
+            _ => self.lifetime * u64::from(self.max_attempts()),
+        };
+        Patience { back_off: BackOffConfig::default(), longest_outage, tell: tell_outage }
+    }
+
+    fn config(&self, first_segment: u64, detours: &Detours) -> FetchConfig {
+        let max_attempts = self.max_attempts();
+        let defaults = FetchConfig::default();
         FetchConfig {
+            // Not every next hop leads anywhere.
+            discovery_attempts: if detours.next_hop_face.is_some() { 2 } else { defaults.discovery_attempts },
             transfer: TransferConfig {
                 controller: self.pipeline.clone(),
                 max_attempts,
@@ -214,7 +277,7 @@ impl GetArguments {
             forwarding_hint: self.hint.clone(),
             first_segment,
             convention: self.naming.map(Naming::convention),
-            ..FetchConfig::default()
+            ..defaults
         }
     }
 
@@ -227,16 +290,22 @@ impl GetArguments {
             };
             return Ok((target, name, 0, 0));
         };
+        let path = files::destination(path).map_err(ToolError::file(path))?;
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             // Nothing can take its place by being renamed, and nobody would want that.
-            let file = OpenOptions::new().write(true).open(path).map_err(ToolError::file(path))?;
-            return Ok((Target::Special(writer(file), path.clone()), name, 0, 0));
+            let file = OpenOptions::new().write(true).open(&path).map_err(ToolError::file(&path))?;
+            return Ok((Target::Special(writer(file), path), name, 0, 0));
         }
-        let (part, notes) = (beside(path, ".part"), beside(path, ".part.name"));
+        let (part, notes) = (beside(&path, ".part"), beside(&path, ".part.name"));
         let resumed = if self.resume { resume_point(&name, &part, &notes)? } else { None };
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(resumed.is_none());
-        let mut file = options.open(&part).map_err(ToolError::file(&part))?;
+        // In a folder where others may write, what stands there need not be ours.
+        let file = match &resumed {
+            Some(_) => {
+                files::open_own(&part, true).and_then(|file| file.ok_or(io::ErrorKind::NotFound.into()))
+            }
+            None => files::create(&part, false),
+        };
+        let mut file = file.map_err(ToolError::file(&part))?;
         let noted = resumed.is_some();
         if !noted {
             // Notes of an earlier run would be wrong about this one, should it end before it makes its own.
@@ -246,7 +315,7 @@ impl GetArguments {
         file.set_len(bytes).map_err(ToolError::file(&part))?;
         file.seek(SeekFrom::Start(bytes)).map_err(ToolError::file(&part))?;
         let out = writer(file);
-        Ok((Target::File { out, part, notes, path: path.clone(), noted }, name, segment, bytes))
+        Ok((Target::File { out, part, notes, path, noted }, name, segment, bytes))
     }
 
     fn report(
@@ -275,9 +344,10 @@ impl GetArguments {
                 "packets_in": client.connection().counters().packets_in,
                 "trusted": summary.trusted,
                 "signers": summary.signers,
+                "refused": writer.refusals.count,
                 "trust": summary.text,
             });
-            tell!("{report:#}");
+            print::tell_json(&report);
         } else if !self.quiet && !self.list {
             tell!(
                 "fetched {} in {}, {}/s{}",
@@ -297,6 +367,9 @@ impl GetArguments {
 /// The component that asks a file server for what is in a folder.
 const LISTING: Component<'static> = Component::new(ComponentKind::KEYWORD, b"ls");
 
+/// Bytes of the notes of a fetch: a name, and a number.
+const MAX_NOTES_BYTES: u64 = 64 << 10;
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -305,9 +378,12 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// What an earlier run noted: the object with its version, whole segments, and their bytes.
 fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, u64, u64)>, ToolError> {
-    let (Ok(text), Ok(metadata)) = (std::fs::read_to_string(notes), std::fs::metadata(part)) else {
-        return Ok(None);
-    };
+    let notes_file = files::open_own(notes, false).map_err(ToolError::file(notes))?;
+    let part_file = files::open_own(part, false).map_err(ToolError::file(part))?;
+    let (Some(notes_file), Some(part_file)) = (notes_file, part_file) else { return Ok(None) };
+    let text = files::read_at_most(notes_file, MAX_NOTES_BYTES).map_err(ToolError::file(notes))?;
+    let text = String::from_utf8_lossy(&text);
+    let metadata = part_file.metadata().map_err(ToolError::file(part))?;
     let mut words = text.split_whitespace();
     let noted: Option<Name> = words.next().and_then(|word| word.parse().ok());
     let segment_bytes: Option<u64> = words.next().and_then(|word| word.parse().ok());
@@ -336,12 +412,17 @@ impl Reader for Writer {
                     // The name of a segment less its number, and how long a segment is: enough to go on from here.
                     let name = first.data.name();
                     let object = name.prefix(name.component_count().saturating_sub(1));
-                    std::fs::write(notes, format!("{object:#} {}\n", first.data.content().len()))?;
+                    let text = format!("{object:#} {}\n", first.data.content().len());
+                    files::create(notes, false)?.write_all(text.as_bytes())?;
                     *noted = true;
                 }
                 write_pieces(out, pieces)
             }
         }
+    }
+
+    fn refused(&mut self, refused: Refused) {
+        self.refusals.add(refused);
     }
 
     fn progress(&mut self, fetcher: &Fetcher) -> bool {
@@ -360,7 +441,8 @@ impl Reader for Writer {
 fn estimate(fetcher: &Fetcher) -> Option<u64> {
     let progress = fetcher.progress();
     let each = progress.content_bytes.checked_div(progress.segments)?;
-    Some(progress.total_segments? * each)
+    // The number is a stranger's word.
+    Some(progress.total_segments?.saturating_mul(each))
 }
 
 impl Writer {

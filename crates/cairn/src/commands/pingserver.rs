@@ -65,7 +65,8 @@ impl PingServerArguments {
             if !prefix.as_ref().is_prefix_of(name.as_ref()) {
                 continue;
             }
-            let number = name.as_ref().last().map(|last| String::from_utf8_lossy(last.value).into_owned());
+            let number =
+                name.as_ref().last().map(|last| output::printable(&String::from_utf8_lossy(last.value)));
             let data = DataBuilder::new(name).freshness(self.freshness).content(content.clone());
             client.reply(&signer.sign_data(&data)?, &header)?;
             served += 1;
@@ -73,7 +74,7 @@ impl PingServerArguments {
                 output::line(format_args!("interest received: seq={}", number.unwrap_or_default()))?;
             }
         }
-        client.connection_mut().flush()?;
+        client.flush()?;
         output::line(format_args!("\n--- {} ping server statistics ---\n{served} answered", self.prefix))?;
         Ok(ExitCode::SUCCESS)
     }

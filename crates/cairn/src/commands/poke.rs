@@ -65,7 +65,7 @@ impl PokeArguments {
         let mut client = self.connect.client_as(&self.signing)?;
         if self.unsolicited {
             client.reply(&data, &LinkHeader::default())?;
-            client.connection_mut().flush()?;
+            client.flush()?;
             return Ok(ExitCode::SUCCESS);
         }
         match client.register(&self.name) {
@@ -81,7 +81,7 @@ impl PokeArguments {
             match client.next(until)? {
                 Some(Happening::Interest { interest, header }) if interest.matches(&data) => {
                     client.reply(&data, &header)?;
-                    client.connection_mut().flush()?;
+                    client.flush()?;
                     return Ok(ExitCode::SUCCESS);
                 }
                 Some(_) => {}

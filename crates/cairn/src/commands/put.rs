@@ -3,6 +3,7 @@
 mod segments;
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,7 +22,7 @@ use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, show_size, size};
-use crate::tool::{ToolError, finish, input, output};
+use crate::tool::{ToolError, finish, output};
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -144,7 +145,7 @@ impl PutArguments {
                 None => {}
             }
         }
-        client.connection_mut().flush()?;
+        client.flush()?;
         if !self.quiet && !self.json {
             tell!("served {segments} packets, {}", show_size(bytes as f64));
         }
@@ -157,14 +158,14 @@ impl PutArguments {
                 let file = File::open(path).map_err(ToolError::file(path))?;
                 let metadata = file.metadata().map_err(ToolError::file(path))?;
                 if !metadata.is_file() {
-                    let bytes = input(Some(path))?;
+                    let bytes = whole(File::open(path)).map_err(ToolError::file(path))?;
                     let size = bytes.len() as u64;
                     return Ok((Source::Memory(bytes), size));
                 }
                 Ok((Source::File(file), metadata.len()))
             }
             None => {
-                let bytes = input(None)?;
+                let bytes = whole(Ok(io::stdin().lock())).map_err(ToolError::file("standard input"))?;
                 let size = bytes.len() as u64;
                 Ok((Source::Memory(bytes), size))
             }
@@ -214,6 +215,13 @@ impl PutArguments {
         }
         Ok(())
     }
+}
+
+/// All there is to read: what is published is as large as its publisher wants.
+fn whole(from: io::Result<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl Served {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use client::{Client, ClientError};
+use client::{Client, ClientError, WhenGone};
 use management::{
     Command, ControlParameters, ControlResponse, Dataset, DatasetItem, FaceQueryFilter, FaceStatus,
     decode_list,
@@ -43,7 +43,11 @@ pub(crate) struct Forwarder {
 impl ForwarderArguments {
     /// Connects.
     pub(crate) fn forwarder(&self) -> Result<Forwarder, ToolError> {
-        Ok(Forwarder { client: self.connect.client_as(&self.signing)?, json: self.json })
+        let mut client = self.connect.client_as(&self.signing)?;
+        // What was asked before is of no interest to the next forwarder, nor what it said to whoever asks
+        // that one.
+        client.when_gone(WhenGone::Fail);
+        Ok(Forwarder { client, json: self.json })
     }
 
     /// Connects, and does something with the forwarder.

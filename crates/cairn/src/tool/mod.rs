@@ -7,6 +7,7 @@ macro_rules! tell {
 
 pub(crate) mod connect;
 pub(crate) mod face_address;
+pub(crate) mod files;
 pub(crate) mod forwarder;
 pub(crate) mod histogram;
 pub(crate) mod interrupt;
@@ -23,6 +24,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
+
+pub(crate) use files::{input, write_output};
 
 /// Why a tool ends without having done what it was asked to.
 #[derive(Debug, Error)]
@@ -84,40 +87,4 @@ pub(crate) fn finish(result: Result<ExitCode, ToolError>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// All of a file; of standard input if there is none, or if it is called `-`.
-pub(crate) fn input(path: Option<&std::path::Path>) -> Result<Vec<u8>, ToolError> {
-    match path {
-        Some(path) if path != std::path::Path::new("-") => std::fs::read(path).map_err(ToolError::file(path)),
-        _ => {
-            let mut bytes = Vec::new();
-            io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes)
-                .map_err(ToolError::file("standard input"))?;
-            Ok(bytes)
-        }
-    }
-}
-
-/// Writes all of a file, which only its owner can read if it holds a `secret`; standard output if there is none.
-pub(crate) fn write_output(
-    path: Option<&std::path::Path>,
-    bytes: &[u8],
-    secret: bool,
-) -> Result<(), ToolError> {
-    let Some(path) = path.filter(|path| *path != std::path::Path::new("-")) else {
-        return Ok(output::bytes(bytes)?);
-    };
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    if secret {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    let mut file = options.open(path).map_err(ToolError::file(path))?;
-    if secret && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        // Where the file was there before, everybody may have been allowed to read it.
-        let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        file.set_permissions(owner_only).map_err(ToolError::file(path))?;
-    }
-    io::Write::write_all(&mut file, bytes).map_err(ToolError::file(path))
 }

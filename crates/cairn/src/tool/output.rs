@@ -1,17 +1,64 @@
 //! What is printed: lines, tables, JSON, and what is told beside them on standard error.
 
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
 use serde_json::Value;
 
-/// Prints a line.
-pub(crate) fn line(text: impl std::fmt::Display) -> io::Result<()> {
-    writeln!(io::stdout().lock(), "{text}")
+/// Prints a line, or several. Whatever is in it, it commands no terminal.
+pub(crate) fn line(text: impl Display) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{}", harmless(&text.to_string()))
 }
 
 /// What `tell!` does.
 pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string()));
+}
+
+/// What others wrote, as a part of one line: also what would begin a new line is replaced.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if is_odd(c) { REPLACEMENT } else { c }).collect()
+}
+
+/// Text that is ours but for what others wrote in it.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\t');
+    if text.contains(is_odd) {
+        text.chars().map(|c| if is_odd(c) { REPLACEMENT } else { c }).collect::<String>().into()
+    } else {
+        text.into()
+    }
+}
+
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Whether a character does something else than being seen: commands a terminal, turns the direction of
+/// what follows, has no width, or breaks the line. Joiners, which some scripts cannot do without, are among
+/// them: they make different words look alike.
+fn is_odd(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// JSON as it is printed. All that is not ASCII in it stands in strings, so that what is odd can be written
+/// as an escape, and reads back as what it was.
+fn escaped(json: &str) -> Cow<'_, str> {
+    let is_odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\t');
+    if !json.contains(is_odd) {
+        return json.into();
+    }
+    let mut text = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        if is_odd(c) {
+            let _ = c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(text, "\\u{unit:04x}"));
+        } else {
+            text.push(c);
+        }
+    }
+    text.into()
 }
 
 /// Prints bytes as they are.
@@ -23,23 +70,66 @@ pub(crate) fn bytes(bytes: &[u8]) -> io::Result<()> {
 
 /// Prints JSON, indented.
 pub(crate) fn json(value: &Value) -> io::Result<()> {
-    line(format_args!("{value:#}"))
+    writeln!(io::stdout().lock(), "{}", escaped(&format!("{value:#}")))
+}
+
+/// Prints JSON as one line.
+pub(crate) fn json_line(value: &Value) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{}", escaped(&value.to_string()))
+}
+
+/// Prints JSON on standard error, indented.
+pub(crate) fn tell_json(value: &Value) {
+    let _ = writeln!(io::stderr().lock(), "{}", escaped(&format!("{value:#}")));
 }
 
 /// Prints rows in columns that are as wide as they need to be, under a head.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|text| printable(text)).collect()).collect();
     let mut widths: Vec<usize> = head.iter().map(|text| text.chars().count()).collect();
-    for row in rows {
+    for row in &rows {
         for (width, text) in widths.iter_mut().zip(row) {
             *width = (*width).max(text.chars().count());
         }
     }
     let mut out = io::stdout().lock();
     let head: Vec<String> = head.iter().map(|text| (*text).to_owned()).collect();
-    for row in std::iter::once(&head).chain(rows) {
+    for row in std::iter::once(&head).chain(&rows) {
         let cells: Vec<String> =
             row.iter().zip(&widths).map(|(text, width)| format!("{text:<width$}")).collect();
         writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVIL: &str = "\u{1b}[2Jname\u{202e}gpj.exe\u{200b}\u{9b}31m\r\u{feff}\u{e0041}";
+
+    fn is_harmless(text: &str) -> bool {
+        !text.contains(is_odd)
+    }
+
+    #[test]
+    fn what_others_wrote_commands_no_terminal_turns_no_text_and_hides_nothing() {
+        assert!(!is_harmless(EVIL));
+        for text in [printable(EVIL), harmless(EVIL).into_owned()] {
+            assert!(is_harmless(&text), "{text:?}");
+            assert!(text.contains("name") && text.contains("gpj.exe"));
+        }
+        assert_eq!(printable("two\nlines"), "two\u{fffd}lines");
+        assert_eq!(harmless("ours:\n\ttext"), "ours:\n\ttext");
+        assert_eq!(printable("Grüße, 你好, שלום, سلام 👋"), "Grüße, 你好, שלום, سلام 👋");
+    }
+
+    #[test]
+    fn json_is_plain_to_look_at_and_reads_back_as_what_it_was() {
+        let value = serde_json::json!({ "text": EVIL, "again": ["\u{7f}", "ü"] });
+        let text = escaped(&format!("{value:#}")).into_owned();
+        assert!(!text.contains(|c| is_odd(c) && c != '\n'), "{text:?}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
 }

@@ -41,7 +41,7 @@ impl TrustArguments {
         }
         let mut policy = Policy::Hierarchical;
         if let Some(path) = &self.rules {
-            let text = std::fs::read_to_string(path).map_err(ToolError::file(path))?;
+            let text = super::files::read_text(path).map_err(ToolError::file(path))?;
             let rules = Rules::parse(&text)
                 .map_err(|error| ToolError::other(format!("{}: {error}", path.display())))?;
             let folder = path.parent().unwrap_or(Path::new("."));

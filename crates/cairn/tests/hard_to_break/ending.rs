@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use client::Client;
+use client::{Client, WhenGone};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 
@@ -10,6 +10,7 @@ use crate::daemon::Daemon;
 
 /// Serves `/load` until the forwarder goes away.
 fn serve(mut client: Client) {
+    client.when_gone(WhenGone::Fail);
     client.register(&"/load".parse().unwrap()).unwrap();
     while let Ok(happening) = client.next(None) {
         if let Some(client::Happening::Interest { interest, header }) = happening {
@@ -23,6 +24,7 @@ fn serve(mut client: Client) {
 
 /// Asks under `/load` until the forwarder goes away, many at a time; tells when the first answer came.
 fn ask(mut client: Client, number: usize, is_under_load: &AtomicBool) {
+    client.when_gone(WhenGone::Fail);
     let mut next = 0;
     loop {
         while client.pending() < 100 {

@@ -28,8 +28,32 @@ impl World {
             world.socket()
         );
         world.write("node.toml", config.as_bytes());
+        let node = world.start_node();
+        world.children.push(node);
+        world
+    }
+
+    /// Ends the node without a chance to say so, and starts another in its place.
+    pub(crate) fn replace_node(&mut self) {
+        self.kill_node();
+        self.replace_node_that_is_gone();
+    }
+
+    /// Starts a node in place of the one that was killed.
+    pub(crate) fn replace_node_that_is_gone(&mut self) {
+        self.children[0] = self.start_node();
+    }
+
+    /// Ends the node without a chance to say so.
+    pub(crate) fn kill_node(&mut self) {
+        self.children[0].kill().unwrap();
+        self.children[0].wait().unwrap();
+    }
+
+    fn start_node(&self) -> Child {
+        let world = self;
         let mut node = world.command(&["node", "run", "-c", "node.toml"]);
-        world.children.push(node.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+        let child = node.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
         let deadline = Instant::now() + PATIENCE;
         // The socket for captures is the last that it opens.
         let is_closed = |path| UnixStream::connect(path).is_err();
@@ -37,7 +61,7 @@ impl World {
             assert!(Instant::now() < deadline, "the node does not listen");
             std::thread::yield_now();
         }
-        world
+        child
     }
 
     pub(crate) fn path(&self, file: &str) -> PathBuf {

@@ -270,6 +270,10 @@ impl Judge for ManifestJudge {
         self.verdicts.pop_front()
     }
 
+    fn digest_of(&self, segment: u64) -> Option<[u8; 32]> {
+        self.reader.as_ref()?.reader.digest_of(segment)
+    }
+
     fn hopeless(&self) -> Option<&str> {
         self.broken.as_deref()
     }

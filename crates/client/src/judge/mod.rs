@@ -62,6 +62,11 @@ pub trait Judge {
     /// The next Interest to send.
     fn poll_interest(&mut self, now: Now) -> Option<Interest>;
 
+    /// The implicit digest that a segment must have, if that is known: then it can be asked for by that.
+    fn digest_of(&self, _segment: u64) -> Option<[u8; 32]> {
+        None
+    }
+
     /// When to call [`Judge::handle_timeout`] next; [`Instant::NEVER`] if nothing waits.
     fn next_deadline(&self) -> Instant;
 

@@ -8,6 +8,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use client::{Client, Remote};
+use management::{ControlResponse, StatusCode};
+use packet::ndn::DataBuilder;
 use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
 
@@ -21,6 +23,10 @@ pub(crate) struct Received {
 impl Received {
     pub(crate) fn interest(&self) -> Interest {
         Interest::decode_ndn(self.packet.clone()).unwrap()
+    }
+
+    pub(crate) fn data(&self) -> Data {
+        Data::decode_ndn(self.packet.clone()).unwrap()
     }
 }
 
@@ -86,4 +92,44 @@ pub(crate) fn connect<T: Send + 'static>(
     let client = Client::connect(&Remote::Unix(path.clone())).unwrap();
     let _ = std::fs::remove_file(&path);
     (client, thread)
+}
+
+/// A place where clients connect, again and again.
+pub(crate) struct Listener {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Listener {
+    pub(crate) fn accept(&self) -> Peer {
+        let (stream, _) = self.listener.accept().unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Peer { stream, bytes: Vec::new() }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Where a forwarder listens.
+pub(crate) fn forwarder() -> (Remote, Listener) {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("cairn-outage-{}-{number}.sock", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    (Remote::Unix(path.clone()), Listener { listener: UnixListener::bind(&path).unwrap(), path })
+}
+
+/// Answers a command.
+pub(crate) fn answer_command(peer: &mut Peer, command: &Interest, code: u32) {
+    let response = ControlResponse {
+        code: StatusCode::from_number(code.into()),
+        text: "as told".into(),
+        body: Vec::new(),
+    };
+    let data = DataBuilder::new(command.name().to_name()).content(response.encode());
+    peer.send_data(&data.build_with_digest().unwrap());
 }

@@ -2,11 +2,12 @@
 
 mod buffer;
 mod config;
+mod demands;
 mod discovery;
 
 use std::collections::VecDeque;
 
-use packet::ndn::{InterestBuilder, tlv};
+use packet::ndn::tlv;
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
@@ -14,6 +15,7 @@ use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Nam
 use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
 use crate::transfer::{Arrival, Failure, Transfer, Verdict};
 use buffer::Reorder;
+use demands::Demands;
 use discovery::Finder;
 
 pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
@@ -93,6 +95,7 @@ pub struct Fetcher {
     phase: Phase,
     transfer: Transfer,
     buffer: Reorder,
+    demands: Demands,
     unverified: VecDeque<Unverified>,
     /// The answer to discovery, while the owner looks at it.
     found: Option<Data>,
@@ -168,6 +171,7 @@ impl Fetcher {
             phase,
             transfer,
             buffer,
+            demands: Demands::default(),
             unverified: VecDeque::new(),
             found: None,
             nonces,
@@ -213,7 +217,7 @@ impl Fetcher {
                     self.phase = Phase::Failed(error);
                 }
             }
-            Phase::Fetching(object) => match object.segment(interest) {
+            Phase::Fetching(object) => match object.segment(demands::without_digest(interest)) {
                 Some(segment) => {
                     self.transfer.handle_nack(now, segment, reason);
                     self.check_failures();
@@ -257,6 +261,7 @@ impl Fetcher {
                     return;
                 }
                 self.refused_in_a_row = 0;
+                self.demands.remove(segment);
                 self.buffer.accept(segment);
                 self.transfer.confirm(segment);
                 if let Some(last) = end {
@@ -307,6 +312,19 @@ impl Fetcher {
         self.unverified.pop_front()
     }
 
+    /// The packet that the owner has not accepted or refused yet.
+    pub fn under_judgement(&self, subject: Subject) -> Option<&Data> {
+        match subject {
+            Subject::Discovery => self.found.as_ref(),
+            Subject::Segment(segment) => self.buffer.peek(segment),
+        }
+    }
+
+    /// Asks for this segment by its implicit digest from now on, so that nobody can answer with another one.
+    pub fn demand(&mut self, segment: u64, digest: [u8; 32]) {
+        self.demands.insert(segment, digest);
+    }
+
     /// The next piece of the object, in order.
     pub fn poll_content(&mut self) -> Option<Piece> {
         let segment = self.buffer.next();
@@ -324,7 +342,9 @@ impl Fetcher {
             Phase::Fetching(object) => {
                 let request = self.transfer.poll_request(now)?;
                 match object.convention.with_segment(&object.name, request.item) {
-                    Ok(name) => InterestBuilder::new(name)
+                    Ok(name) => self
+                        .demands
+                        .interest(request.item, name)
                         .must_be_fresh(self.config.must_be_fresh)
                         .lifetime(self.config.lifetime),
                     Err(_) => return self.fail_for_length(),

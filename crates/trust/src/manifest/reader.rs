@@ -168,6 +168,13 @@ impl ManifestReader {
         }
     }
 
+    /// The implicit digest that the manifest lists for a segment, if that part of it is here and the
+    /// segment was not delivered.
+    pub fn digest_of(&self, segment: u64) -> Option<[u8; 32]> {
+        let index = usize::try_from(segment.checked_sub(self.base)?).ok()?;
+        self.digests.get(index).copied()
+    }
+
     /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been judged and delivered.
     pub fn forget_below(&mut self, number: u64) {
         self.delivered = self.delivered.max(number);

@@ -15,6 +15,7 @@ use thiserror::Error;
 use crate::certificate::names;
 
 pub use pattern::{Pattern, PatternError};
+use rules::Finding;
 pub use rules::{Rules, RulesError};
 
 /// What kind of packet asks to be trusted.
@@ -64,6 +65,14 @@ pub enum PolicyRefusal {
         /// The identity of the key.
         signer: String,
     },
+    /// The rules fit the names in too many ways to try them all.
+    #[error("names of {name} and {signer} components fit the rules in too many ways to try them all")]
+    TooCostly {
+        /// Components of the packet's name.
+        name: usize,
+        /// Components of the identity's name.
+        signer: usize,
+    },
     /// No rule allows it.
     #[error("no rule lets {signer} sign the {kind} {name}")]
     NoRule {
@@ -102,12 +111,18 @@ impl Policy {
                 name: claim.name.to_string(),
                 signer: identity.to_string(),
             }),
-            Policy::Rules(rules) if rules.allow(claim, identity) => Ok(()),
-            Policy::Rules(_) => Err(PolicyRefusal::NoRule {
-                kind: claim.kind,
-                name: claim.name.to_string(),
-                signer: identity.to_string(),
-            }),
+            Policy::Rules(rules) => match rules.allow(claim, identity) {
+                Finding::Allowed => Ok(()),
+                Finding::TooCostly => Err(PolicyRefusal::TooCostly {
+                    name: claim.name.component_count(),
+                    signer: identity.component_count(),
+                }),
+                Finding::NotAllowed => Err(PolicyRefusal::NoRule {
+                    kind: claim.kind,
+                    name: claim.name.to_string(),
+                    signer: identity.to_string(),
+                }),
+            },
         }
     }
 }

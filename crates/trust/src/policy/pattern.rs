@@ -1,6 +1,5 @@
 //! Patterns of names, with variables that tie two names together.
 
-use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use packet::{Component, Name, NameRef};
@@ -16,7 +15,8 @@ use thiserror::Error;
 /// | `{author}` | any one component, the same wherever `{author}` stands |
 /// | `{path**}` | any number of components, the same wherever `{path**}` stands |
 ///
-/// At most two pieces of a pattern may stand for any number of components, which bounds the work of a match.
+/// At most two pieces of a pattern may stand for any number of components, and a match that costs more than
+/// 65,536 steps is given up: the packet is refused then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pieces: Vec<Piece>,
@@ -46,73 +46,113 @@ pub enum PatternError {
     TooManyWild(String),
 }
 
-/// What the variables of a pattern stand for: canonical bytes of components.
-pub(super) type Bindings<'a> = BTreeMap<String, &'a [u8]>;
+/// Steps that one packet may cost, over all rules. A step is a component, or 256 bytes, that is compared. A
+/// name as people make them costs some dozens; a stranger's with thousands of components would cost
+/// millions where two patterns stand for any number of them.
+pub(super) const MAX_STEPS: u32 = 1 << 16;
 
-impl Pattern {
-    /// Matches `name`, and hands every way of filling the variables to `accept` until one is accepted. Variables in
-    /// `bindings` are given.
-    pub(super) fn matches<'n>(
-        &self,
-        name: NameRef<'n>,
-        bindings: &Bindings<'n>,
-        accept: &mut dyn FnMut(&Bindings<'n>) -> bool,
-    ) -> bool {
-        match_from(&self.pieces, name.canonical(), bindings, accept)
-    }
+/// A search for a way to fill the variables of patterns.
+#[derive(Debug)]
+pub(super) struct Search<'p, 'n> {
+    /// What variables stand for: canonical bytes of components.
+    bindings: Vec<(&'p str, &'n [u8])>,
+    steps_left: u32,
 }
 
-fn match_from<'n>(
-    pieces: &[Piece],
-    rest: &'n [u8],
-    bindings: &Bindings<'n>,
-    accept: &mut dyn FnMut(&Bindings<'n>) -> bool,
-) -> bool {
-    let Some((piece, later)) = pieces.split_first() else {
-        return rest.is_empty() && accept(bindings);
-    };
-    match piece {
-        Piece::Exactly(component) => match rest.strip_prefix(&**component.canonical()) {
-            Some(rest) => match_from(later, rest, bindings, accept),
-            None => false,
-        },
-        Piece::One(variable) => match component_len(rest) {
-            Some(len) => match_bound(variable.as_deref(), rest, len, later, bindings, accept),
-            None => false,
-        },
-        Piece::Many(variable) => {
-            let mut len = 0;
-            loop {
-                if match_bound(variable.as_deref(), rest, len, later, bindings, accept) {
-                    return true;
-                }
-                match component_len(rest.get(len..).unwrap_or_default()) {
-                    Some(more) => len += more,
-                    None => return false,
-                }
+/// What goes on once a pattern is matched.
+type Accept<'a, 'p, 'n> = &'a mut dyn FnMut(&mut Search<'p, 'n>) -> bool;
+
+impl<'p, 'n> Search<'p, 'n> {
+    pub(super) fn new() -> Self {
+        Search { bindings: Vec::new(), steps_left: MAX_STEPS }
+    }
+
+    /// Whether it was given up.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.steps_left == 0
+    }
+
+    /// Takes a step over so many bytes; false if there are none left.
+    fn step(&mut self, bytes: usize) -> bool {
+        let cost = 1 + u32::try_from(bytes / 256).unwrap_or(u32::MAX);
+        self.steps_left = self.steps_left.saturating_sub(cost);
+        !self.is_exhausted()
+    }
+
+    /// Goes on with `taken` taken by a piece, if its variable may stand for that.
+    fn bind(
+        &mut self,
+        variable: Option<&'p str>,
+        taken: &'n [u8],
+        go_on: impl FnOnce(&mut Self) -> bool,
+    ) -> bool {
+        if !self.step(taken.len()) {
+            return false;
+        }
+        let Some(variable) = variable else { return go_on(self) };
+        match self.bindings.iter().find(|(name, _)| *name == variable) {
+            Some((_, bound)) if *bound != taken => false,
+            Some(_) => go_on(self),
+            None => {
+                self.bindings.push((variable, taken));
+                let found = go_on(self);
+                self.bindings.pop();
+                found
             }
         }
     }
 }
 
-/// Goes on with the first `len` bytes taken by a piece, if its variable may stand for them.
-fn match_bound<'n>(
-    variable: Option<&str>,
+impl Pattern {
+    /// Matches `name`, and hands every way of filling the variables to `accept` until one is accepted, or
+    /// the search has cost too much.
+    pub(super) fn matches<'p, 'n>(
+        &'p self,
+        name: NameRef<'n>,
+        search: &mut Search<'p, 'n>,
+        accept: Accept<'_, 'p, 'n>,
+    ) -> bool {
+        match_from(&self.pieces, name.canonical(), search, accept)
+    }
+}
+
+fn match_from<'p, 'n>(
+    pieces: &'p [Piece],
     rest: &'n [u8],
-    len: usize,
-    later: &[Piece],
-    bindings: &Bindings<'n>,
-    accept: &mut dyn FnMut(&Bindings<'n>) -> bool,
+    search: &mut Search<'p, 'n>,
+    accept: Accept<'_, 'p, 'n>,
 ) -> bool {
-    let Some((taken, rest)) = rest.split_at_checked(len) else { return false };
-    match variable.map(|variable| (variable, bindings.get(variable))) {
-        Some((_, Some(bound))) if *bound != taken => false,
-        Some((variable, None)) => {
-            let mut bindings = bindings.clone();
-            bindings.insert(variable.to_owned(), taken);
-            match_from(later, rest, &bindings, accept)
+    let Some((piece, later)) = pieces.split_first() else {
+        return rest.is_empty() && accept(search);
+    };
+    match piece {
+        Piece::Exactly(component) => match rest.strip_prefix(&**component.canonical()) {
+            Some(rest) => search.step(component.canonical().len()) && match_from(later, rest, search, accept),
+            None => false,
+        },
+        Piece::One(variable) => match component_len(rest).and_then(|len| rest.split_at_checked(len)) {
+            Some((taken, rest)) => {
+                search.bind(variable.as_deref(), taken, |search| match_from(later, rest, search, accept))
+            }
+            None => false,
+        },
+        // The last piece takes all that is left, or there is no match.
+        Piece::Many(variable) if later.is_empty() => {
+            search.bind(variable.as_deref(), rest, |search| match_from(later, &[], search, accept))
         }
-        _ => match_from(later, rest, bindings, accept),
+        Piece::Many(variable) => {
+            let mut len = 0;
+            loop {
+                let Some((taken, left)) = rest.split_at_checked(len) else { return false };
+                if search.bind(variable.as_deref(), taken, |search| match_from(later, left, search, accept)) {
+                    return true;
+                }
+                match component_len(left) {
+                    Some(more) if !search.is_exhausted() => len += more,
+                    _ => return false,
+                }
+            }
+        }
     }
 }
 

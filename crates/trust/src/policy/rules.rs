@@ -5,7 +5,7 @@ use packet::ndn::SignatureType;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::pattern::{Bindings, Pattern, PatternError};
+use super::pattern::{Pattern, PatternError, Search};
 use super::{Claim, PacketKind};
 
 /// Rules, any of which may allow a packet, and the files of the trust anchors they start from.
@@ -129,13 +129,32 @@ impl Rules {
         &self.anchors
     }
 
-    pub(super) fn allow(&self, claim: Claim<'_>, identity: NameRef<'_>) -> bool {
-        self.rules.iter().any(|rule| rule.allows(claim, identity))
+    pub(super) fn allow(&self, claim: Claim<'_>, identity: NameRef<'_>) -> Finding {
+        let mut search = Search::new();
+        match self.rules.iter().any(|rule| rule.allows(claim, identity, &mut search)) {
+            true => Finding::Allowed,
+            false if search.is_exhausted() => Finding::TooCostly,
+            false => Finding::NotAllowed,
+        }
     }
 }
 
+/// What the rules say about a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    Allowed,
+    NotAllowed,
+    /// It could not be found out at a reasonable cost.
+    TooCostly,
+}
+
 impl Rule {
-    fn allows(&self, claim: Claim<'_>, identity: NameRef<'_>) -> bool {
+    fn allows<'p, 'n>(
+        &'p self,
+        claim: Claim<'n>,
+        identity: NameRef<'n>,
+        search: &mut Search<'p, 'n>,
+    ) -> bool {
         let kind = match self.packet {
             PacketFilter::Any => true,
             PacketFilter::Data => claim.kind == PacketKind::Data,
@@ -143,8 +162,8 @@ impl Rule {
             PacketFilter::Certificate => claim.kind == PacketKind::Certificate,
         };
         kind && self.takes(claim.signature_type)
-            && self.name.matches(claim.name, &Bindings::new(), &mut |bindings| {
-                self.signer.matches(identity, bindings, &mut |_| true)
+            && self.name.matches(claim.name, search, &mut |search| {
+                self.signer.matches(identity, search, &mut |_| true)
             })
     }
 
@@ -202,6 +221,50 @@ mod tests {
         assert!(certificate("/lab/x/people/alice/KEY/1/lab/v=1", "/lab/x/KEY/1"));
         assert!(!certificate("/lab/x/people/alice/KEY/1/lab/v=1", "/lab/y/KEY/1"));
         assert!(certificate("/people/alice/KEY/1/lab/v=1", "/KEY/1"));
+    }
+
+    /// A name of so many components, all alike.
+    fn long(count: usize) -> String {
+        "/a".repeat(count)
+    }
+
+    #[test]
+    fn a_name_of_thousands_of_components_is_refused_before_it_costs_much() {
+        for (name, signer) in [
+            ("/{x**}/{y**}", "/{y**}/{x**}"),
+            ("/{x**}/{y**}", "/{x**}/b/{y**}"),
+            ("/{x**}/*/{y**}/b", "/**/{x**}"),
+            ("/{x**}/{y**}/b", "/b"),
+        ] {
+            let text = format!("[[rule]]\nname = \"{name}\"\nsigner = \"{signer}\"\n");
+            let policy = Policy::Rules(Rules::parse(&text.repeat(3)).unwrap());
+            let refused = check(&policy, PacketKind::Data, &long(2500), &format!("{}/KEY/1", long(900)));
+            assert!(matches!(refused, Err(PolicyRefusal::TooCostly { .. })), "{name} {signer}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_an_honest_length_are_matched_whatever_is_in_them() {
+        let policy = |name: &str, signer: &str| {
+            let text = format!("[[rule]]\nname = \"{name}\"\nsigner = \"{signer}\"\n");
+            Policy::Rules(Rules::parse(&text).unwrap())
+        };
+        let swapped = policy("/{x**}/{y**}/seg=0", "/{y**}/{x**}");
+        let data = |policy: &Policy, name: &str, signer: &str| {
+            check(policy, PacketKind::Data, name, &format!("{signer}/KEY/1")).is_ok()
+        };
+        assert!(data(&swapped, "/a/b/c/seg=0", "/c/a/b"));
+        assert!(!data(&swapped, "/a/b/c/seg=0", "/c/b/a"));
+        // Empty components, binary ones, and other types are components like any other.
+        assert!(data(&swapped, "/.../32=x/%00%FF/seg=0", "/%00%FF/.../32=x"));
+        let twice = policy("/{x}/{x}/**", "/{x}");
+        assert!(data(&twice, "/.../.../a", "/...") && !data(&twice, "/.../a/a", "/..."));
+        assert!(!data(&twice, "/32=a/a/b", "/a"), "a type is part of what a variable stands for");
+        // A hundred components are more than anybody has, and cost little.
+        assert!(data(&policy("/{x**}/seg=0", "/{x**}"), &format!("{}/seg=0", long(100)), &long(100)));
+        assert!(!data(&swapped, &format!("{}/seg=1", long(100)), &long(100)));
+        let odd = format!("/{}/seg=0", "x".repeat(8000));
+        assert!(!data(&swapped, &odd, "/x"));
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub struct ValidatorLimits {
     pub cached: usize,
     /// How long a verified certificate is kept, in seconds.
     pub cached_secs: u64,
+    /// Certificates that are asked for at once. Packets that need yet another are refused: whoever makes up
+    /// keys has us ask no more.
+    pub fetches: usize,
     /// How often a certificate is asked for.
     pub fetch_attempts: u32,
     /// How long one asking waits.
@@ -42,6 +45,7 @@ impl Default for ValidatorLimits {
             depth: 10,
             cached: 1000,
             cached_secs: 3600,
+            fetches: 32,
             fetch_attempts: 3,
             fetch_lifetime: Duration::from_secs(2),
         }
@@ -57,6 +61,8 @@ pub struct ValidatorCounters {
     pub refused: u64,
     /// Packets refused because too many were waiting.
     pub refused_full: u64,
+    /// Packets refused because too many certificates were asked for.
+    pub refused_fetches: u64,
     /// Interests for certificates.
     pub interests: u64,
     /// Verified certificates that had to go before their time.
@@ -243,6 +249,11 @@ impl Validator {
     }
 
     fn wait(&mut self, id: ValidationId, chain: Chain, locator: &Name) {
+        if self.fetches.len() >= self.limits.fetches && !self.fetches.contains_key(locator) {
+            self.counters.refused_fetches += 1;
+            let refusal = Refusal::TooManyFetches(self.limits.fetches);
+            return self.conclude(id, chain.into_subject(), Err(refusal));
+        }
         self.waiting.insert(id, chain);
         match self.fetches.get_mut(locator) {
             Some(fetch) => fetch.waiting.push(id),

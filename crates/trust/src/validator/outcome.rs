@@ -149,6 +149,9 @@ pub enum Refusal {
         /// What is wrong.
         error: VerifyError,
     },
+    /// Too many certificates are being asked for.
+    #[error("{0} certificates are already asked for, more are not at once")]
+    TooManyFetches(usize),
     /// Too many packets wait for certificates.
     #[error("{0} packets already wait for certificates, more are not kept")]
     Full(usize),

@@ -1,5 +1,6 @@
 //! `cairn chat`: a room to talk in, without a server.
 
+mod namesakes;
 mod sync;
 mod vector;
 
@@ -24,6 +25,7 @@ use crate::tool::interrupt::Interrupt;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::{ToolError, finish, output};
+use namesakes::Namesakes;
 use sync::{News, Sync};
 use vector::StateVector;
 
@@ -40,7 +42,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(2);
 const ATTEMPTS: u32 = 3;
 
-/// Questions under way; what there is to ask beyond that waits.
+/// Questions under way, and messages that wait for a verdict; what there is to ask beyond that waits.
 const MAX_ASKED: usize = 256;
 
 /// How long we listen before we speak, to hear which number our last message had.
@@ -50,7 +52,7 @@ const LISTEN: Duration = Duration::from_millis(600);
 #[derive(Debug, Args)]
 #[command(after_help = "\
 There is no server: members tell each other by State Vector Sync (version 2, under /<room>/v=2) who has said how much, and fetch each message \
-from who said it, at /<member>/<room>/seq=<number>. The last messages before one came are fetched too, from those who are still there. \
+from who said it, at /<member>/t=<when it came>/<room>/seq=<number>. The last messages before one came are fetched too, from those who are still there. \
 Names under the room must reach all members, so the strategy for them on this host is set to multicast.
 
 Examples:
@@ -96,6 +98,7 @@ struct Room<'a> {
     next_judged: u64,
     waiting_lines: Vec<String>,
     listen_until: Instant,
+    namesakes: Namesakes,
 }
 
 struct Asked {
@@ -113,7 +116,8 @@ impl ChatArguments {
     fn chat(&self) -> Result<ExitCode, ToolError> {
         let interrupt = Interrupt::catch()?;
         let mut room = self.enter()?;
-        tell!("you are {} in {}", room.own_prefix, self.room);
+        let you = room.namesakes.word_for(room.member_of(room.own_prefix.as_ref(), 0));
+        tell!("you are {you} in {}", self.room);
         let (send, lines) = mpsc::sync_channel(16);
         // Standard input cannot be waited for together with the socket everywhere, so a thread of its own reads it.
         std::thread::spawn(move || {
@@ -167,7 +171,11 @@ impl ChatArguments {
                 Name::root().with(Component::generic(nick.as_bytes()))?
             }
         };
-        let mut own_prefix = member;
+        // Two may have one name, and one may come twice: the time of coming tells them apart.
+        let mut came_at = Vec::new();
+        let now = Clock::start().unix().as_millis().saturating_mul(1000) + random.below(1000);
+        packet::ndn::tlv::write_nni(&mut came_at, now);
+        let mut own_prefix = member.with(Component::new(ComponentKind::TIMESTAMP, &came_at))?;
         for component in self.room.components() {
             own_prefix = own_prefix.with(component)?;
         }
@@ -198,6 +206,7 @@ impl ChatArguments {
             next_judged: 0,
             waiting_lines: Vec::new(),
             listen_until: now + LISTEN,
+            namesakes: Namesakes::default(),
         })
     }
 }
@@ -207,10 +216,9 @@ fn set_multicast(client: &mut Client, prefix: &Name) -> Result<(), ToolError> {
     let strategy = "/localhost/nfd/strategy/multicast".parse().map_err(ToolError::other)?;
     let wanted =
         ControlParameters { name: Some(prefix.clone()), strategy: Some(strategy), ..Default::default() };
-    match client.command(Command::StrategySet, &wanted) {
-        Ok(response) if response.is_ok() => {}
-        Ok(response) => tell!("cairn: the strategy stays as it is: {}", response.text),
-        Err(error) => tell!("cairn: the strategy stays as it is: {error}"),
+    // Given again after the forwarder was away: its new process knows nothing of the room.
+    if let Err(error) = client.keep_commanding(Command::StrategySet, &wanted) {
+        tell!("cairn: the strategy stays as it is: {error}");
     }
     Ok(())
 }
@@ -231,9 +239,9 @@ impl Room<'_> {
             let signed =
                 self.sync_signer.sign(self.client.connection().clock().unix().as_millis(), &interest)?;
             // Nobody answers these, so nobody waits for them.
-            self.client.connection_mut().send_interest(&signed)?;
+            self.client.send_only(&signed)?;
         }
-        while self.asked.len() < MAX_ASKED
+        while self.asked.len() + self.judged.len() < MAX_ASKED
             && let Some(News { member, first, last }) = self.sync.poll_news()
         {
             for number in first..=last {
@@ -338,8 +346,8 @@ impl Room<'_> {
         while let Some(verdict) = self.judge.poll_verdict() {
             let flow::Subject::Segment(number) = verdict.subject else { continue };
             let Some(data) = self.judged.remove(&number) else { continue };
-            let who = self.who(data.name());
-            let text = printable(data.content());
+            let who = self.namesakes.word_for(self.member_of(data.name(), 1));
+            let text = output::printable(&String::from_utf8_lossy(data.content()));
             match verdict.refused {
                 None => output::line(format_args!("{who}: {text}"))?,
                 Some(problem) if self.arguments.trust.is_given() => {
@@ -352,10 +360,10 @@ impl Room<'_> {
         Ok(())
     }
 
-    /// Whose message it is: its name without room and number.
-    fn who(&self, message: NameRef<'_>) -> String {
+    /// Whose name it is: without the room, and without so many components behind it.
+    fn member_of(&self, name: NameRef<'_>, behind: usize) -> Name {
         let room = self.arguments.room.as_ref().component_count();
-        message.prefix(message.component_count().saturating_sub(room + 1)).to_string()
+        name.prefix(name.component_count().saturating_sub(room + behind)).to_name()
     }
 
     fn clocks(&self) -> Now {
@@ -371,9 +379,4 @@ fn with_number(member: &Name, number: u64) -> Result<Name, ToolError> {
     let mut digits = Vec::new();
     packet::ndn::tlv::write_nni(&mut digits, number);
     Ok(member.with(Component::new(ComponentKind::SEQUENCE_NUMBER, &digits))?)
-}
-
-/// What strangers say must not command our terminal.
-fn printable(content: &[u8]) -> String {
-    String::from_utf8_lossy(content).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

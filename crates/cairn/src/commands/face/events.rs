@@ -105,7 +105,7 @@ impl Listening {
 fn print(as_json: bool, event: &FaceEventNotification) -> std::io::Result<()> {
     if as_json {
         // One line for each, so that it can be read as it comes.
-        return output::line(json!({
+        return output::json_line(&json!({
             "event": event.kind.to_string(),
             "face_id": event.face_id,
             "remote": event.uri,

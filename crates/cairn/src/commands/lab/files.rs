@@ -7,13 +7,23 @@ use std::process::ExitCode;
 use lab::experiment::{Experiment, reference, template};
 
 use super::Outcome;
-use crate::tool::{ToolError, output};
+use crate::tool::{ToolError, files, output};
+
+/// Reads and checks an experiment, which is no longer than a file that people write.
+pub(super) fn read(path: &Path) -> Result<Experiment, String> {
+    let shown = path.display().to_string();
+    let name = path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
+    let text = files::read_text(path).map_err(|error| {
+        format!("{shown}: cannot be read: {error}\n    `cairn lab new FILE` writes one to begin with")
+    })?;
+    Experiment::parse(&name, &shown, &text).map_err(|problems| problems.to_string())
+}
 
 /// Says of each file whether it is sound.
 pub(super) fn check(files: &[PathBuf]) -> Outcome {
     let mut code = ExitCode::SUCCESS;
     for path in files {
-        match Experiment::read(path) {
+        match read(path) {
             Ok(experiment) => {
                 let cases = experiment.plans("netns").map_or(0, |plans| plans.len());
                 let file = &experiment.file;

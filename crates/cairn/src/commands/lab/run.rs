@@ -52,7 +52,7 @@ pub(crate) struct SweepArguments {
 
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let path = &arguments.run.file;
-    let text = std::fs::read_to_string(path).map_err(ToolError::file(path))?;
+    let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
     // What reads as a number or a truth value is one, and all else is text.
     let values = arguments.values.iter().map(|value| value.trim()).map(|value| {
         let is_bare = value.parse::<f64>().is_ok() || matches!(value, "true" | "false");
@@ -67,7 +67,7 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
 }
 
 pub(super) fn run(arguments: &RunArguments) -> Outcome {
-    let experiment = Experiment::read(&arguments.file).map_err(ToolError::other)?;
+    let experiment = super::files::read(&arguments.file).map_err(ToolError::other)?;
     carry_out(&experiment, arguments)
 }
 

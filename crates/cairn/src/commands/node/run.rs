@@ -91,8 +91,8 @@ pub(super) fn check(path: &Path) -> Result<(), RunError> {
 fn read(path: Option<&Path>) -> Result<Config, RunError> {
     let Some(path) = path else { return Ok(Config::default()) };
     let shown = path.display().to_string();
-    let text =
-        std::fs::read_to_string(path).map_err(|source| RunError::Read { path: shown.clone(), source })?;
+    let text = crate::tool::files::read_text(path)
+        .map_err(|source| RunError::Read { path: shown.clone(), source })?;
     Config::read(&text).map_err(|source| RunError::Config { path: shown, source })
 }
 

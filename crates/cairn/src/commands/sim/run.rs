@@ -48,7 +48,7 @@ struct Job {
 
 impl Run {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
-        let text = std::fs::read_to_string(&self.file)
+        let text = crate::tool::files::read_text(&self.file)
             .map_err(|error| format!("{}: {error}", self.file.display()))?;
         let table = self.parse(&text)?;
         match table.get("kind").and_then(toml::Value::as_str) {

@@ -122,7 +122,7 @@ fn read(topology: &Topology, folder: &Path) -> Result<Graph, Failure> {
     };
     let path = folder.join(file);
     let shown = path.display();
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{shown}: {error}"))?;
+    let text = crate::tool::files::read_text(&path).map_err(|error| format!("{shown}: {error}"))?;
     let found = match topology.kind {
         TopologyKind::Ndnsim => Graph::read_ndnsim(&text),
         TopologyKind::Rocketfuel => Graph::read_rocketfuel(&text),

@@ -1,0 +1,69 @@
+//! What members are called on the screen, where several may have one name.
+
+use std::collections::BTreeMap;
+
+use packet::{ComponentKind, Name};
+
+/// Gives the second of one name a number, and the third.
+#[derive(Debug, Default)]
+pub(super) struct Namesakes(BTreeMap<Name, Vec<Name>>);
+
+/// Members of one name that are told apart. More than that are nobody's friends.
+const MAX_NAMESAKES: usize = 64;
+
+/// Names that are remembered. Of those that come later namesakes are not told apart.
+const MAX_NAMES: usize = 256;
+
+impl Namesakes {
+    /// What `member` is called, a name that ends in the time of its coming.
+    pub(super) fn word_for(&mut self, member: Name) -> String {
+        let whole = member.as_ref();
+        let count = whole.component_count();
+        let nick = match whole.last() {
+            Some(last) if last.kind == ComponentKind::TIMESTAMP => whole.prefix(count - 1).to_name(),
+            // Of an application that tells its members apart by name alone.
+            _ => member.clone(),
+        };
+        if self.0.len() >= MAX_NAMES && !self.0.contains_key(&nick) {
+            return member.to_string();
+        }
+        let word = nick.to_string();
+        let namesakes = self.0.entry(nick).or_default();
+        let place = namesakes.iter().position(|other| *other == member).unwrap_or_else(|| {
+            if namesakes.len() < MAX_NAMESAKES {
+                namesakes.push(member);
+                namesakes.len() - 1
+            } else {
+                MAX_NAMESAKES
+            }
+        });
+        if place == 0 { word } else { format!("{word} ({})", place + 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_of_a_name_has_a_number_and_keeps_it() {
+        let mut namesakes = Namesakes::default();
+        let mut word_for = |name: &str| namesakes.word_for(name.parse().unwrap());
+        assert_eq!(word_for("/ann/t=1"), "/ann");
+        assert_eq!(word_for("/ann/t=2"), "/ann (2)");
+        assert_eq!(word_for("/bob"), "/bob");
+        assert_eq!(word_for("/ann/t=1"), "/ann");
+        assert_eq!(word_for("/ann/t=2"), "/ann (2)");
+    }
+
+    #[test]
+    fn however_many_come_only_so_many_are_remembered() {
+        let mut namesakes = Namesakes::default();
+        for number in 0..1000 {
+            namesakes.word_for(format!("/ann/t={number}").parse().unwrap());
+            namesakes.word_for(format!("/{number}/t=1").parse().unwrap());
+        }
+        assert_eq!(namesakes.0.len(), MAX_NAMES);
+        assert!(namesakes.0.values().all(|members| members.len() <= MAX_NAMESAKES));
+    }
+}

@@ -1,0 +1,382 @@
+//! What a client does while its forwarder is away: it connects again, and has everything as before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use management::{Command, ControlParameters, ControlResponse};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use super::{Answer, Client, Happening};
+use crate::back_off::{BackOff, BackOffConfig};
+use crate::error::ClientError;
+use crate::pending::RequestId;
+use crate::remote::Remote;
+use crate::socket::{Waited, wait_for_time};
+
+/// How long an attempt to connect again may take, during which nothing else happens.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often what was registered over datagrams is registered again: nothing tells that such a forwarder
+/// has started anew.
+const REFRESH: Duration = Duration::from_secs(60);
+
+/// What a client does when its forwarder goes away.
+#[derive(Clone, Copy, Debug)]
+pub enum WhenGone {
+    /// The call that finds out fails, with [`ClientError::Closed`] or [`ClientError::Socket`].
+    Fail,
+    /// It connects again, as soon as that is possible.
+    Reconnect {
+        /// When it tries.
+        back_off: BackOffConfig,
+        /// Is told when an outage begins, and when it is over.
+        tell: fn(&Outage<'_>),
+    },
+}
+
+impl Default for WhenGone {
+    /// Connects again without a word.
+    fn default() -> Self {
+        WhenGone::Reconnect { back_off: BackOffConfig::default(), tell: |_| {} }
+    }
+}
+
+/// News of an outage. Each is told at most once for each outage.
+#[derive(Debug)]
+pub enum Outage<'a> {
+    /// The forwarder went away.
+    Begun {
+        /// Where it was.
+        remote: &'a Remote,
+        /// How that showed.
+        why: &'a ClientError,
+    },
+    /// It is there again, and what was registered is registered again.
+    Over {
+        /// Where it is.
+        remote: &'a Remote,
+        /// How long it was away.
+        lasted: Duration,
+    },
+    /// It is there again, and does not do what it did before. It is asked again, later and later.
+    NotRestored {
+        /// What it was to do.
+        what: &'a str,
+        /// Why it does not.
+        why: &'a str,
+    },
+}
+
+/// What outages there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageCounters {
+    /// Outages so far.
+    pub outages: u64,
+    /// Attempts to connect again.
+    pub attempts: u64,
+    /// Interests that were expressed again after an outage.
+    pub repeated: u64,
+    /// Answers that were dropped because who had asked was gone with the forwarder, and Interests that
+    /// nobody waits for an answer to.
+    pub dropped: u64,
+}
+
+/// A command that is given again whenever the forwarder has started again.
+#[derive(Debug)]
+pub(super) struct Standing {
+    id: u64,
+    command: Command,
+    parameters: ControlParameters,
+    what: String,
+}
+
+/// Outages, and what is to be done after them.
+#[derive(Debug)]
+pub(super) struct Outages {
+    policy: WhenGone,
+    back_off: BackOff,
+    /// When the next attempt is, while the forwarder is away.
+    next_attempt: Option<Instant>,
+    /// When the outage began that was told of, until its end is told of.
+    begun: Option<Instant>,
+    standing: Vec<Standing>,
+    next_standing: u64,
+    /// Standing commands under way.
+    restoring: BTreeMap<RequestId, u64>,
+    /// Those that are to be given at `restore_at`.
+    unrestored: BTreeSet<u64>,
+    restore_at: Instant,
+    restore_back_off: BackOff,
+    refusal_told: bool,
+    refresh_at: Instant,
+    counters: OutageCounters,
+}
+
+impl Outages {
+    pub(super) fn new(policy: WhenGone) -> Self {
+        let config = match policy {
+            WhenGone::Fail => BackOffConfig::default(),
+            WhenGone::Reconnect { back_off, .. } => back_off,
+        };
+        Outages {
+            policy,
+            back_off: BackOff::new(config),
+            next_attempt: None,
+            begun: None,
+            standing: Vec::new(),
+            next_standing: 0,
+            restoring: BTreeMap::new(),
+            unrestored: BTreeSet::new(),
+            restore_at: Instant::NEVER,
+            restore_back_off: BackOff::new(config),
+            refusal_told: false,
+            refresh_at: Instant::NEVER,
+            counters: OutageCounters::default(),
+        }
+    }
+
+    fn tell(&self, news: &Outage<'_>) {
+        if let WhenGone::Reconnect { tell, .. } = self.policy {
+            tell(news);
+        }
+    }
+
+    /// Has everything restored that is not, at once.
+    fn restore_all(&mut self, now: Instant) {
+        self.unrestored = self.standing.iter().map(|standing| standing.id).collect();
+        self.restore_at = if self.unrestored.is_empty() { Instant::NEVER } else { now };
+    }
+
+    fn retry_later(&mut self, now: Instant, standing: u64, random: &mut Random) {
+        if self.unrestored.is_empty() {
+            self.restore_at = self.restore_back_off.handle_failure(now, random);
+        }
+        self.unrestored.insert(standing);
+    }
+}
+
+impl Client {
+    /// Decides what happens when the forwarder goes away. A client that was not told otherwise connects
+    /// again: then
+    /// - [`Client::next`] goes on waiting, and comes back at its time, at a signal, and with what times out;
+    /// - Interests that wait for an answer are expressed again, for as long as there is time to answer them;
+    /// - [`Client::express`] keeps what it is given until the forwarder is there again, or its time is up;
+    /// - [`Client::reply`] and [`Client::refuse`] drop what they are given: nobody waits for it any more;
+    /// - [`Client::command`], [`Client::dataset`], [`Client::register`] and the like fail, with
+    /// [`ClientError::Away`] while
+    ///   it is away;
+    /// - what was registered, or given with [`Client::keep_commanding`], is so again before the outage
+    /// counts as over.
+    ///
+    /// The first connection is another matter: [`Client::connect`] fails if nobody is there.
+    pub fn when_gone(&mut self, policy: WhenGone) {
+        self.outages.policy = policy;
+        if let WhenGone::Reconnect { back_off, .. } = policy {
+            (self.outages.back_off, self.outages.restore_back_off) =
+                (BackOff::new(back_off), BackOff::new(back_off));
+        }
+    }
+
+    /// Whether the forwarder went away, and is not there again yet.
+    pub fn is_gone(&self) -> bool {
+        self.outages.next_attempt.is_some()
+    }
+
+    /// What outages there were.
+    pub fn outages(&self) -> OutageCounters {
+        self.outages.counters
+    }
+
+    /// Gives the forwarder a command that must succeed, now and whenever it has started again.
+    ///
+    /// # Errors
+    /// The forwarder is away, does not answer, or refuses.
+    pub fn keep_commanding(
+        &mut self,
+        command: Command,
+        parameters: &ControlParameters,
+    ) -> Result<(), ClientError> {
+        let (module, verb) = command.words();
+        let about = parameters.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        self.demand(command, parameters, &format!("{module} {verb}{about}"))?;
+        self.keep(command, parameters, format!("{module} {verb}{about}"));
+        Ok(())
+    }
+
+    /// Keeps in mind that this command is in force.
+    pub(super) fn keep(&mut self, command: Command, parameters: &ControlParameters, what: String) {
+        self.forget(command, parameters);
+        let id = self.outages.next_standing;
+        self.outages.next_standing += 1;
+        self.outages.standing.push(Standing { id, command, parameters: parameters.clone(), what });
+        if self.connection.is_datagram() {
+            self.outages.refresh_at = self.outages.refresh_at.min(self.connection.now() + REFRESH);
+        }
+    }
+
+    /// What this command did is no longer wanted.
+    pub(super) fn forget(&mut self, command: Command, parameters: &ControlParameters) {
+        let is_it =
+            |standing: &Standing| standing.command == command && standing.parameters.name == parameters.name;
+        self.outages.standing.retain(|standing| !is_it(standing));
+    }
+
+    /// Fails while the forwarder is away.
+    pub(super) fn must_be_here(&self) -> Result<(), ClientError> {
+        if self.is_gone() { Err(ClientError::Away(self.connection.remote().clone())) } else { Ok(()) }
+    }
+
+    /// Takes note of what may be an outage; gives the error back if it is none, or the caller is to learn
+    /// of it.
+    pub(super) fn handle_outage(&mut self, error: ClientError) -> Result<(), ClientError> {
+        if self.note_outage(&error) { Ok(()) } else { Err(error) }
+    }
+
+    /// Says whether it is an outage that this client gets over by itself.
+    pub(super) fn note_outage(&mut self, error: &ClientError) -> bool {
+        if !error.is_outage() || matches!(self.outages.policy, WhenGone::Fail) {
+            return false;
+        }
+        if self.is_gone() {
+            return true;
+        }
+        let now = self.connection.now();
+        self.outages.counters.outages += 1;
+        self.outages.next_attempt = Some(self.outages.back_off.handle_failure(now, &mut self.random));
+        if self.outages.begun.is_none() {
+            (self.outages.begun, self.outages.refusal_told) = (Some(now), false);
+            self.outages.tell(&Outage::Begun { remote: self.connection.remote(), why: error });
+        }
+        self.outages.restoring.clear();
+        self.pending.forget_commands();
+        // Who asked is gone with the forwarder.
+        let before = self.happened.len();
+        self.happened.retain(|happening| !matches!(happening, Happening::Interest { .. }));
+        self.outages.counters.dropped += (before - self.happened.len()) as u64;
+        true
+    }
+
+    /// Notes that something was not sent because the forwarder is away.
+    pub(super) fn note_dropped(&mut self) {
+        self.outages.counters.dropped += 1;
+    }
+
+    /// When [`Client::go_on`] has something to do next.
+    pub(super) fn outage_deadline(&self) -> Instant {
+        let outages = &self.outages;
+        let attempt = outages.next_attempt.unwrap_or(Instant::NEVER);
+        let restore = if outages.unrestored.is_empty() { Instant::NEVER } else { outages.restore_at };
+        if self.is_gone() { attempt } else { restore.min(outages.refresh_at) }
+    }
+
+    /// Waits while the forwarder is away, and tries to connect again when it is time.
+    pub(super) fn wait_while_gone(&mut self, until: Instant) -> Result<Waited, ClientError> {
+        let now = self.connection.now();
+        if self.outages.next_attempt.is_none_or(|at| at > now) {
+            let until = until.min(self.outage_deadline());
+            let timeout = (until < Instant::NEVER).then(|| until.saturating_since(now));
+            return wait_for_time(timeout)
+                .map_err(|error| ClientError::Socket(self.connection.remote().clone(), error));
+        }
+        self.outages.counters.attempts += 1;
+        let reopened = self.connection.reopen_within(ATTEMPT_TIMEOUT);
+        let now = self.connection.now();
+        match reopened {
+            Ok(()) => {
+                self.outages.next_attempt = None;
+                self.outages.back_off.handle_success(now);
+                self.outages.restore_all(now);
+                if let Err(error) = self.repeat_pending() {
+                    self.handle_outage(error)?;
+                }
+            }
+            Err(_) => {
+                let next = self.outages.back_off.handle_failure(now, &mut self.random);
+                self.outages.next_attempt = Some(next);
+            }
+        }
+        Ok(Waited::Over)
+    }
+
+    /// Has what was registered registered again, after the owner has connected again.
+    pub(super) fn begin_anew(&mut self) {
+        let now = self.connection.now();
+        self.outages.next_attempt = None;
+        self.outages.restoring.clear();
+        self.outages.restore_all(now);
+    }
+
+    /// Does what is due: gives standing commands, and tells that an outage is over.
+    pub(super) fn go_on(&mut self) -> Result<(), ClientError> {
+        if self.is_gone() {
+            return Ok(());
+        }
+        let now = self.connection.now();
+        if self.outages.refresh_at <= now {
+            self.outages.refresh_at = now + REFRESH;
+            self.outages.restore_all(now);
+        }
+        if self.outages.restore_at <= now && !self.outages.unrestored.is_empty() {
+            for id in std::mem::take(&mut self.outages.unrestored) {
+                self.restore(id)?;
+            }
+        }
+        if self.outages.unrestored.is_empty()
+            && self.outages.restoring.is_empty()
+            && let Some(begun) = self.outages.begun.take()
+        {
+            let lasted = now.saturating_since(begun);
+            self.outages.tell(&Outage::Over { remote: self.connection.remote(), lasted });
+        }
+        Ok(())
+    }
+
+    /// Gives a standing command.
+    fn restore(&mut self, id: u64) -> Result<(), ClientError> {
+        let Some(standing) = self.outages.standing.iter().find(|standing| standing.id == id) else {
+            return Ok(());
+        };
+        let (command, parameters) = (standing.command, standing.parameters.clone());
+        let request = self.give(command, &parameters)?;
+        self.outages.restoring.insert(request, id);
+        Ok(())
+    }
+
+    /// Takes what came of a request if it is a standing command; says whether it was.
+    pub(super) fn take_restored(&mut self, request: RequestId, answer: &Answer) -> bool {
+        let Some(id) = self.outages.restoring.remove(&request) else { return false };
+        let now = self.connection.now();
+        let problem = match answer {
+            Answer::Data(data) => match ControlResponse::decode(data.content()) {
+                Ok(response) if response.is_ok() => None,
+                Ok(response) => Some((true, format!("{} {}", response.code.number(), response.text))),
+                Err(error) => Some((true, format!("its answer is malformed: {error}"))),
+            },
+            // One that is just starting may have no route to its own management yet.
+            Answer::Nack(reason) => Some((false, reason.to_string())),
+            Answer::Timeout => Some((false, "no answer in time".to_owned())),
+        };
+        let Some((is_refusal, why)) = problem else {
+            self.outages.restore_back_off.handle_success(now);
+            return true;
+        };
+        self.outages.retry_later(now, id, &mut self.random);
+        let standing = self.outages.standing.iter().find(|standing| standing.id == id);
+        if let Some(standing) = standing.filter(|_| is_refusal && !self.outages.refusal_told) {
+            self.outages.tell(&Outage::NotRestored { what: &standing.what, why: &why });
+            self.outages.refusal_told = true;
+        }
+        true
+    }
+
+    /// Expresses again what waits for an answer, with nonces that no forwarder takes for those of before.
+    fn repeat_pending(&mut self) -> Result<(), ClientError> {
+        for interest in self.pending.interests() {
+            // One whose nonce cannot be set has none to be taken for another's.
+            let _ = interest.set_nonce(packet::Nonce(self.random.next_u32()));
+            self.connection.send_interest(interest)?;
+            self.outages.counters.repeated += 1;
+        }
+        Ok(())
+    }
+}

@@ -221,8 +221,9 @@ pub struct FaceSection {
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,
-    /// The cost of these routes.
-    #[serde(default)]
+    /// The cost of these routes. With the default an application of this host that registers the very same prefix is asked
+    /// first.
+    #[serde(default = "configured_cost")]
     pub cost: u64,
     /// How bad the link to there is made on purpose, for tests and measurements.
     pub impairment: Option<ImpairmentSection>,
@@ -241,6 +242,10 @@ pub struct AuthorizeSection {
     /// certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
+}
+
+fn configured_cost() -> u64 {
+    10
 }
 
 fn all_local_modules() -> Vec<String> {

@@ -1,10 +1,11 @@
 //! Commands for the forwarding table, the content store and strategies.
 
 use engine::{FaceId, NextHop, StrategyError, StrategySpec};
-use management::{ControlParameters, ControlResponse, StatusCode};
+use management::{ControlParameters, ControlResponse, Reach, StatusCode};
 use packet::{Dialect, Name};
 
 use super::parameters::face_or_self;
+use super::routes::may_route;
 use super::{ERASE_LIMIT, MAX_PREFIX_COMPONENTS, convert};
 use crate::control::{AddNextHopError, NodeControl};
 
@@ -29,6 +30,9 @@ pub(super) fn add_next_hop(
         Err(response) => return response,
     };
     let hop = NextHop { face: face_or_self(&parameters, from), cost: parameters.cost.unwrap_or(0) };
+    if let Err(response) = may_route(&prefix, hop.face, Reach::Localhost) {
+        return response;
+    }
     match node.add_next_hop(Dialect::Ndn, &prefix, hop, None) {
         Ok(()) => ControlResponse::ok(&ControlParameters {
             face_id: Some(hop.face.0.into()),
@@ -48,6 +52,9 @@ pub(super) fn remove_next_hop(
 ) -> ControlResponse {
     let face = face_or_self(&parameters, from);
     if let Some(prefix) = &parameters.name {
+        if let Err(response) = may_route(prefix, face, Reach::Localhost) {
+            return response;
+        }
         node.remove_next_hop(Dialect::Ndn, prefix, face);
     }
     ControlResponse::ok(&ControlParameters { face_id: Some(face.0.into()), ..parameters })

@@ -240,13 +240,18 @@ impl NfdManagement {
                 .into();
         }
         // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his to give or take.
-        let is_stranger =
-            request.reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone));
-        if is_stranger && parameters::face_or_self(&parameters, request.from) != request.from {
+        if self.is_stranger(request.reach)
+            && parameters::face_or_self(&parameters, request.from) != request.from
+        {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
             return self.refuse(request, &Refusal::Unauthorized(reason));
         }
         self.carry_out(node, request, parameters)
+    }
+
+    /// Whether commands of this reach come from neighbours of whom no keys are asked.
+    fn is_stranger(&self, reach: Reach) -> bool {
+        reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone))
     }
 
     /// Carries out, or refuses, commands about whose keys all is known by now.
@@ -307,7 +312,7 @@ impl NfdManagement {
             Command::StrategySet => forwarder_commands::set_strategy(node, parameters).into(),
             Command::StrategyUnset => forwarder_commands::unset_strategy(node, &parameters).into(),
             Command::RibRegister => self.register(node, request, parameters).into(),
-            Command::RibUnregister => self.unregister(node, from, parameters).into(),
+            Command::RibUnregister => self.unregister(node, request, parameters).into(),
             Command::RibAnnounce => self.announce(node, request),
         }
     }
@@ -462,6 +467,10 @@ impl ControlApplication for NfdManagement {
     }
 
     fn next_deadline(&self) -> Instant {
+        // Prefixes still wait for what they inherit.
+        if self.rib.is_behind() {
+            return Instant::ZERO;
+        }
         let connecting = self.connecting.values().map(|pending| pending.deadline).min();
         let connecting = connecting.unwrap_or(Instant::NEVER);
         self.rib.next_deadline().min(connecting).min(self.delegation.next_deadline())

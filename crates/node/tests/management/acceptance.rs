@@ -132,7 +132,7 @@ fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
     let mut manager = Manager::with(open);
     assert_eq!(manager.node.next_hops("/localhop/nfd"), [(1, 0)]);
     assert_eq!(code(manager.ask_from(NEIGHBOUR, &register).as_ref()), Some(200));
-    assert_eq!(manager.node.next_hops("/a"), [(301, 0)]);
+    assert_eq!(manager.node.next_hops("/a"), [(301, 100)], "behind those of this host");
     let destroy = ControlParameters { face_id: Some(300), ..Default::default() };
     for forbidden in [
         command(Reach::Localhop, Command::FacesDestroy, &destroy),

@@ -10,4 +10,5 @@ mod forwarder;
 mod hostile;
 mod keys;
 mod manager;
+mod precedence;
 mod routes;

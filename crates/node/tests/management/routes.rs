@@ -131,7 +131,7 @@ fn a_prefix_that_is_too_long_and_a_rib_that_is_full_are_refused() {
     manager.done(Command::RibRegister, &about("/b"));
 }
 
-fn announcement(prefix: &str, expiration_period_ms: u64, validity: Option<(u64, u64)>) -> Data {
+pub(crate) fn announcement(prefix: &str, expiration_period_ms: u64, validity: Option<(u64, u64)>) -> Data {
     let validity = validity.map(|(not_before_s, not_after_s)| ValidityPeriod { not_before_s, not_after_s });
     let announcement =
         PrefixAnnouncement { prefix: name(prefix), version: 1, expiration_period_ms, validity };
@@ -232,14 +232,10 @@ fn a_route_at_the_root_changes_all_prefixes_below_it_with_few_calls() {
     manager.node.batches.clear();
     let root = ControlParameters { face_id: Some(NEIGHBOUR.0.into()), ..about("/") };
     manager.done(Command::RibRegister, &root);
-    assert_eq!(
-        manager.node.batches.iter().sum::<usize>(),
-        602,
-        "the root, what inherits from it, and the node's own prefix"
-    );
-    assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
+    assert_eq!(manager.node.batches.iter().sum::<usize>(), 601, "the root and what inherits from it");
+    assert!(manager.node.batches.len() <= 4, "{:?}", manager.node.batches);
     manager.node.batches.clear();
     manager.done(Command::RibUnregister, &root);
-    assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
+    assert!(manager.node.batches.len() <= 4, "{:?}", manager.node.batches);
     assert!(manager.node.hops.keys().all(|(_, face)| *face != NEIGHBOUR));
 }

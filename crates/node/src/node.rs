@@ -187,6 +187,8 @@ impl Node {
     /// A configuration that makes no sense, of which nothing is taken over; or something that could not be had, such as a face
     /// or a socket for metrics: what stands before it has been taken over.
     pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
+        // All of it, certificates included: what a restart would refuse is refused now.
+        config.check()?;
         let wanted = Wanted::read(config)?;
         let (settings, store) = (wanted.settings.clone(), wanted.content_store);
         self.remote.call(move |plane| {

@@ -361,6 +361,10 @@ impl NfdManagement {
 
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
+        self.localhost.start(now, 0);
+        if let Some(localhop) = &mut self.localhop {
+            localhop.start(now, 0);
+        }
         let mut reaches = vec![Reach::Localhost];
         reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
         for reach in reaches {
@@ -402,7 +406,7 @@ impl ControlApplication for NfdManagement {
     fn handle_face_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &FaceEvent) {
         self.forget_how_things_were();
         self.notify(now, event);
-        self.conclude_connecting(event);
+        self.conclude_connecting(node, event);
         if event.kind == crate::control::FaceEventKind::Destroyed {
             self.rib.remove_face(event.face.id);
             self.update_table(node);

@@ -4,6 +4,7 @@ use engine::{FaceId, NextHop};
 use management::{
     ControlParameters, ControlResponse, PrefixAnnouncement, Reach, RouteFlags, RouteOrigin, StatusCode,
 };
+use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Name};
 
@@ -191,6 +192,10 @@ impl NfdManagement {
             announcement.validity.is_none_or(|validity| validity.contains(now.unix_millis / 1000));
         if !is_valid_now {
             return reject("its validity period is another".to_owned());
+        }
+        let info = data.ndn().and_then(|view| view.signature_info());
+        if info.is_none_or(|info| info.signature_type == SignatureType::DIGEST_SHA256) {
+            return reject("it is signed by a digest only, which anybody can make".to_owned());
         }
         let verdict = match self.authority(reach) {
             Some(authority) => authority.check_announcement(now, reach, data),

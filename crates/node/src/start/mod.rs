@@ -1,5 +1,6 @@
 //! From a configuration to a data plane: the sockets.
 
+mod limits;
 mod wanted;
 
 use std::path::{Path, PathBuf};

@@ -8,6 +8,7 @@ use engine::{
 use packet::time::Duration;
 use packet::{Dialect, Name};
 
+use super::limits;
 use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
@@ -36,10 +37,7 @@ struct WantedFace {
 impl Wanted {
     /// Understands a configuration.
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
-        if config.udp.mtu_bytes < link::v2::MIN_MTU_BYTES {
-            let problem = format!("udp.mtu_bytes must be at least {}", link::v2::MIN_MTU_BYTES);
-            return Err(ConfigError::new(problem));
-        }
+        limits::check(config)?;
         let content_store = content_store(&config.content_store)?;
         let strategies = config.strategies.iter().map(|choice| {
             let prefix = name("strategy.prefix", &choice.prefix)?;

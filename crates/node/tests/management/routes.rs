@@ -6,7 +6,7 @@ use management::{
 };
 use node::control::{ControlApplication, FaceEventKind};
 use node::management::{Authority, ManagementConfig};
-use packet::ndn::InterestBuilder;
+use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::Duration;
 use packet::{Data, Interest};
 
@@ -135,7 +135,22 @@ pub(crate) fn announcement(prefix: &str, expiration_period_ms: u64, validity: Op
     let validity = validity.map(|(not_before_s, not_after_s)| ValidityPeriod { not_before_s, not_after_s });
     let announcement =
         PrefixAnnouncement { prefix: name(prefix), version: 1, expiration_period_ms, validity };
-    announcement.to_data().unwrap().build_with_digest().unwrap()
+    let info = SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name("/owner/KEY/1"));
+    announcement.to_data().unwrap().build_signed(&info, |_| vec![0; 64]).unwrap()
+}
+
+#[test]
+fn an_announcement_that_is_signed_by_a_digest_only_is_refused_whoever_may_command() {
+    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let mut manager = Manager::with(open);
+    let announcement =
+        PrefixAnnouncement { prefix: name("/a"), version: 1, expiration_period_ms: 1000, validity: None };
+    let data = announcement.to_data().unwrap().build_with_digest().unwrap();
+    let answer = manager.ask(&announce(&data)).unwrap();
+    assert_eq!(response(&answer).code, StatusCode::Unauthorized);
+    assert!(response(&answer).text.contains("digest"), "{}", response(&answer).text);
+    learn(&mut manager, &data);
+    assert_eq!(manager.node.next_hops("/a"), []);
 }
 
 fn announce(data: &Data) -> Interest {

@@ -49,7 +49,7 @@ impl Wanted {
             settings: settings(config),
             engine: engine(&config.tables, &content_store)?,
             content_store,
-            strategies: strategies.collect::<Result<_, _>>()?,
+            strategies: with_usual(strategies.collect::<Result<_, _>>()?)?,
             faces: config.faces.iter().map(WantedFace::read).collect::<Result<_, _>>()?,
         })
     }
@@ -124,6 +124,22 @@ impl WantedFace {
 
 fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
     text.parse().map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))
+}
+
+/// The strategies that NFD's configuration comes with, unless others are chosen for these prefixes: names of this host and
+/// those that are for everybody go to all who want them, and commands to one.
+fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, StrategySpec)>, ConfigError> {
+    for (prefix, word) in
+        [("/localhost", "multicast"), ("/localhost/nfd", "best-route"), ("/ndn/broadcast", "multicast")]
+    {
+        let prefix = name("strategy.prefix", prefix)?;
+        if chosen.iter().all(|(other, _)| *other != prefix) {
+            let strategy: StrategySpec =
+                word.parse().map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
+            chosen.push((prefix, strategy));
+        }
+    }
+    Ok(chosen)
 }
 
 /// The settings of the data plane.
@@ -246,6 +262,23 @@ mod tests {
             assert!(problem.contains(expected), "{text}: {problem}");
         }
         assert!(Wanted::read(&Config::default()).is_ok());
+    }
+
+    #[test]
+    fn strategies_are_those_of_nfd_unless_others_are_chosen() {
+        let chosen = |text: &str| -> Vec<String> {
+            let wanted = Wanted::read(&Config::read(text).unwrap()).unwrap();
+            wanted.strategies.iter().map(|(prefix, spec)| format!("{prefix} {}", spec.name())).collect()
+        };
+        let strategy = |prefix: &str, word: &str| format!("{prefix} /localhost/nfd/strategy/{word}/v=5");
+        let all = [
+            strategy("/localhost", "multicast"),
+            strategy("/localhost/nfd", "best-route"),
+            strategy("/ndn/broadcast", "multicast"),
+        ];
+        assert_eq!(chosen(""), all);
+        let other = chosen("[[strategy]]\nprefix = '/ndn/broadcast'\nstrategy = 'asf'");
+        assert_eq!(other, [strategy("/ndn/broadcast", "asf"), all[0].clone(), all[1].clone()]);
     }
 
     #[test]

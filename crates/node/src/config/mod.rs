@@ -187,6 +187,9 @@ section! {
         max_routes: usize = 65_536,
         /// Bytes that the names and announcements of these routes may take.
         max_route_bytes: usize = 64 << 20,
+        /// A file that keeps routes of origin static, as `cairn route add` and `nfdc route add` give them, and the faces they
+        /// lead by, over a restart. The node must be able to make files in its folder. Left out, such routes end with the node.
+        state_file: Option<PathBuf> = None,
     }
 }
 

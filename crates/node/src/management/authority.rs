@@ -73,6 +73,14 @@ impl Authority {
         }
     }
 
+    /// The latest time in a command that was obeyed and is ahead of now, once.
+    pub(super) fn take_time_ahead(&mut self) -> Option<u64> {
+        match self {
+            Authority::Anyone => None,
+            Authority::Keys(_, guard) => guard.ahead_ms.take(),
+        }
+    }
+
     /// Whether `interest` is to be obeyed.
     ///
     /// # Errors
@@ -159,6 +167,8 @@ pub struct ReplayGuard {
     keys: BTreeMap<Name, History>,
     /// For keys of which nothing is remembered: times up to this are those of commands from before.
     least_ms: u64,
+    /// The latest time ahead of now that has not been asked for.
+    ahead_ms: Option<u64>,
 }
 
 /// What is remembered of a key.
@@ -240,6 +250,9 @@ impl ReplayGuard {
             recent_ms: BTreeSet::new(),
             used: now.monotonic,
         });
+        if time_ms > now.unix_millis {
+            self.ahead_ms = self.ahead_ms.max(Some(time_ms));
+        }
         history.used = now.monotonic;
         history.recent_ms.insert(time_ms);
         history.catch_up(now);

@@ -94,6 +94,21 @@ impl NfdManagement {
         }
     }
 
+    /// `faces/destroy`: its routes do not come back with the next start either.
+    pub(super) fn destroy_face(
+        &mut self,
+        node: &mut dyn NodeControl,
+        now: Now,
+        parameters: &ControlParameters,
+    ) -> ControlResponse {
+        let face = parameters.face_id.and_then(|number| node.face(face_id(number)));
+        let response = destroy(node, parameters);
+        if let (Some(state), Some(face), true) = (&mut self.state, face, response.is_ok()) {
+            state.drop_face(now, &face);
+        }
+        response
+    }
+
     /// Answers who waits for a face that is connected now, or gone.
     pub(super) fn conclude_connecting(&mut self, node: &mut dyn NodeControl, event: &FaceEvent) {
         let Some(pending) = self.connecting.get(&event.face.id) else { return };
@@ -224,7 +239,7 @@ fn update_internal_face(
 }
 
 /// `faces/destroy`. That there is no such face is fine: it is gone.
-pub(super) fn destroy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
+fn destroy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
     if let Some(number) = parameters.face_id {
         if convert::is_own_face(number) {
             let text = format!("face {number} is the node's own and cannot be destroyed");

@@ -9,7 +9,7 @@
 //! - [`Authority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
 //! - [`rib`] keeps routes and works out next hops.
 //! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry commands out.
-//! - `datasets` says how things are, `store` keeps what may be asked for again.
+//! - `datasets` says how things are, `store` keeps what may be asked for again, `state` what survives a restart.
 
 mod authority;
 mod convert;
@@ -19,12 +19,15 @@ mod face_commands;
 mod forwarder_commands;
 mod keys;
 mod parameters;
+mod restore;
 pub mod rib;
 mod routes;
 mod setup;
+mod state;
 mod store;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 
 use engine::{FaceId, NextHop};
 use management::{
@@ -42,6 +45,7 @@ use delegation::Parked;
 use face_commands::PendingFace;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
+use state::StateFile;
 use store::DataStore;
 
 /// Most components of a prefix that routes and strategies can be given for, as in NFD.
@@ -67,6 +71,8 @@ pub struct ManagementConfig {
     pub max_routes: usize,
     /// Most bytes of names and announcements of these routes.
     pub max_route_bytes: usize,
+    /// Where routes of origin static are kept over a restart.
+    pub state_file: Option<PathBuf>,
     /// Segments of datasets, and as many notifications, kept for those who ask again.
     pub max_stored_packets: usize,
 }
@@ -80,6 +86,7 @@ impl Default for ManagementConfig {
             delegation: Delegation::default(),
             max_routes: 65_536,
             max_route_bytes: 64 << 20,
+            state_file: None,
             max_stored_packets: 256,
         }
     }
@@ -139,6 +146,9 @@ pub struct NfdManagement {
     localhop: Option<Authority>,
     delegation: Delegation,
     rib: Rib,
+    state_path: Option<(PathBuf, usize)>,
+    /// Where routes are kept over a restart, once that has been read.
+    state: Option<StateFile>,
     datasets: DataStore,
     /// Kept apart: whoever asks for datasets again and again takes no news from others.
     notifications: DataStore,
@@ -164,6 +174,8 @@ impl NfdManagement {
             localhop: config.localhop,
             delegation: config.delegation,
             rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
+            state_path: config.state_file.map(|path| (path, config.max_routes)),
+            state: None,
             datasets: DataStore::new(config.max_stored_packets),
             notifications: DataStore::new(config.max_stored_packets),
             connecting: BTreeMap::new(),
@@ -203,6 +215,7 @@ impl NfdManagement {
             Command::RibAnnounce => Ok(()),
             _ => authority.check(now, command, reach, interest),
         };
+        self.note_times_ahead(now);
         match outcome {
             Ok(()) => self.obey(node, request, parameters),
             Err(Refusal::Stranger(key)) if self.delegation.concerns(command, reach, key.as_ref()) => {
@@ -264,6 +277,7 @@ impl NfdManagement {
                 Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
                 Err(reason) => Err(Refusal::Unauthorized(reason)),
             };
+            self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {
                 (Ok(()), Some(parameters)) => self.obey(node, request, parameters),
                 (Ok(()), None) => Outcome::Silence,
@@ -304,7 +318,7 @@ impl NfdManagement {
         match request.command {
             Command::FacesCreate => self.create_face(node, request, &parameters),
             Command::FacesUpdate => face_commands::update(node, from, &parameters).into(),
-            Command::FacesDestroy => face_commands::destroy(node, &parameters).into(),
+            Command::FacesDestroy => self.destroy_face(node, request.now, &parameters).into(),
             Command::FibAddNextHop => forwarder_commands::add_next_hop(node, from, parameters).into(),
             Command::FibRemoveNextHop => forwarder_commands::remove_next_hop(node, from, parameters).into(),
             Command::CsConfig => forwarder_commands::configure_store(node, &parameters).into(),
@@ -361,9 +375,11 @@ impl NfdManagement {
 
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
-        self.localhost.start(now, 0);
+        self.open_state();
+        let last_ms = self.state.as_ref().map_or(0, StateFile::last_command_ms);
+        self.localhost.start(now, last_ms);
         if let Some(localhop) = &mut self.localhop {
-            localhop.start(now, 0);
+            localhop.start(now, last_ms);
         }
         let mut reaches = vec![Reach::Localhost];
         reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
@@ -372,6 +388,7 @@ impl ControlApplication for NfdManagement {
                 self.register_own_prefix(now, node, &prefix);
             }
         }
+        self.restore_routes(now, node);
     }
 
     fn handle_interest(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, from: FaceId) {
@@ -428,6 +445,9 @@ impl ControlApplication for NfdManagement {
             self.forget_how_things_were();
         }
         self.update_table(node);
+        if let Some(state) = &mut self.state {
+            state.handle_timeout(now);
+        }
         self.give_up_connecting(now, node);
         self.delegation.handle_timeout(now);
         self.conclude_delegates(now, node);
@@ -477,7 +497,8 @@ impl ControlApplication for NfdManagement {
         }
         let connecting = self.connecting.values().map(|pending| pending.deadline).min();
         let connecting = connecting.unwrap_or(Instant::NEVER);
-        self.rib.next_deadline().min(connecting).min(self.delegation.next_deadline())
+        let state = self.state.as_ref().map_or(Instant::NEVER, StateFile::next_deadline);
+        self.rib.next_deadline().min(connecting).min(state).min(self.delegation.next_deadline())
     }
 }
 

@@ -79,8 +79,11 @@ impl NfdManagement {
             flags: Some(route.flags.0),
             ..parameters
         };
-        match self.add_route(request.now, node, &prefix, route) {
-            Ok(()) => ControlResponse::ok(&body),
+        match self.add_route(request.now, node, &prefix, route.clone()) {
+            Ok(()) => {
+                self.keep_route(request, node, &prefix, &route);
+                ControlResponse::ok(&body)
+            }
             Err(response) => response,
         }
     }
@@ -97,6 +100,9 @@ impl NfdManagement {
         if let Some(prefix) = &parameters.name {
             if let Err(response) = may_route(prefix, face, request.reach) {
                 return response;
+            }
+            if let (Some(state), Some(face)) = (&mut self.state, node.face(face)) {
+                state.drop_route(request.now, prefix, origin, &face);
             }
             self.rib.unregister(prefix, face, origin);
             self.update_table(node);

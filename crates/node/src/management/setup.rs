@@ -36,6 +36,7 @@ impl ManagementConfig {
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,
             max_route_bytes: section.max_route_bytes,
+            state_file: section.state_file.clone(),
             ..Default::default()
         })
     }

@@ -11,4 +11,5 @@ mod hostile;
 mod keys;
 mod manager;
 mod precedence;
+mod restart;
 mod routes;

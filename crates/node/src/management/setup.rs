@@ -16,8 +16,9 @@ impl ManagementConfig {
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let section = &config.management;
         let authority = |is_for_neighbours: bool| {
+            // A key for neighbours only says nothing about the applications of this host.
             let concerned = config.authorize.iter().filter(|section| {
-                !is_for_neighbours || section.modules.iter().any(|module| module == "localhop")
+                section.modules.iter().any(|module| (module == "localhop") == is_for_neighbours)
             });
             let keys: Vec<_> = concerned.map(trusted_key).collect::<Result<_, _>>()?;
             Ok::<_, ConfigError>(match keys.is_empty() {
@@ -58,4 +59,28 @@ fn read_certificate(path: &Path) -> Result<Certificate, String> {
     let packets = trust::text::packets_in(&file).map_err(|error| error.to_string())?;
     let first = packets.first().ok_or("there is no certificate in it")?;
     Certificate::decode(first).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_for_neighbours_only_leaves_local_applications_as_they_are() {
+        let folder = std::env::temp_dir().join(format!("cairn-setup-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let missing = folder.join("none.cert");
+        let read = |modules: &str| {
+            let text = format!(
+                "[management]\nlocalhop = true\n[[authorize]]\ncertificate = {missing:?}\nmodules = [{modules}]\n"
+            );
+            ManagementConfig::read(&Config::read(&text).unwrap())
+        };
+        // Whose certificate is read shows whom the section concerns.
+        assert!(read("\"localhop\"").is_err() && read("\"rib\"").is_err());
+        let text = "[management]\nlocalhop = false\n[[authorize]]\ncertificate = \"none\"\nmodules = [\"localhop\"]\n";
+        let config = Config::read(text).unwrap();
+        assert!(matches!(ManagementConfig::read(&config).unwrap().localhost, Authority::Anyone));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -9,6 +9,7 @@ use packet::time::Duration;
 use packet::{Dialect, Name};
 
 use super::limits;
+use super::patterns::Selection;
 use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
@@ -38,6 +39,8 @@ impl Wanted {
     /// Understands a configuration.
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
         limits::check(config)?;
+        Selection::read("multicast", &config.multicast.interfaces, &config.multicast.exclude)?;
+        Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
         let content_store = content_store(&config.content_store)?;
         let strategies = config.strategies.iter().map(|choice| {
             let prefix = name("strategy.prefix", &choice.prefix)?;

@@ -15,6 +15,8 @@ impl ManagementConfig {
     /// A certificate that cannot be read, or a module that does not exist.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let section = &config.management;
+        // All of them, whomever they concern: a file that is missing is a mistake.
+        config.authorize.iter().try_for_each(|section| trusted_key(section).map(drop))?;
         let authority = |is_for_neighbours: bool| {
             // A key for neighbours only says nothing about the applications of this host.
             let concerned = config.authorize.iter().filter(|section| {
@@ -63,24 +65,34 @@ fn read_certificate(path: &Path) -> Result<Certificate, String> {
 
 #[cfg(test)]
 mod tests {
+    use packet::Component;
+    use trust::certificate::{names, self_signed};
+    use trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod};
+
     use super::*;
 
     #[test]
     fn a_key_for_neighbours_only_leaves_local_applications_as_they_are() {
-        let folder = std::env::temp_dir().join(format!("cairn-setup-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let missing = folder.join("none.cert");
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        let key_name = names::key_name(&"/hub".parse().unwrap(), Component::generic(b"1")).unwrap();
+        let validity =
+            ValidityPeriod { not_before: UnixTime::from_secs(1), not_after: UnixTime::from_secs(9) };
+        let certificate =
+            self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(1), validity).unwrap();
+        let path = std::env::temp_dir().join(format!("cairn-setup-{}.cert", std::process::id()));
+        std::fs::write(&path, certificate.data().wire()).unwrap();
         let read = |modules: &str| {
-            let text = format!(
-                "[management]\nlocalhop = true\n[[authorize]]\ncertificate = {missing:?}\nmodules = [{modules}]\n"
-            );
-            ManagementConfig::read(&Config::read(&text).unwrap())
+            let head = "[management]\nlocalhop = true\n[[authorize]]\n";
+            let text = format!("{head}certificate = {path:?}\nmodules = [{modules}]\n");
+            let read = ManagementConfig::read(&Config::read(&text).unwrap()).unwrap();
+            let is_open = |authority: &Authority| matches!(authority, Authority::Anyone);
+            (is_open(&read.localhost), read.localhop.as_ref().is_some_and(is_open))
         };
-        // Whose certificate is read shows whom the section concerns.
-        assert!(read("\"localhop\"").is_err() && read("\"rib\"").is_err());
-        let text = "[management]\nlocalhop = false\n[[authorize]]\ncertificate = \"none\"\nmodules = [\"localhop\"]\n";
-        let config = Config::read(text).unwrap();
-        assert!(matches!(ManagementConfig::read(&config).unwrap().localhost, Authority::Anyone));
-        std::fs::remove_dir_all(folder).unwrap();
+        assert_eq!(read("\"localhop\""), (true, false));
+        assert_eq!(read("\"rib\""), (false, true));
+        assert_eq!(read("\"rib\", \"localhop\""), (false, false));
+        std::fs::remove_file(&path).unwrap();
+        let missing = "[[authorize]]\ncertificate = \"none\"\nmodules = [\"localhop\"]\n";
+        assert!(ManagementConfig::read(&Config::read(missing).unwrap()).is_err());
     }
 }

@@ -19,7 +19,7 @@ use crate::config::{Config, ConfigError};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, CreateFace,
     CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus,
-    RouteStatus, StrategyChoice, UpdateFaceError,
+    RouteStatus, Shown, StrategyChoice, UpdateFaceError,
 };
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Message, Task};
@@ -107,8 +107,12 @@ impl Node {
         let (task_sender, tasks) = sync_channel(TASKS);
         let (messages, message_receiver) = sync_channel(MESSAGES);
         let application_counters = Arc::default();
-        let remote =
-            RemoteControl { tasks: task_sender, waker: waker.clone(), application: application_counters };
+        let remote = RemoteControl {
+            tasks: task_sender,
+            waker: waker.clone(),
+            application: application_counters,
+            shown: Shown::default(),
+        };
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
@@ -187,6 +191,8 @@ impl Node {
     /// A configuration that makes no sense, of which nothing is taken over; or something that could not be had, such as a face
     /// or a socket for metrics: what stands before it has been taken over.
     pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
+        // All of it, certificates included: what a restart would refuse is refused now.
+        config.check()?;
         let wanted = Wanted::read(config)?;
         let (settings, store) = (wanted.settings.clone(), wanted.content_store);
         self.remote.call(move |plane| {
@@ -262,6 +268,8 @@ pub struct RemoteControl {
     waker: Arc<OwnedFd>,
     /// What the application has counted so far.
     application: Arc<Mutex<Vec<(&'static str, u64)>>>,
+    /// What is known of faces here and not in the data plane.
+    shown: Shown,
 }
 
 impl RemoteControl {
@@ -335,11 +343,19 @@ impl RemoteControl {
 
 impl NodeControl for RemoteControl {
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        self.call(move |plane| plane.create_face(&request)).unwrap_or(Err(CreateFaceError::ShuttingDown))
+        let made = self.call(move |plane| plane.create_face(&request));
+        match made.unwrap_or(Err(CreateFaceError::ShuttingDown)) {
+            Ok(face) => Ok(self.shown.face(face)),
+            Err(CreateFaceError::Exists(face)) => {
+                Err(CreateFaceError::Exists(Box::new(self.shown.face(*face))))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
-        self.call(move |plane| plane.update_face(face, changes)).unwrap_or(Err(UpdateFaceError::ShuttingDown))
+        let updated = self.call(move |plane| plane.update_face(face, changes));
+        updated.unwrap_or(Err(UpdateFaceError::ShuttingDown)).map(|face| self.shown.face(face))
     }
 
     fn destroy_face(&mut self, face: FaceId) -> bool {
@@ -352,10 +368,11 @@ impl NodeControl for RemoteControl {
     }
 
     fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
-        if face == INTERNAL_FACE {
-            return self.call(|plane| plane.internal_face_status());
-        }
-        self.call(move |plane| plane.face_status(face)).flatten()
+        let status = match face {
+            INTERNAL_FACE => self.call(|plane| plane.internal_face_status()),
+            _ => self.call(move |plane| plane.face_status(face)).flatten(),
+        };
+        status.map(|face| self.shown.face(face))
     }
 
     fn faces(&mut self) -> Vec<FaceStatus> {
@@ -364,7 +381,7 @@ impl NodeControl for RemoteControl {
             let from = FaceId(all.last().map_or(INTERNAL_FACE.0, |face| face.id.0.saturating_add(1)));
             match self.call(move |plane| plane.face_page(from)) {
                 Some(page) if !page.is_empty() => all.extend(page),
-                _ => return all,
+                _ => return self.shown.faces(all),
             }
         }
     }
@@ -423,11 +440,11 @@ impl NodeControl for RemoteControl {
     }
 
     fn configure_content_store(&mut self, changes: ContentStoreChanges) -> ContentStoreStatus {
-        self.call(move |plane| plane.configure_content_store(changes)).unwrap_or(NOTHING_KEPT)
+        self.call(move |plane| plane.configure_content_store(changes)).unwrap_or(ContentStoreStatus::NOTHING)
     }
 
     fn content_store(&mut self) -> ContentStoreStatus {
-        self.call(|plane| plane.content_store()).unwrap_or(NOTHING_KEPT)
+        self.call(|plane| plane.content_store()).unwrap_or(ContentStoreStatus::NOTHING)
     }
 
     fn erase_cached(&mut self, dialect: Dialect, prefix: &Name, limit: usize) -> usize {
@@ -461,17 +478,6 @@ impl NodeControl for RemoteControl {
         })
     }
 }
-
-const NOTHING_KEPT: ContentStoreStatus = ContentStoreStatus {
-    max_entries: 0,
-    max_bytes: 0,
-    admit: false,
-    serve: false,
-    entries: 0,
-    bytes: 0,
-    hits: 0,
-    misses: 0,
-};
 
 /// The control thread: gives the application what the data plane says, and the data plane what the application answers.
 struct ControlLoop {
@@ -509,13 +515,20 @@ impl ControlLoop {
     fn handle(&mut self, now: crate::control::Now, message: Message) {
         match message {
             Message::Interest(interest, from) => {
+                self.remote.shown.note_got(interest.wire().len());
                 self.application.handle_interest(now, &mut self.remote, &interest, from);
             }
-            Message::Data(data) => self.application.handle_data(now, &mut self.remote, &data),
+            Message::Data(data) => {
+                self.remote.shown.note_got(data.wire().len());
+                self.application.handle_data(now, &mut self.remote, &data);
+            }
             Message::Nack(interest, reason) => {
                 self.application.handle_nack(now, &mut self.remote, &interest, reason);
             }
-            Message::Face(event) => self.application.handle_face_event(now, &mut self.remote, &event),
+            Message::Face(event) => {
+                let event = self.remote.shown.event(*event);
+                self.application.handle_face_event(now, &mut self.remote, &event);
+            }
             Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
             Message::Configured(routes) => {
                 self.application.handle_configured_routes(now, &mut self.remote, &routes);
@@ -530,11 +543,13 @@ impl ControlLoop {
 
     fn send(&mut self) {
         while let Some(question) = self.application.poll_question() {
+            self.remote.shown.note_sent(question.interest.wire().len());
             if self.remote.post(Box::new(move |plane| plane.ask_internal(&question))).is_none() {
                 return;
             }
         }
         while let Some(data) = self.application.poll_data() {
+            self.remote.shown.note_sent(data.wire().len());
             let sent = self.remote.post(Box::new(move |plane| plane.receive_internal(&data)));
             if sent.is_none() {
                 return;

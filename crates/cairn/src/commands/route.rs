@@ -58,8 +58,8 @@ enum RouteCommand {
         prefix: Name,
         /// The face, by number or by the address of its peer.
         face: FaceName,
-        /// Smaller is better.
-        #[arg(long, default_value_t = 0)]
+        /// Smaller is better. Applications register at 0, so with the default they are asked first.
+        #[arg(long, default_value_t = 10)]
         cost: u64,
         /// Who makes the route: app, client, static … or a number.
         #[arg(long, value_parser = origin, default_value = "static")]

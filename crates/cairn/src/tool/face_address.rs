@@ -84,13 +84,16 @@ pub(crate) fn canonical(text: &str) -> Result<String, ToolError> {
         _ => return Ok(text.parse::<FaceUri>().map_or_else(|_| text.to_owned(), |uri| uri.to_string())),
     };
     let (host, port) = split_port(rest).ok_or_else(|| wrong("this is no host and port".to_owned()))?;
-    let addresses = (host, port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
+    let host = host.replacen("%25", "%", 1);
+    let addresses = (host.as_str(), port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
     let mut fitting: Vec<SocketAddr> =
         addresses.filter(|address| wants_v6.is_none_or(|v6| address.is_ipv6() == v6)).collect();
     // Without a wish, IPv4 goes first: it is what other tools choose.
     fitting.sort_by_key(SocketAddr::is_ipv6);
     let address = fitting.first().ok_or_else(|| wrong("the host has no such address".to_owned()))?;
-    Ok(format!("{protocol}{}://{address}", if address.is_ipv6() { 6 } else { 4 }))
+    // With the name of the interface where the address is link-local, as forwarders write it.
+    let uri = if protocol == "udp" { FaceUri::Udp(*address) } else { FaceUri::Tcp(*address) };
+    Ok(uri.to_string())
 }
 
 /// Host and port; the default port if none is given. Addresses of IPv6 stand in brackets.
@@ -121,6 +124,8 @@ mod tests {
             ("tcp6://[2001:0db8::1]:1", "tcp6://[2001:db8::1]:1"),
             ("tcp4://localhost", "tcp4://127.0.0.1:6363"),
             ("ether://[01:00:5E:00:17:AA]", "ether://[01:00:5e:00:17:aa]"),
+            ("udp6://[fe80::1%lo]", "udp6://[fe80::1%lo]:6363"),
+            ("udp://[fe80::1%25lo]:6363", "udp6://[fe80::1%lo]:6363"),
             ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
             ("something://new", "something://new"),
         ] {

@@ -21,6 +21,16 @@ impl ParameterError {
     }
 }
 
+/// What is wrong with a parameter that a strategy does not have.
+const UNKNOWN: &str = "is not known to this strategy";
+
+impl ParameterError {
+    /// Whether the strategy has no such parameter, whatever its value.
+    pub fn is_of_unknown_key(&self) -> bool {
+        self.problem == UNKNOWN
+    }
+}
+
 /// Parameters not yet taken by the strategy they are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parameters {
@@ -73,7 +83,7 @@ impl Parameters {
     /// Fails if a parameter is left that nobody took.
     pub(super) fn finish(self) -> Result<(), ParameterError> {
         match self.pairs.first() {
-            Some((key, _)) => Err(ParameterError::new(key, "is not known to this strategy")),
+            Some((key, _)) => Err(ParameterError::new(key, UNKNOWN)),
             None => Ok(()),
         }
     }

@@ -4,6 +4,7 @@
 //! out of date. A key that does not exist is an error that names the line and what may have been meant.
 
 mod check;
+mod from_nfd;
 mod impairment;
 mod read;
 mod restart;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use section::section;
 use serde::{Deserialize, Serialize};
 
+pub use from_nfd::{Converted, from_nfd};
 pub use impairment::{ImpairedDirection, ImpairmentSection};
 pub use read::ConfigError;
 
@@ -123,8 +125,11 @@ section! {
 section! {
     /// UDP multicast: one face for each interface and family.
     MulticastConfig {
-        /// Interfaces by name, or "*" for all that are up and can multicast. Empty turns multicast off.
+        /// Interfaces: a name, a pattern such as "en*", an Ethernet address, a network such as 192.0.2.0/24, or "*". What is no
+        /// name means interfaces that are up and can multicast. Empty turns multicast off.
         interfaces: Vec<String> = Vec::new(),
+        /// Interfaces, in the same words, that are left out nevertheless.
+        exclude: Vec<String> = Vec::new(),
         /// The IPv4 group and port.
         group_v4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(224, 0, 23, 170)), 56_363),
         /// The IPv6 group and port. ndnd uses `[ff02::114]:56363`.
@@ -169,8 +174,10 @@ section! {
 section! {
     /// Ethernet without IP. Needs the capability CAP_NET_RAW.
     EthernetConfig {
-        /// Interfaces by name. Empty turns Ethernet off.
+        /// Interfaces, in the same words as those of [multicast]. Empty turns Ethernet off.
         interfaces: Vec<String> = Vec::new(),
+        /// Interfaces, in the same words, that are left out nevertheless.
+        exclude: Vec<String> = Vec::new(),
         /// Whether each interface gets a face to the multicast group 01:00:5e:00:17:aa.
         multicast: bool = true,
         /// Whether strangers get a face when they send something.
@@ -187,6 +194,9 @@ section! {
         max_routes: usize = 65_536,
         /// Bytes that the names and announcements of these routes may take.
         max_route_bytes: usize = 64 << 20,
+        /// A file that keeps routes of origin static, as `cairn route add` and `nfdc route add` give them, and the faces they
+        /// lead by, over a restart. The node must be able to make files in its folder. Left out, such routes end with the node.
+        state_file: Option<PathBuf> = None,
     }
 }
 
@@ -221,8 +231,9 @@ pub struct FaceSection {
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,
-    /// The cost of these routes.
-    #[serde(default)]
+    /// The cost of these routes. With the default an application of this host that registers the very same prefix is asked
+    /// first.
+    #[serde(default = "configured_cost")]
     pub cost: u64,
     /// How bad the link to there is made on purpose, for tests and measurements.
     pub impairment: Option<ImpairmentSection>,
@@ -241,6 +252,10 @@ pub struct AuthorizeSection {
     /// certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
+}
+
+fn configured_cost() -> u64 {
+    10
 }
 
 fn all_local_modules() -> Vec<String> {

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use rustix::net::{AddressFamily, SocketType};
 use thiserror::Error;
 
 /// One end of a face in canonical form: numeric addresses, ports always present.
@@ -106,7 +108,7 @@ impl fmt::Display for FaceUri {
             FaceUri::Udp(address)
             | FaceUri::Tcp(address)
             | FaceUri::WebSocket(address)
-            | FaceUri::WebSocketClient(address) => write!(f, "{address}"),
+            | FaceUri::WebSocketClient(address) => write_address(f, address),
             FaceUri::Unix(path) => write!(f, "{}", path.display()),
             FaceUri::FileDescriptor(number) => write!(f, "{number}"),
             FaceUri::Ethernet(address) => write!(f, "[{address}]"),
@@ -114,6 +116,27 @@ impl fmt::Display for FaceUri {
             FaceUri::Internal => Ok(()),
         }
     }
+}
+
+/// Writes an address as NFD does: the scope of a link-local one is the name of its interface.
+fn write_address(f: &mut fmt::Formatter<'_>, address: &SocketAddr) -> fmt::Result {
+    match address {
+        SocketAddr::V6(v6) if v6.scope_id() != 0 => match interface_name(v6.scope_id()) {
+            Some(name) => write!(f, "[{}%{name}]:{}", v6.ip(), v6.port()),
+            // The interface is gone.
+            None => write!(f, "{address}"),
+        },
+        _ => write!(f, "{address}"),
+    }
+}
+
+/// A socket to ask the system about interfaces with, in the network namespace of this thread.
+fn asking() -> Option<OwnedFd> {
+    rustix::net::socket(AddressFamily::INET, SocketType::DGRAM, None).ok()
+}
+
+fn interface_name(index: u32) -> Option<String> {
+    rustix::net::netdevice::index_to_name(asking()?, index).ok()
 }
 
 impl FromStr for FaceUri {
@@ -168,19 +191,26 @@ fn socket_address(text: &str, scheme: &str, rest: &str) -> Result<SocketAddr, Fa
     }
 }
 
-/// Also reads the name of an interface as the scope of a link-local address, which the standard library does not.
+/// Also reads the name of an interface as the scope of a link-local address, which the standard library does not; as in
+/// NFD, the percent sign may be escaped.
 fn parse_address(text: &str) -> Option<SocketAddr> {
     if let Ok(address) = text.parse() {
         return Some(address);
     }
+    let unescaped = text.replacen("%25", "%", 1);
+    if let Ok(address) = unescaped.parse() {
+        // Interface 5 of the system, or one that is called 255: the longer text is read as it stands.
+        return Some(address);
+    }
+    let text = unescaped.as_str();
     let (inside, port) = text.strip_prefix('[')?.split_once("]:")?;
     let (ip, scope) = inside.split_once('%')?;
     let ip: Ipv6Addr = ip.parse().ok()?;
     if !is_device_name(scope) || scope.contains('.') && scope.starts_with('.') {
         return None;
     }
-    let index = std::fs::read_to_string(format!("/sys/class/net/{scope}/ifindex")).ok()?;
-    Some(SocketAddr::V6(SocketAddrV6::new(ip, port.parse().ok()?, 0, index.trim().parse().ok()?)))
+    let index = rustix::net::netdevice::name_to_index(asking()?, scope).ok()?;
+    Some(SocketAddr::V6(SocketAddrV6::new(ip, port.parse().ok()?, 0, index)))
 }
 
 #[cfg(test)]
@@ -192,7 +222,8 @@ mod tests {
         for text in [
             "udp4://192.0.2.1:6363",
             "udp6://[2001:db8::1]:6363",
-            "udp6://[fe80::1%3]:6363",
+            "udp6://[fe80::1%lo]:6363",
+            "udp6://[fe80::1%4294967295]:6363",
             "tcp4://127.0.0.1:6363",
             "tcp6://[::1]:1",
             "unix:///run/nfd/nfd.sock",
@@ -239,8 +270,18 @@ mod tests {
 
     #[test]
     fn the_scope_of_a_link_local_address_may_be_the_name_of_an_interface() {
-        let index = std::fs::read_to_string("/sys/class/net/lo/ifindex").unwrap();
-        let uri: FaceUri = "udp6://[fe80::1%lo]:6363".parse().unwrap();
-        assert_eq!(uri.to_string(), format!("udp6://[fe80::1%{}]:6363", index.trim()));
+        let index = rustix::net::netdevice::name_to_index(asking().unwrap(), "lo").unwrap();
+        for text in [
+            "udp6://[fe80::1%lo]:6363".to_owned(),
+            "udp6://[fe80::1%25lo]:6363".to_owned(),
+            format!("udp6://[fe80::1%{index}]:6363"),
+        ] {
+            let uri: FaceUri = text.parse().unwrap();
+            assert_eq!(uri.to_string(), "udp6://[fe80::1%lo]:6363", "{text}");
+        }
+        for text in ["udp6://[fe80::1%no-such-device]:6363", "udp6://[fe80::1%]:6363", "udp6://[fe80::1%25]x"]
+        {
+            assert!(text.parse::<FaceUri>().is_err(), "{text}");
+        }
     }
 }

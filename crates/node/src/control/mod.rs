@@ -16,6 +16,7 @@
 
 mod face;
 mod face_uri;
+mod shown;
 mod tables;
 mod unmanaged;
 
@@ -29,6 +30,7 @@ pub use face::{
     FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
 };
 pub use face_uri::{FaceUri, FaceUriError, MacAddress};
+pub(crate) use shown::Shown;
 pub use tables::{ContentStoreChanges, ContentStoreStatus, NodeStatus, RouteStatus, StrategyChoice};
 pub use unmanaged::Unmanaged;
 

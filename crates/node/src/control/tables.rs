@@ -64,6 +64,20 @@ pub struct ContentStoreStatus {
     pub misses: u64,
 }
 
+impl ContentStoreStatus {
+    /// That of a node that has ended.
+    pub(crate) const NOTHING: Self = ContentStoreStatus {
+        max_entries: 0,
+        max_bytes: 0,
+        admit: false,
+        serve: false,
+        entries: 0,
+        bytes: 0,
+        hits: 0,
+        misses: 0,
+    };
+}
+
 /// The node as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeStatus {

@@ -1,6 +1,6 @@
 //! Who may give commands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use management::{Command, CommandSignature, Reach};
@@ -64,6 +64,21 @@ impl Authority {
     /// Commands of keys that `verifier` accepts.
     pub fn of_keys(verifier: Box<dyn VerifyCommand>) -> Self {
         Authority::Keys(verifier, ReplayGuard::default())
+    }
+
+    /// The node starts: see [`ReplayGuard::start`].
+    pub(super) fn start(&mut self, now: Now, last_ms: u64) {
+        if let Authority::Keys(_, guard) = self {
+            guard.start(now, last_ms);
+        }
+    }
+
+    /// The latest time in a command that was obeyed and is ahead of now, once.
+    pub(super) fn take_time_ahead(&mut self) -> Option<u64> {
+        match self {
+            Authority::Anyone => None,
+            Authority::Keys(_, guard) => guard.ahead_ms.take(),
+        }
     }
 
     /// Whether `interest` is to be obeyed.
@@ -138,51 +153,125 @@ fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameR
     }
 }
 
-/// Refuses commands that were given before: the time in a signature must be near to now, and later than that of the last
-/// command by the same key.
+/// Refuses commands that were given before.
 ///
-/// At the limit the key that was not used for longest is forgotten. Its old commands are still refused once they are
-/// older than the grace period.
+/// The time in a signature must be near to now, later than the start of the node, and later than what is remembered of its
+/// key. Times ahead of now count one by one and not as the last one, so that a clock that was ahead and is put right locks
+/// nobody out. When the node's own clock is put back, what is remembered lies in the future: then only the very times that
+/// were used are refused.
+///
+/// At the limit the key that was not used for longest is forgotten, and its last time counts for all keys of which nothing
+/// is remembered.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayGuard {
-    /// Time in the last command by each key, and when it came.
-    last: BTreeMap<Name, (u64, Instant)>,
+    keys: BTreeMap<Name, History>,
+    /// For keys of which nothing is remembered: times up to this are those of commands from before.
+    least_ms: u64,
+    /// The latest time ahead of now that has not been asked for.
+    ahead_ms: Option<u64>,
+}
+
+/// What is remembered of a key.
+#[derive(Clone, Debug)]
+struct History {
+    /// All times up to this are refused.
+    until_ms: u64,
+    /// The latest times that were used.
+    recent_ms: BTreeSet<u64>,
+    used: Instant,
 }
 
 impl ReplayGuard {
-    /// How far the time in a command may be from now, in milliseconds.
+    /// How old a command may be, in milliseconds.
     pub const GRACE_MS: u64 = 120_000;
+    /// How far ahead of now the time in a command may be, in milliseconds.
+    pub const AHEAD_MS: u64 = 10_000;
     /// Keys remembered.
     pub const MAX_KEYS: usize = 1000;
+    /// Times remembered of each one by one.
+    pub const MAX_RECENT: usize = 64;
     /// How long a key is remembered that is not used.
     pub const KEY_LIFETIME: Duration = Duration::from_secs(3600);
 
+    /// The node starts now: commands from before have been obeyed, or not, by the one before it. `last_ms` is the latest
+    /// time that it has seen, if that is known.
+    pub(super) fn start(&mut self, now: Now, last_ms: u64) {
+        let last_ms = last_ms.min(now.unix_millis.saturating_add(Self::AHEAD_MS));
+        self.least_ms = self.least_ms.max(now.unix_millis).max(last_ms);
+    }
+
     /// Gives the time in a command that is new.
-    fn check(&self, now: Now, key: NameRef<'_>, signature: &CommandSignature<'_>) -> Result<u64, Refusal> {
+    fn check(
+        &mut self,
+        now: Now,
+        key: NameRef<'_>,
+        signature: &CommandSignature<'_>,
+    ) -> Result<u64, Refusal> {
         let refuse = |reason: &str| Err(Refusal::Unauthorized(reason.to_owned()));
         let Some(time_ms) = signature.time_ms else { return refuse("the signature does not say its time") };
-        if now.unix_millis.abs_diff(time_ms) > Self::GRACE_MS {
-            return refuse("the time in the signature is more than two minutes off");
+        if now.unix_millis.saturating_sub(time_ms) > Self::GRACE_MS {
+            return refuse("the time in the signature is more than two minutes ago; compare the clocks");
         }
-        let last = self.last.get(&key.to_name());
-        let last = last.filter(|(_, used)| now.monotonic.saturating_since(*used) <= Self::KEY_LIFETIME);
-        match last {
-            Some((last_ms, _)) if time_ms <= *last_ms => {
-                refuse("the time in the signature is not later than in the last command")
-            }
-            _ => Ok(time_ms),
+        if time_ms.saturating_sub(now.unix_millis) > Self::AHEAD_MS {
+            return refuse("the time in the signature is more than ten seconds ahead; compare the clocks");
         }
+        // The clock was put back since the start.
+        if self.least_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
+            self.least_ms = now.unix_millis;
+        }
+        let history = self.keys.get_mut(&key.to_name());
+        let history =
+            history.filter(|history| now.monotonic.saturating_since(history.used) <= Self::KEY_LIFETIME);
+        let Some(history) = history else {
+            return match time_ms <= self.least_ms {
+                true => refuse("the time in the signature is before the start of this node; sign anew"),
+                false => Ok(time_ms),
+            };
+        };
+        history.catch_up(now);
+        if time_ms <= history.until_ms || history.recent_ms.contains(&time_ms) {
+            return refuse("the time in the signature is not later than in the last command");
+        }
+        Ok(time_ms)
     }
 
     fn remember(&mut self, now: Now, key: NameRef<'_>, time_ms: u64) {
         let key = key.to_name();
-        if !self.last.contains_key(&key) && self.last.len() >= Self::MAX_KEYS {
-            let oldest = self.last.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| key.clone());
-            if let Some(oldest) = oldest {
-                self.last.remove(&oldest);
+        if !self.keys.contains_key(&key) && self.keys.len() >= Self::MAX_KEYS {
+            let oldest = self.keys.iter().min_by_key(|(_, history)| history.used).map(|(key, _)| key.clone());
+            if let Some(forgotten) = oldest.and_then(|oldest| self.keys.remove(&oldest)) {
+                let last_ms = forgotten.recent_ms.last().copied().unwrap_or(0).max(forgotten.until_ms);
+                self.least_ms = self.least_ms.max(last_ms.min(now.unix_millis));
             }
         }
-        self.last.insert(key, (time_ms, now.monotonic));
+        let until_ms = self.least_ms;
+        let history = self.keys.entry(key).or_insert_with(|| History {
+            until_ms,
+            recent_ms: BTreeSet::new(),
+            used: now.monotonic,
+        });
+        if time_ms > now.unix_millis {
+            self.ahead_ms = self.ahead_ms.max(Some(time_ms));
+        }
+        history.used = now.monotonic;
+        history.recent_ms.insert(time_ms);
+        history.catch_up(now);
+    }
+}
+
+impl History {
+    /// What was ahead and is no more counts as the last time.
+    fn catch_up(&mut self, now: Now) {
+        // The clock was put back.
+        if self.until_ms > now.unix_millis.saturating_add(ReplayGuard::AHEAD_MS) {
+            self.until_ms = now.unix_millis;
+        }
+        let past = self.recent_ms.range(..=now.unix_millis).next_back().copied();
+        self.until_ms = self.until_ms.max(past.unwrap_or(0));
+        while self.recent_ms.len() > ReplayGuard::MAX_RECENT {
+            // Of more than there is room for, the rest counts from the earliest on.
+            self.until_ms = self.until_ms.max(self.recent_ms.pop_first().unwrap_or(0));
+        }
     }
 }
 
@@ -278,7 +367,7 @@ mod tests {
         // Another key has a time of its own.
         assert_eq!(check(&mut authority, 1, &command("/bob/KEY/1", Some(NOW_MS - 5), true)), Ok(()));
         assert!(refused(check(&mut authority, 121, &command("/carol/KEY/1", Some(NOW_MS), true))), "too old");
-        let early = command("/carol/KEY/1", Some(NOW_MS + 121_001), true);
+        let early = command("/carol/KEY/1", Some(NOW_MS + 11_001), true);
         assert!(refused(check(&mut authority, 1, &early)), "too early");
         assert!(refused(check(&mut authority, 1, &command("/carol/KEY/1", None, true))), "no time");
         // What is forged does not count as the last command.
@@ -312,8 +401,93 @@ mod tests {
             assert_eq!(authority.check(at, Command::RibRegister, Reach::Localhost, &interest), Ok(()));
         }
         let Authority::Keys(_, guard) = &authority else { panic!("made of keys") };
-        assert_eq!(guard.last.len(), ReplayGuard::MAX_KEYS);
-        assert!(!guard.last.contains_key(&"/k/19".parse::<Name>().unwrap()));
-        assert!(guard.last.contains_key(&"/k/20".parse::<Name>().unwrap()));
+        assert_eq!(guard.keys.len(), ReplayGuard::MAX_KEYS);
+        assert!(!guard.keys.contains_key(&"/k/19".parse::<Name>().unwrap()));
+        assert!(guard.keys.contains_key(&"/k/20".parse::<Name>().unwrap()));
+    }
+
+    #[test]
+    fn a_command_of_a_forgotten_key_is_not_obeyed_again() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let victim = command("/victim/KEY/1", Some(NOW_MS), true);
+        assert_eq!(check(&mut authority, 0, &victim), Ok(()));
+        for number in 0..ReplayGuard::MAX_KEYS {
+            let other = command(&format!("/k/{number}"), Some(NOW_MS + 1000), true);
+            assert_eq!(check(&mut authority, 1, &other), Ok(()));
+        }
+        assert!(check(&mut authority, 1, &victim).is_err());
+    }
+
+    #[test]
+    fn a_command_from_before_the_start_is_not_obeyed_again_and_one_from_after_it_is() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        authority.start(now(10), 0);
+        for seconds in [0, 9, 10] {
+            let old = command("/alice/KEY/1", Some(NOW_MS + seconds * 1000), true);
+            assert!(check(&mut authority, 11, &old).is_err(), "{seconds}");
+        }
+        let new = command("/alice/KEY/1", Some(NOW_MS + 10_001), true);
+        assert_eq!(check(&mut authority, 11, &new), Ok(()));
+        // One whose clock was ahead has been seen by the node before: it wrote down up to when.
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        authority.start(now(10), NOW_MS + 15_000);
+        let ahead = command("/alice/KEY/1", Some(NOW_MS + 14_000), true);
+        assert!(check(&mut authority, 11, &ahead).is_err());
+        // However far ahead it says, it does not lock anybody out for long.
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        authority.start(now(10), u64::MAX);
+        assert_eq!(check(&mut authority, 21, &command("/alice/KEY/1", Some(NOW_MS + 21_000), true)), Ok(()));
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_and_is_put_right_locks_its_owner_out_for_no_second() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let ahead = command("/alice/KEY/1", Some(NOW_MS + 9000), true);
+        assert_eq!(check(&mut authority, 0, &ahead), Ok(()));
+        let right = command("/alice/KEY/1", Some(NOW_MS + 1000), true);
+        assert_eq!(check(&mut authority, 1, &right), Ok(()));
+        // And neither is obeyed again, now or when its time has come.
+        for seconds in [1, 9, 10, 60] {
+            assert!(check(&mut authority, seconds, &ahead).is_err(), "{seconds}");
+            assert!(check(&mut authority, seconds, &right).is_err(), "{seconds}");
+        }
+    }
+
+    #[test]
+    fn when_the_node_s_own_clock_is_put_back_keys_go_on_and_what_was_used_stays_used() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        authority.start(now(3600), 0);
+        let wrong = command("/alice/KEY/1", Some(NOW_MS + 3_600_001), true);
+        assert_eq!(check(&mut authority, 3601, &wrong), Ok(()));
+        // An hour back, while a second has passed.
+        let put_right =
+            |seconds: u64| Now { monotonic: Instant::from_secs(3612), unix_millis: NOW_MS + seconds * 1000 };
+        let right = command("/alice/KEY/1", Some(NOW_MS + 2001), true);
+        let asked = |authority: &mut Authority, seconds, interest: &Interest| {
+            authority.check(put_right(seconds), Command::RibRegister, Reach::Localhost, interest)
+        };
+        assert_eq!(asked(&mut authority, 2, &right), Ok(()));
+        assert_eq!(
+            asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 2000), true)),
+            Err(Refusal::Unauthorized(
+                "the time in the signature is before the start of this node; sign anew".to_owned()
+            ))
+        );
+        assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 2001), true)), Ok(()));
+        assert!(asked(&mut authority, 3595, &wrong).is_err(), "its time comes a second time");
+    }
+
+    #[test]
+    fn many_commands_by_a_clock_ahead_are_obeyed_once_each() {
+        let mut authority = Authority::of_keys(Box::new(Friend));
+        let commands: Vec<_> = (0..3 * ReplayGuard::MAX_RECENT as u64)
+            .map(|number| command("/alice/KEY/1", Some(NOW_MS + 5000 + number), true))
+            .collect();
+        for interest in &commands {
+            assert_eq!(check(&mut authority, 0, interest), Ok(()));
+        }
+        for interest in &commands {
+            assert!(check(&mut authority, 1, interest).is_err());
+        }
     }
 }

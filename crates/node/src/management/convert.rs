@@ -40,6 +40,41 @@ pub(super) fn face_status(face: &control::FaceStatus) -> FaceStatus {
     }
 }
 
+/// The number under which tools know the content store.
+pub(super) const CONTENT_STORE_FACE: u64 = 254;
+/// The number of the face by which nothing goes.
+const NULL_FACE: u64 = 255;
+
+/// Two faces that NFD lists because Data from its content store, and what goes nowhere, are said to come and go by them.
+pub(super) fn faces_without_peer() -> [FaceStatus; 2] {
+    [(CONTENT_STORE_FACE, "contentstore://"), (NULL_FACE, "null://")].map(|(face_id, uri)| FaceStatus {
+        face_id,
+        uri: uri.to_owned(),
+        local_uri: uri.to_owned(),
+        expiration_period_ms: None,
+        scope: management::FaceScope::Local,
+        persistency: FacePersistency::Permanent,
+        link_type: management::LinkType::PointToPoint,
+        base_congestion_marking_interval_ns: None,
+        default_congestion_threshold_bytes: None,
+        mtu_bytes: None,
+        in_interests: 0,
+        in_data: 0,
+        in_nacks: 0,
+        out_interests: 0,
+        out_data: 0,
+        out_nacks: 0,
+        in_bytes: 0,
+        out_bytes: 0,
+        flags: FaceFlags::NONE,
+    })
+}
+
+/// Whether a face is one of the node's own, which nobody makes or destroys.
+pub(super) fn is_own_face(number: u64) -> bool {
+    number <= NULL_FACE && number > 0
+}
+
 /// What happened to a face as a notification has it.
 pub(super) fn face_event(event: &control::FaceEvent) -> FaceEventNotification {
     let face = &event.face;

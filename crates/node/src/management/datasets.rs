@@ -10,7 +10,7 @@ use packet::{ComponentKind, Dialect, Interest, Name};
 
 use super::rib::Route;
 use super::{NfdManagement, convert};
-use crate::control::{NodeControl, NodeStatus, Now};
+use crate::control::{FaceUri, NodeControl, NodeStatus, Now};
 
 /// How long a dataset is the latest for each of its segments, at most [`FRESHNESS`]. Large ones take long to make and to fetch, so several who
 /// ask at once get the same; a small one costs so little that whoever asks twice sees what has happened in between.
@@ -76,6 +76,10 @@ impl NfdManagement {
                     .and_then(|name| name.parameter())
                     .and_then(|component| FaceQueryFilter::decode(component.value).ok())
                     .ok_or_else(|| ControlResponse::error(StatusCode::BadParameters, "Malformed filter"))?;
+                // However the address was written: with the number of an interface, say, instead of its name.
+                let canonical = |uri: String| uri.parse::<FaceUri>().map_or(uri, |uri| uri.to_string());
+                let (uri, local_uri) = (filter.uri.map(canonical), filter.local_uri.map(canonical));
+                let filter = FaceQueryFilter { uri, local_uri, ..filter };
                 let mut faces = faces(node);
                 faces.retain(|face| filter.matches(face));
                 encode_list(&faces)
@@ -142,7 +146,10 @@ impl NfdManagement {
 }
 
 fn faces(node: &mut dyn NodeControl) -> Vec<FaceStatus> {
-    node.faces().iter().map(convert::face_status).collect()
+    let mut faces: Vec<_> = node.faces().iter().map(convert::face_status).collect();
+    let place = faces.partition_point(|face| face.face_id < convert::CONTENT_STORE_FACE);
+    faces.splice(place..place, convert::faces_without_peer());
+    faces
 }
 
 fn fib(node: &mut dyn NodeControl) -> Vec<FibEntry> {

@@ -14,8 +14,8 @@ use crate::control::{
     FaceState, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, Now, UpdateFaceError,
 };
 
-/// How long a face may take to connect until the command that asked for it fails, as in NFD.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long a face may take to connect until the command that asked for it fails: `nfdc` waits four seconds for an answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Faces that may be connecting at once while somebody waits; further commands are answered at once.
 const MAX_CONNECTING: usize = 256;
@@ -30,6 +30,8 @@ pub(super) struct PendingFace {
     requests: Vec<Name>,
     /// When the command fails.
     pub(super) deadline: Instant,
+    /// What it is to be once it has connected. Until then it is persistent: one that never connects goes.
+    becomes: FacePersistency,
 }
 
 impl NfdManagement {
@@ -44,18 +46,31 @@ impl NfdManagement {
             Ok(wanted) => wanted,
             Err(response) => return response.into(),
         };
+        if matches!(wanted.remote, FaceUri::Tcp(_)) && parameters.mtu_bytes.is_some() {
+            let text = "a face over TCP has no MTU that could be set";
+            return ControlResponse::error(StatusCode::UnsupportedProtocol, text).into();
+        }
+        let becomes = wanted.persistency;
+        let connects = matches!(wanted.remote, FaceUri::Tcp(_)) && becomes == FacePersistency::Permanent;
+        let wanted = match connects {
+            true => CreateFace { persistency: FacePersistency::Persistent, ..wanted },
+            false => wanted,
+        };
         match node.create_face(wanted) {
             Ok(face) if face.state == FaceState::Down && self.connecting.len() < MAX_CONNECTING => {
                 let pending = PendingFace {
                     requests: vec![request.interest.name().to_name()],
                     deadline: request.now.monotonic + CONNECT_TIMEOUT,
+                    becomes,
                 };
                 if let Entry::Vacant(place) = self.connecting.entry(face.id) {
                     place.insert(pending);
                 }
                 Outcome::Later
             }
-            Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, true)).into(),
+            Ok(face) => {
+                ControlResponse::ok(&convert::face_parameters(&made(node, face, becomes), true)).into()
+            }
             Err(CreateFaceError::Exists(face)) => {
                 // Whoever asks again for a face that is still connecting waits with the first.
                 if let Some(pending) = self.connecting.get_mut(&face.id) {
@@ -79,10 +94,29 @@ impl NfdManagement {
         }
     }
 
+    /// `faces/destroy`: its routes do not come back with the next start either.
+    pub(super) fn destroy_face(
+        &mut self,
+        node: &mut dyn NodeControl,
+        now: Now,
+        parameters: &ControlParameters,
+    ) -> ControlResponse {
+        let face = parameters.face_id.and_then(|number| node.face(face_id(number)));
+        let response = destroy(node, parameters);
+        if let (Some(state), Some(face), true) = (&mut self.state, face, response.is_ok()) {
+            state.drop_face(now, &face);
+        }
+        response
+    }
+
     /// Answers who waits for a face that is connected now, or gone.
-    pub(super) fn conclude_connecting(&mut self, event: &FaceEvent) {
+    pub(super) fn conclude_connecting(&mut self, node: &mut dyn NodeControl, event: &FaceEvent) {
+        let Some(pending) = self.connecting.get(&event.face.id) else { return };
         let response = match event.kind {
-            FaceEventKind::Up => ControlResponse::ok(&convert::face_parameters(&event.face, true)),
+            FaceEventKind::Up => {
+                let face = made(node, event.face.clone(), pending.becomes);
+                ControlResponse::ok(&convert::face_parameters(&face, true))
+            }
             FaceEventKind::Destroyed => {
                 let why = event.why.as_deref().unwrap_or("the face is gone");
                 let text = format!("the connection to {} failed: {why}", event.face.remote);
@@ -115,6 +149,15 @@ impl NfdManagement {
             }
         }
     }
+}
+
+/// A face that has been made, with the persistency that was asked for.
+fn made(node: &mut dyn NodeControl, face: FaceStatus, becomes: FacePersistency) -> FaceStatus {
+    if face.persistency == becomes {
+        return face;
+    }
+    let changes = FaceChanges { persistency: Some(becomes), ..Default::default() };
+    node.update_face(face.id, changes).unwrap_or(face)
 }
 
 /// What the parameters of `faces/create` ask for.
@@ -196,8 +239,12 @@ fn update_internal_face(
 }
 
 /// `faces/destroy`. That there is no such face is fine: it is gone.
-pub(super) fn destroy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
+fn destroy(node: &mut dyn NodeControl, parameters: &ControlParameters) -> ControlResponse {
     if let Some(number) = parameters.face_id {
+        if convert::is_own_face(number) {
+            let text = format!("face {number} is the node's own and cannot be destroyed");
+            return ControlResponse::error(StatusCode::Conflict, text);
+        }
         node.destroy_face(face_id(number));
     }
     ControlResponse::ok(&ControlParameters { face_id: parameters.face_id, ..Default::default() })

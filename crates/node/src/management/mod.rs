@@ -9,7 +9,7 @@
 //! - [`Authority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
 //! - [`rib`] keeps routes and works out next hops.
 //! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry commands out.
-//! - `datasets` says how things are, `store` keeps what may be asked for again.
+//! - `datasets` says how things are, `store` keeps what may be asked for again, `state` what survives a restart.
 
 mod authority;
 mod convert;
@@ -19,12 +19,15 @@ mod face_commands;
 mod forwarder_commands;
 mod keys;
 mod parameters;
+mod restore;
 pub mod rib;
 mod routes;
 mod setup;
+mod state;
 mod store;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 
 use engine::{FaceId, NextHop};
 use management::{
@@ -42,6 +45,7 @@ use delegation::Parked;
 use face_commands::PendingFace;
 pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
+use state::StateFile;
 use store::DataStore;
 
 /// Most components of a prefix that routes and strategies can be given for, as in NFD.
@@ -67,6 +71,8 @@ pub struct ManagementConfig {
     pub max_routes: usize,
     /// Most bytes of names and announcements of these routes.
     pub max_route_bytes: usize,
+    /// Where routes of origin static are kept over a restart.
+    pub state_file: Option<PathBuf>,
     /// Segments of datasets, and as many notifications, kept for those who ask again.
     pub max_stored_packets: usize,
 }
@@ -80,6 +86,7 @@ impl Default for ManagementConfig {
             delegation: Delegation::default(),
             max_routes: 65_536,
             max_route_bytes: 64 << 20,
+            state_file: None,
             max_stored_packets: 256,
         }
     }
@@ -139,6 +146,9 @@ pub struct NfdManagement {
     localhop: Option<Authority>,
     delegation: Delegation,
     rib: Rib,
+    state_path: Option<(PathBuf, usize)>,
+    /// Where routes are kept over a restart, once that has been read.
+    state: Option<StateFile>,
     datasets: DataStore,
     /// Kept apart: whoever asks for datasets again and again takes no news from others.
     notifications: DataStore,
@@ -164,6 +174,8 @@ impl NfdManagement {
             localhop: config.localhop,
             delegation: config.delegation,
             rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
+            state_path: config.state_file.map(|path| (path, config.max_routes)),
+            state: None,
             datasets: DataStore::new(config.max_stored_packets),
             notifications: DataStore::new(config.max_stored_packets),
             connecting: BTreeMap::new(),
@@ -203,6 +215,7 @@ impl NfdManagement {
             Command::RibAnnounce => Ok(()),
             _ => authority.check(now, command, reach, interest),
         };
+        self.note_times_ahead(now);
         match outcome {
             Ok(()) => self.obey(node, request, parameters),
             Err(Refusal::Stranger(key)) if self.delegation.concerns(command, reach, key.as_ref()) => {
@@ -240,13 +253,18 @@ impl NfdManagement {
                 .into();
         }
         // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his to give or take.
-        let is_stranger =
-            request.reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone));
-        if is_stranger && parameters::face_or_self(&parameters, request.from) != request.from {
+        if self.is_stranger(request.reach)
+            && parameters::face_or_self(&parameters, request.from) != request.from
+        {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
             return self.refuse(request, &Refusal::Unauthorized(reason));
         }
         self.carry_out(node, request, parameters)
+    }
+
+    /// Whether commands of this reach come from neighbours of whom no keys are asked.
+    fn is_stranger(&self, reach: Reach) -> bool {
+        reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone))
     }
 
     /// Carries out, or refuses, commands about whose keys all is known by now.
@@ -259,6 +277,7 @@ impl NfdManagement {
                 Ok(certificate) => authority.check_delegate(now, &interest, &certificate),
                 Err(reason) => Err(Refusal::Unauthorized(reason)),
             };
+            self.note_times_ahead(now);
             let outcome = match (allowed, parameters_of(request)) {
                 (Ok(()), Some(parameters)) => self.obey(node, request, parameters),
                 (Ok(()), None) => Outcome::Silence,
@@ -299,7 +318,7 @@ impl NfdManagement {
         match request.command {
             Command::FacesCreate => self.create_face(node, request, &parameters),
             Command::FacesUpdate => face_commands::update(node, from, &parameters).into(),
-            Command::FacesDestroy => face_commands::destroy(node, &parameters).into(),
+            Command::FacesDestroy => self.destroy_face(node, request.now, &parameters).into(),
             Command::FibAddNextHop => forwarder_commands::add_next_hop(node, from, parameters).into(),
             Command::FibRemoveNextHop => forwarder_commands::remove_next_hop(node, from, parameters).into(),
             Command::CsConfig => forwarder_commands::configure_store(node, &parameters).into(),
@@ -307,7 +326,7 @@ impl NfdManagement {
             Command::StrategySet => forwarder_commands::set_strategy(node, parameters).into(),
             Command::StrategyUnset => forwarder_commands::unset_strategy(node, &parameters).into(),
             Command::RibRegister => self.register(node, request, parameters).into(),
-            Command::RibUnregister => self.unregister(node, from, parameters).into(),
+            Command::RibUnregister => self.unregister(node, request, parameters).into(),
             Command::RibAnnounce => self.announce(node, request),
         }
     }
@@ -356,6 +375,12 @@ impl NfdManagement {
 
 impl ControlApplication for NfdManagement {
     fn start(&mut self, now: Now, node: &mut dyn NodeControl) {
+        self.open_state();
+        let last_ms = self.state.as_ref().map_or(0, StateFile::last_command_ms);
+        self.localhost.start(now, last_ms);
+        if let Some(localhop) = &mut self.localhop {
+            localhop.start(now, last_ms);
+        }
         let mut reaches = vec![Reach::Localhost];
         reaches.extend(self.localhop.as_ref().map(|_| Reach::Localhop));
         for reach in reaches {
@@ -363,6 +388,7 @@ impl ControlApplication for NfdManagement {
                 self.register_own_prefix(now, node, &prefix);
             }
         }
+        self.restore_routes(now, node);
     }
 
     fn handle_interest(&mut self, now: Now, node: &mut dyn NodeControl, interest: &Interest, from: FaceId) {
@@ -397,7 +423,7 @@ impl ControlApplication for NfdManagement {
     fn handle_face_event(&mut self, now: Now, node: &mut dyn NodeControl, event: &FaceEvent) {
         self.forget_how_things_were();
         self.notify(now, event);
-        self.conclude_connecting(event);
+        self.conclude_connecting(node, event);
         if event.kind == crate::control::FaceEventKind::Destroyed {
             self.rib.remove_face(event.face.id);
             self.update_table(node);
@@ -419,6 +445,9 @@ impl ControlApplication for NfdManagement {
             self.forget_how_things_were();
         }
         self.update_table(node);
+        if let Some(state) = &mut self.state {
+            state.handle_timeout(now);
+        }
         self.give_up_connecting(now, node);
         self.delegation.handle_timeout(now);
         self.conclude_delegates(now, node);
@@ -462,9 +491,14 @@ impl ControlApplication for NfdManagement {
     }
 
     fn next_deadline(&self) -> Instant {
+        // Prefixes still wait for what they inherit.
+        if self.rib.is_behind() {
+            return Instant::ZERO;
+        }
         let connecting = self.connecting.values().map(|pending| pending.deadline).min();
         let connecting = connecting.unwrap_or(Instant::NEVER);
-        self.rib.next_deadline().min(connecting).min(self.delegation.next_deadline())
+        let state = self.state.as_ref().map_or(Instant::NEVER, StateFile::next_deadline);
+        self.rib.next_deadline().min(connecting).min(state).min(self.delegation.next_deadline())
     }
 }
 

@@ -4,6 +4,7 @@ use engine::{FaceId, NextHop};
 use management::{
     ControlParameters, ControlResponse, PrefixAnnouncement, Reach, RouteFlags, RouteOrigin, StatusCode,
 };
+use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Name};
 
@@ -16,13 +17,20 @@ use crate::control::{AddNextHopError, INTERNAL_FACE, NextHopChange, NodeControl,
 /// Cost of a route that was announced, as in NFD.
 const ANNOUNCED_COST: u64 = 2048;
 
+/// Least cost of a route that a neighbour without a key makes: whoever is on this host, and the operator, come first
+/// where they have a route for the same prefix.
+const STRANGERS_LEAST_COST: u64 = 100;
+
 /// Longest life of a route that was learned by self-learning; Data that comes by it renews it.
 const LEARNED_LIFETIME: Duration = Duration::from_secs(600);
 
 impl NfdManagement {
-    /// The route by which requests reach management itself.
+    /// The route by which requests reach management itself, and none besides: nothing is inherited, so commands never
+    /// leave the node.
     pub(super) fn register_own_prefix(&mut self, now: Now, node: &mut dyn NodeControl, prefix: &Name) {
-        let route = route(now, INTERNAL_FACE, &ControlParameters::default());
+        let flags = RouteFlags::CHILD_INHERIT.with(RouteFlags::CAPTURE);
+        let parameters = ControlParameters { flags: Some(flags.0), ..Default::default() };
+        let route = route(now, INTERNAL_FACE, &parameters);
         // The RIB is empty: there is room.
         if self.rib.register(prefix, route).is_ok() {
             self.update_table(node);
@@ -57,7 +65,13 @@ impl NfdManagement {
             Err(response) => return response,
         };
         let face = face_or_self(&parameters, request.from);
-        let route = route(request.now, face, &parameters);
+        if let Err(response) = may_route(&prefix, face, request.reach) {
+            return response;
+        }
+        let mut route = route(request.now, face, &parameters);
+        if self.is_stranger(request.reach) {
+            route.cost = route.cost.max(STRANGERS_LEAST_COST);
+        }
         let body = ControlParameters {
             face_id: Some(face.0.into()),
             origin: Some(route.origin),
@@ -65,8 +79,11 @@ impl NfdManagement {
             flags: Some(route.flags.0),
             ..parameters
         };
-        match self.add_route(request.now, node, &prefix, route) {
-            Ok(()) => ControlResponse::ok(&body),
+        match self.add_route(request.now, node, &prefix, route.clone()) {
+            Ok(()) => {
+                self.keep_route(request, node, &prefix, &route);
+                ControlResponse::ok(&body)
+            }
             Err(response) => response,
         }
     }
@@ -75,12 +92,18 @@ impl NfdManagement {
     pub(super) fn unregister(
         &mut self,
         node: &mut dyn NodeControl,
-        from: FaceId,
+        request: Request<'_>,
         parameters: ControlParameters,
     ) -> ControlResponse {
-        let face = face_or_self(&parameters, from);
+        let face = face_or_self(&parameters, request.from);
         let origin = parameters.origin.unwrap_or(RouteOrigin::App);
         if let Some(prefix) = &parameters.name {
+            if let Err(response) = may_route(prefix, face, request.reach) {
+                return response;
+            }
+            if let (Some(state), Some(face)) = (&mut self.state, node.face(face)) {
+                state.drop_route(request.now, prefix, origin, &face);
+            }
             self.rib.unregister(prefix, face, origin);
             self.update_table(node);
         }
@@ -101,6 +124,9 @@ impl NfdManagement {
         let Ok(data) = Data::decode_ndn(Buffer::copy_from(shown)) else { return Outcome::Silence };
         let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return Outcome::Silence };
         if let Err(response) = self.check_announcement(now, reach, &data, &announcement) {
+            return response.into();
+        }
+        if let Err(response) = may_route(&announcement.prefix, from, reach) {
             return response.into();
         }
         let lifetime = lifetime(now, &announcement);
@@ -131,7 +157,9 @@ impl NfdManagement {
         let Ok(data) = Data::decode_ndn(announcement.clone()) else { return };
         let Ok(announcement) = PrefixAnnouncement::decode(&data) else { return };
         // As in NFD, whoever accepts no registrations from neighbours learns no routes from them either.
-        if self.check_announcement(now, Reach::Localhop, &data, &announcement).is_err() {
+        if self.check_announcement(now, Reach::Localhop, &data, &announcement).is_err()
+            || may_route(&announcement.prefix, face, Reach::Localhop).is_err()
+        {
             return;
         }
         let lifetime = lifetime(now, &announcement).min(LEARNED_LIFETIME);
@@ -171,6 +199,10 @@ impl NfdManagement {
         if !is_valid_now {
             return reject("its validity period is another".to_owned());
         }
+        let info = data.ndn().and_then(|view| view.signature_info());
+        if info.is_none_or(|info| info.signature_type == SignatureType::DIGEST_SHA256) {
+            return reject("it is signed by a digest only, which anybody can make".to_owned());
+        }
         let verdict = match self.authority(reach) {
             Some(authority) => authority.check_announcement(now, reach, data),
             None => Err("announcements are not accepted here".to_owned()),
@@ -198,8 +230,16 @@ impl NfdManagement {
         Ok(())
     }
 
-    /// Brings the forwarding table in line with the RIB. Routes by faces that do not exist go.
+    /// Brings the forwarding table in line with the RIB, but for prefixes that inherit: of those, so many that others do
+    /// not wait long. [`Self::next_deadline`] asks for the rest. Routes by faces that do not exist go.
     pub(super) fn update_table(&mut self, node: &mut dyn NodeControl) {
+        self.send_updates(node);
+        if self.rib.settle_heirs(HEIRS_AT_ONCE) > 0 {
+            self.send_updates(node);
+        }
+    }
+
+    fn send_updates(&mut self, node: &mut dyn NodeControl) {
         loop {
             let updates = std::iter::from_fn(|| self.rib.poll_update()).take(CHANGES_AT_ONCE);
             let changes: Vec<NextHopChange> = updates.map(change_of).collect();
@@ -224,6 +264,9 @@ impl NfdManagement {
 /// long for his packets.
 const CHANGES_AT_ONCE: usize = 256;
 
+/// Prefixes of which it is worked out what they inherit, until management looks after others again.
+const HEIRS_AT_ONCE: usize = 1024;
+
 fn change_of(update: FibUpdate) -> NextHopChange {
     match update {
         FibUpdate::Remove { prefix, face } => NextHopChange::Remove { prefix, face },
@@ -231,6 +274,28 @@ fn change_of(update: FibUpdate) -> NextHopChange {
             NextHopChange::Add { prefix, hop: NextHop { face, cost }, announcement }
         }
     }
+}
+
+/// Whether who is so near may give and take routes for `prefix` by `face`.
+///
+/// What leads to management itself stays, or nobody could give commands any more. Neighbours neither take all names nor
+/// those that have a meaning on this host or this link only.
+pub(super) fn may_route(prefix: &Name, face: FaceId, reach: Reach) -> Result<(), ControlResponse> {
+    let is_below = |reach: Reach| reach.prefix().is_ok_and(|own| own.as_ref().is_prefix_of(prefix.as_ref()));
+    let refuse = |text: &str| Err(ControlResponse::error(StatusCode::Unauthorized, text));
+    if is_below(Reach::Localhost) || face == INTERNAL_FACE && is_below(Reach::Localhop) {
+        return refuse("this is how management itself is reached; it stays as it is");
+    }
+    if reach == Reach::Localhop {
+        if prefix.as_ref().is_root() {
+            return refuse("a neighbour cannot have a route for /");
+        }
+        let first = prefix.as_ref().component(0);
+        if first.is_some_and(|first| matches!(first.value, b"localhost" | b"localhop")) {
+            return refuse("a neighbour cannot have routes below /localhost and /localhop");
+        }
+    }
+    Ok(())
 }
 
 /// The route that the parameters of `rib/register` ask for.

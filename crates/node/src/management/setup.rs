@@ -15,9 +15,12 @@ impl ManagementConfig {
     /// A certificate that cannot be read, or a module that does not exist.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let section = &config.management;
+        // All of them, whomever they concern: a file that is missing is a mistake.
+        config.authorize.iter().try_for_each(|section| trusted_key(section).map(drop))?;
         let authority = |is_for_neighbours: bool| {
+            // A key for neighbours only says nothing about the applications of this host.
             let concerned = config.authorize.iter().filter(|section| {
-                !is_for_neighbours || section.modules.iter().any(|module| module == "localhop")
+                section.modules.iter().any(|module| (module == "localhop") == is_for_neighbours)
             });
             let keys: Vec<_> = concerned.map(trusted_key).collect::<Result<_, _>>()?;
             Ok::<_, ConfigError>(match keys.is_empty() {
@@ -36,6 +39,7 @@ impl ManagementConfig {
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,
             max_route_bytes: section.max_route_bytes,
+            state_file: section.state_file.clone(),
             ..Default::default()
         })
     }
@@ -57,4 +61,38 @@ fn read_certificate(path: &Path) -> Result<Certificate, String> {
     let packets = trust::text::packets_in(&file).map_err(|error| error.to_string())?;
     let first = packets.first().ok_or("there is no certificate in it")?;
     Certificate::decode(first).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::Component;
+    use trust::certificate::{names, self_signed};
+    use trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod};
+
+    use super::*;
+
+    #[test]
+    fn a_key_for_neighbours_only_leaves_local_applications_as_they_are() {
+        let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+        let key_name = names::key_name(&"/hub".parse().unwrap(), Component::generic(b"1")).unwrap();
+        let validity =
+            ValidityPeriod { not_before: UnixTime::from_secs(1), not_after: UnixTime::from_secs(9) };
+        let certificate =
+            self_signed(&key, &key_name, names::SELF, UnixTime::from_secs(1), validity).unwrap();
+        let path = std::env::temp_dir().join(format!("cairn-setup-{}.cert", std::process::id()));
+        std::fs::write(&path, certificate.data().wire()).unwrap();
+        let read = |modules: &str| {
+            let head = "[management]\nlocalhop = true\n[[authorize]]\n";
+            let text = format!("{head}certificate = {path:?}\nmodules = [{modules}]\n");
+            let read = ManagementConfig::read(&Config::read(&text).unwrap()).unwrap();
+            let is_open = |authority: &Authority| matches!(authority, Authority::Anyone);
+            (is_open(&read.localhost), read.localhop.as_ref().is_some_and(is_open))
+        };
+        assert_eq!(read("\"localhop\""), (true, false));
+        assert_eq!(read("\"rib\""), (false, true));
+        assert_eq!(read("\"rib\", \"localhop\""), (false, false));
+        std::fs::remove_file(&path).unwrap();
+        let missing = "[[authorize]]\ncertificate = \"none\"\nmodules = [\"localhop\"]\n";
+        assert!(ManagementConfig::read(&Config::read(missing).unwrap()).is_err());
+    }
 }

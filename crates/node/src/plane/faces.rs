@@ -207,6 +207,8 @@ impl DataPlane {
             fragmentation: true,
             padded_frames: true,
             multi_access: peer.is_multicast(),
+            // As in NFD, only where it is asked for.
+            congestion_marking: false,
             ..self.stream_link_settings()
         }
     }

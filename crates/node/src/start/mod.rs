@@ -1,5 +1,7 @@
 //! From a configuration to a data plane: the sockets.
 
+mod limits;
+mod patterns;
 mod wanted;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use crate::socket_path;
 use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
+use patterns::Selection;
 pub(crate) use wanted::Wanted;
 
 /// All that a data plane is made of, with the sockets bound already.
@@ -73,18 +76,14 @@ fn groups(config: &Config) -> Result<Vec<(DatagramChannel, LinkType)>, StartErro
     }
     let link_type = if section.ad_hoc { LinkType::AdHoc } else { LinkType::MultiAccess };
     let all = interfaces::all()?;
-    let every = section.interfaces.iter().any(|name| name == "*");
-    for name in section.interfaces.iter().filter(|name| *name != "*") {
-        if !all.iter().any(|interface| interface.name == *name) {
-            return Err(
-                ConfigError::new(format!("multicast.interfaces: there is no interface {name}")).into()
-            );
-        }
+    let selection = Selection::read("multicast", &section.interfaces, &section.exclude)?;
+    if let Some(name) = selection.missing(&all) {
+        return Err(ConfigError::new(format!("multicast.interfaces: there is no interface {name}")).into());
     }
     for interface in &all {
-        let named = section.interfaces.contains(&interface.name);
-        let suits = every && interface.is_up && interface.can_multicast && !interface.is_loopback;
-        if !named && !suits {
+        let named = selection.names(interface);
+        let suits = interface.is_up && interface.can_multicast && !interface.is_loopback;
+        if !named && !(suits && selection.matches(interface)) {
             continue;
         }
         for group in [section.group_v4, section.group_v6] {
@@ -115,19 +114,31 @@ fn ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
         return Ok(channels);
     }
     let all = interfaces::all()?;
-    for name in &config.ethernet.interfaces {
-        let interface = all
-            .iter()
-            .find(|interface| interface.name == *name)
-            .ok_or_else(|| ConfigError::new(format!("ethernet.interfaces: there is no interface {name}")))?;
-        let opened = EthernetChannel::open(interface, config.ethernet.multicast);
-        channels.push(opened.map_err(|source| match source.kind() {
-            std::io::ErrorKind::PermissionDenied => {
-                StartError::Capability { what: format!("Ethernet on {name}"), capability: "CAP_NET_RAW" }
+    let selection = Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
+    if let Some(name) = selection.missing(&all) {
+        return Err(ConfigError::new(format!("ethernet.interfaces: there is no interface {name}")).into());
+    }
+    for interface in &all {
+        let named = selection.names(interface);
+        let suits = interface.is_up && !interface.is_loopback && interface.mac.is_some();
+        if !named && !(suits && selection.matches(interface)) {
+            continue;
+        }
+        let name = &interface.name;
+        match EthernetChannel::open(interface, config.ethernet.multicast) {
+            Ok(channel) => {
+                tracing::info!("listening on dev://{name}");
+                channels.push(channel);
             }
-            _ => StartError::Listen { address: format!("Ethernet on {name}"), source },
-        })?);
-        tracing::info!("listening on dev://{name}");
+            Err(source) if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                let what = format!("Ethernet on {name}");
+                return Err(StartError::Capability { what, capability: "CAP_NET_RAW" });
+            }
+            Err(source) if named => {
+                return Err(StartError::Listen { address: format!("Ethernet on {name}"), source });
+            }
+            Err(error) => tracing::warn!("no Ethernet on {name}: {error}"),
+        }
     }
     Ok(channels)
 }

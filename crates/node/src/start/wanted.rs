@@ -8,6 +8,8 @@ use engine::{
 use packet::time::Duration;
 use packet::{Dialect, Name};
 
+use super::limits;
+use super::patterns::Selection;
 use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
@@ -36,10 +38,9 @@ struct WantedFace {
 impl Wanted {
     /// Understands a configuration.
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
-        if config.udp.mtu_bytes < link::v2::MIN_MTU_BYTES {
-            let problem = format!("udp.mtu_bytes must be at least {}", link::v2::MIN_MTU_BYTES);
-            return Err(ConfigError::new(problem));
-        }
+        limits::check(config)?;
+        Selection::read("multicast", &config.multicast.interfaces, &config.multicast.exclude)?;
+        Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
         let content_store = content_store(&config.content_store)?;
         let strategies = config.strategies.iter().map(|choice| {
             let prefix = name("strategy.prefix", &choice.prefix)?;
@@ -51,7 +52,7 @@ impl Wanted {
             settings: settings(config),
             engine: engine(&config.tables, &content_store)?,
             content_store,
-            strategies: strategies.collect::<Result<_, _>>()?,
+            strategies: with_usual(strategies.collect::<Result<_, _>>()?)?,
             faces: config.faces.iter().map(WantedFace::read).collect::<Result<_, _>>()?,
         })
     }
@@ -126,6 +127,22 @@ impl WantedFace {
 
 fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
     text.parse().map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))
+}
+
+/// The strategies that NFD's configuration comes with, unless others are chosen for these prefixes: names of this host and
+/// those that are for everybody go to all who want them, and commands to one.
+fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, StrategySpec)>, ConfigError> {
+    for (prefix, word) in
+        [("/localhost", "multicast"), ("/localhost/nfd", "best-route"), ("/ndn/broadcast", "multicast")]
+    {
+        let prefix = name("strategy.prefix", prefix)?;
+        if chosen.iter().all(|(other, _)| *other != prefix) {
+            let strategy: StrategySpec =
+                word.parse().map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
+            chosen.push((prefix, strategy));
+        }
+    }
+    Ok(chosen)
 }
 
 /// The settings of the data plane.
@@ -248,6 +265,23 @@ mod tests {
             assert!(problem.contains(expected), "{text}: {problem}");
         }
         assert!(Wanted::read(&Config::default()).is_ok());
+    }
+
+    #[test]
+    fn strategies_are_those_of_nfd_unless_others_are_chosen() {
+        let chosen = |text: &str| -> Vec<String> {
+            let wanted = Wanted::read(&Config::read(text).unwrap()).unwrap();
+            wanted.strategies.iter().map(|(prefix, spec)| format!("{prefix} {}", spec.name())).collect()
+        };
+        let strategy = |prefix: &str, word: &str| format!("{prefix} /localhost/nfd/strategy/{word}/v=5");
+        let all = [
+            strategy("/localhost", "multicast"),
+            strategy("/localhost/nfd", "best-route"),
+            strategy("/ndn/broadcast", "multicast"),
+        ];
+        assert_eq!(chosen(""), all);
+        let other = chosen("[[strategy]]\nprefix = '/ndn/broadcast'\nstrategy = 'asf'");
+        assert_eq!(other, [strategy("/ndn/broadcast", "asf"), all[0].clone(), all[1].clone()]);
     }
 
     #[test]

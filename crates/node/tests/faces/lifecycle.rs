@@ -234,3 +234,27 @@ fn metrics_are_served_where_asked_for_and_name_every_reason_for_a_drop() {
     assert!(get("/").contains("cairn_uptime_seconds"));
     assert!(get("/other").starts_with("HTTP/1.1 404 "));
 }
+
+#[test]
+fn the_local_end_of_a_udp_face_is_the_address_that_the_neighbour_sees() {
+    let node = TestNode::start_with(|config| config.udp.listen = vec!["0.0.0.0:0".parse().unwrap()]);
+    let port = node.address("udp4").port();
+    let expected = format!("udp4://127.0.0.1:{port}");
+    let made = node.create("udp4://127.0.0.1:9");
+    assert_eq!(made.local.to_string(), expected);
+    assert_eq!(node.node.control().face(made.id).unwrap().local.to_string(), expected);
+    assert_eq!(node.faces()[0].local.to_string(), expected);
+}
+
+#[test]
+fn a_reload_with_a_certificate_that_is_not_there_changes_nothing() {
+    let mut node = TestNode::start();
+    let missing = node.directory.join("missing.cert");
+    let text = format!("[node]\nmax_faces = 1\n[[authorize]]\ncertificate = {missing:?}\n");
+    let config = node::config::Config::read(&text).unwrap();
+    let refused = node.node.reload(&config).unwrap_err().to_string();
+    assert!(refused.contains("missing.cert"), "{refused}");
+    // The limit is not in force either.
+    node.create("udp4://127.0.0.1:9");
+    node.create("udp4://127.0.0.1:10");
+}

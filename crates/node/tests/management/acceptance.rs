@@ -68,7 +68,7 @@ fn by_default_commands_are_obeyed_in_either_format_and_without_any_signature() {
 #[test]
 fn with_keys_configured_strangers_and_repetitions_are_refused() {
     let mut manager = Manager::with(careful());
-    let now = manager.now.unix_millis;
+    let now = manager.now.unix_millis + 1;
     assert_eq!(code(manager.ask(&signed_by("/stranger/KEY/1", now)).as_ref()), Some(403));
     assert_eq!(manager.management.counters().unauthorized, 1);
     assert_eq!(manager.node.next_hops("/a"), []);
@@ -132,7 +132,7 @@ fn neighbours_may_register_routes_where_that_is_switched_on_and_nothing_else() {
     let mut manager = Manager::with(open);
     assert_eq!(manager.node.next_hops("/localhop/nfd"), [(1, 0)]);
     assert_eq!(code(manager.ask_from(NEIGHBOUR, &register).as_ref()), Some(200));
-    assert_eq!(manager.node.next_hops("/a"), [(301, 0)]);
+    assert_eq!(manager.node.next_hops("/a"), [(301, 100)], "behind those of this host");
     let destroy = ControlParameters { face_id: Some(300), ..Default::default() };
     for forbidden in [
         command(Reach::Localhop, Command::FacesDestroy, &destroy),
@@ -177,7 +177,7 @@ fn neighbours_are_held_to_their_own_authority() {
     let mut manager = Manager::with(config);
     let register = |key: &str| {
         let info =
-            SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name(key)).time_ms(1_700_000_000_000);
+            SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name(key)).time_ms(1_700_000_000_001);
         let builder = Command::RibRegister.interest(Reach::Localhop, &about("/a")).unwrap();
         builder.build_signed(&info, |_| vec![0; 64]).unwrap()
     };

@@ -17,14 +17,15 @@ use crate::manager::{Manager, about, command, name};
 fn faces_are_listed_with_all_that_is_known_about_them() {
     let mut manager = Manager::new();
     let faces: Vec<FaceStatus> = manager.list(Dataset::FacesList);
-    assert_eq!(faces.iter().map(|face| face.face_id).collect::<Vec<_>>(), [1, 300, 301]);
-    let application = &faces[1];
+    assert_eq!(faces.iter().map(|face| face.face_id).collect::<Vec<_>>(), [1, 254, 255, 300, 301]);
+    let application = &faces[3];
     assert_eq!((application.scope, application.persistency), (FaceScope::Local, FacePersistency::OnDemand));
     assert_eq!(application.expiration_period_ms, Some(600_000));
     assert_eq!(application.mtu_bytes, Some(8800), "no limit is shown as the largest packet");
     assert_eq!((application.in_interests, application.in_data, application.out_data), (15, 1, 14));
     assert_eq!(application.flags, FaceFlags::CONGESTION_MARKING);
-    assert_eq!(faces[2].mtu_bytes, Some(1400));
+    assert_eq!(faces[4].mtu_bytes, Some(1400));
+    assert_eq!((faces[1].uri.as_str(), faces[2].local_uri.as_str()), ("contentstore://", "null://"));
 }
 
 #[test]
@@ -46,12 +47,36 @@ fn queries_select_the_faces_that_fit() {
         let faces: Vec<FaceStatus> = decode_list(&content).unwrap();
         faces.into_iter().map(|face| face.face_id).collect::<Vec<_>>()
     };
-    assert_eq!(query(FaceQueryFilter::default()), [1, 300, 301]);
+    assert_eq!(query(FaceQueryFilter::default()), [1, 254, 255, 300, 301]);
     let scheme = |scheme: &str| FaceQueryFilter { uri_scheme: Some(scheme.to_owned()), ..Default::default() };
     assert_eq!(query(scheme("udp4")), [301]);
     assert_eq!(query(scheme("unix")), [300], "a local address counts too");
     assert_eq!(query(scheme("tcp4")), [0; 0]);
-    assert_eq!(query(FaceQueryFilter { scope: Some(FaceScope::Local), ..Default::default() }), [1, 300]);
+    assert_eq!(
+        query(FaceQueryFilter { scope: Some(FaceScope::Local), ..Default::default() }),
+        [1, 254, 255, 300]
+    );
+    let by_id = FaceQueryFilter { face_id: Some(254), ..Default::default() };
+    assert_eq!(query(by_id), [254]);
+}
+
+#[test]
+fn a_link_local_neighbour_is_found_however_the_interface_is_written() {
+    let mut manager = Manager::new();
+    let link_local = face(FaceId(302), "udp6://[fe80::7%lo]:6363", "udp6://[::]:6363");
+    let index = match &link_local.remote {
+        node::control::FaceUri::Udp(std::net::SocketAddr::V6(address)) => address.scope_id(),
+        other => panic!("{other}"),
+    };
+    manager.node.faces.insert(FaceId(302), link_local);
+    for scope in ["lo".to_owned(), "25lo".to_owned(), index.to_string()] {
+        let uri = Some(format!("udp6://[fe80::7%{scope}]:6363"));
+        let filter = FaceQueryFilter { uri, ..Default::default() };
+        let content = manager.fetch(Dataset::faces_query(&filter).unwrap());
+        let faces: Vec<FaceStatus> = decode_list(&content).unwrap();
+        assert_eq!(faces.len(), 1, "{scope}");
+        assert_eq!(faces[0].uri, "udp6://[fe80::7%lo]:6363");
+    }
 }
 
 #[test]
@@ -137,14 +162,14 @@ fn a_large_dataset_comes_in_segments_of_which_only_the_last_says_so() {
         }
         assert_eq!(data.content().len(), 8000);
     }
-    assert_eq!(decode_list::<FaceStatus>(&content).unwrap().len(), 1003);
+    assert_eq!(decode_list::<FaceStatus>(&content).unwrap().len(), 1005);
 }
 
 #[test]
 fn a_dataset_of_more_segments_than_the_store_holds_can_be_fetched() {
     let mut manager = with_many_faces(25_000);
     let faces: Vec<FaceStatus> = manager.list(Dataset::FacesList);
-    assert_eq!(faces.len(), 25_003);
+    assert_eq!(faces.len(), 25_005);
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn who_asks_again_while_a_face_connects_is_answered_with_the_first() {
 }
 
 #[test]
-fn a_face_that_cannot_connect_fails_the_command_at_once_or_after_eight_seconds() {
+fn a_face_that_cannot_connect_fails_the_command_at_once_or_after_three_seconds() {
     let mut manager = Manager::new();
     manager.node.new_faces_are = FaceState::Down;
     let interest = command(Reach::Localhost, Command::FacesCreate, &to("tcp4://192.0.2.9:6363"));
@@ -126,7 +126,7 @@ fn a_face_that_cannot_connect_fails_the_command_at_once_or_after_eight_seconds()
     assert_eq!(ControlResponse::decode(answer.content()).unwrap().code, StatusCode::SocketError);
 
     assert!(manager.ask(&interest).is_none());
-    manager.let_time_pass(Duration::from_millis(7999));
+    manager.let_time_pass(Duration::from_millis(2999));
     assert!(manager.next_data().is_none());
     manager.let_time_pass(Duration::from_millis(1));
     let answer = manager.next_data().unwrap();
@@ -214,6 +214,53 @@ fn destroying_succeeds_whether_there_is_a_face_or_not() {
         assert!(!manager.node.faces.contains_key(&NEIGHBOUR));
     }
     assert_eq!(manager.fails(Command::FacesDestroy, &ControlParameters::default()), 400);
+}
+
+#[test]
+fn a_face_of_the_node_itself_is_not_said_to_be_destroyed() {
+    let mut manager = Manager::new();
+    for own in [1, 254, 255] {
+        let face = ControlParameters { face_id: Some(own), ..Default::default() };
+        let response = manager.tell(Command::FacesDestroy, &face);
+        assert_eq!(response.code, StatusCode::Conflict);
+        assert!(response.text.contains(&format!("face {own} is the node's own")), "{}", response.text);
+    }
+    assert!(manager.node.faces.contains_key(&INTERNAL_FACE));
+}
+
+#[test]
+fn a_permanent_face_that_cannot_connect_fails_at_once_and_one_that_can_becomes_permanent() {
+    let mut manager = Manager::new();
+    manager.node.new_faces_are = FaceState::Down;
+    let wanted = ControlParameters {
+        face_persistency: Some(FacePersistency::Permanent),
+        ..to("tcp4://192.0.2.9:6363")
+    };
+    let interest = command(Reach::Localhost, Command::FacesCreate, &wanted);
+    let answer = |sent: &[packet::Data]| {
+        let answer = sent.iter().find(|data| data.name() == interest.name()).unwrap();
+        ControlResponse::decode(answer.content()).unwrap()
+    };
+    assert!(manager.ask(&interest).is_none());
+    // The node gives up persistent faces only.
+    assert_eq!(manager.node.faces[&FaceId(400)].persistency, node::control::FacePersistency::Persistent);
+    let sent = manager.face_event(FaceEventKind::Destroyed, FaceId(400));
+    assert_eq!(answer(&sent).code, StatusCode::SocketError);
+    assert!(manager.ask(&interest).is_none());
+    let sent = manager.face_event(FaceEventKind::Up, FaceId(401));
+    let told = answer(&sent).expect_parameters().unwrap();
+    assert_eq!(told.face_persistency, Some(FacePersistency::Permanent));
+    assert_eq!(manager.node.faces[&FaceId(401)].persistency, node::control::FacePersistency::Permanent);
+}
+
+#[test]
+fn an_mtu_for_a_face_that_has_none_is_unsupported_and_the_reason_is_told() {
+    let mut manager = Manager::new();
+    let wanted = ControlParameters { mtu_bytes: Some(1400), ..to("tcp4://192.0.2.9:6363") };
+    let response = manager.tell(Command::FacesCreate, &wanted);
+    assert_eq!(response.code, StatusCode::UnsupportedProtocol);
+    assert!(response.text.contains("MTU"), "{}", response.text);
+    assert!(manager.node.created.is_empty());
 }
 
 #[test]

@@ -84,12 +84,31 @@ fn a_strategy_is_chosen_by_name_and_the_answer_holds_its_version() {
         ("/elsewhere", 404),
         ("/localhost/nfd/strategy/multicast/v=6", 404),
         ("/localhost/nfd/strategy/multicast/v=4", 409),
-        ("/localhost/nfd/strategy/multicast/v=5/speed~9", 409),
+        ("/localhost/nfd/strategy/multicast/v=5/speed", 409),
+        ("/localhost/nfd/strategy/multicast/%FD%04", 409),
+        ("/localhost/nfd/strategy/multicast/%FD%04%01%01", 404),
     ] {
         assert_eq!(manager.fails(Command::StrategySet, &choose(strategy)), code, "{strategy}");
     }
     let strategy = Some(name("/localhost/nfd/strategy/multicast"));
     assert_eq!(manager.fails(Command::StrategySet, &ControlParameters { strategy, ..long(33) }), 414);
+}
+
+#[test]
+fn strategies_are_named_as_nfd_lets_them_be_named() {
+    let mut manager = Manager::new();
+    for (asked, chosen) in [
+        ("/localhost/nfd/strategy/best-route/%FD%05", "/localhost/nfd/strategy/best-route/v=5"),
+        ("/localhost/nfd/strategy/multicast/v=5/speed~9", "/localhost/nfd/strategy/multicast/v=5"),
+        (
+            "/localhost/nfd/strategy/asf/%FD%05/speed~9/probing-interval~30000/colour~blue",
+            "/localhost/nfd/strategy/asf/v=5/probing-interval~30000",
+        ),
+    ] {
+        let wanted = ControlParameters { strategy: Some(name(asked)), ..about("/a") };
+        assert_eq!(manager.done(Command::StrategySet, &wanted).strategy, Some(name(chosen)), "{asked}");
+        assert_eq!(manager.node.strategies[&name("/a")], name(chosen));
+    }
 }
 
 #[test]

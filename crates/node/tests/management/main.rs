@@ -10,4 +10,6 @@ mod forwarder;
 mod hostile;
 mod keys;
 mod manager;
+mod precedence;
+mod restart;
 mod routes;

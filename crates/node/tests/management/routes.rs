@@ -6,7 +6,7 @@ use management::{
 };
 use node::control::{ControlApplication, FaceEventKind};
 use node::management::{Authority, ManagementConfig};
-use packet::ndn::InterestBuilder;
+use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::Duration;
 use packet::{Data, Interest};
 
@@ -131,11 +131,26 @@ fn a_prefix_that_is_too_long_and_a_rib_that_is_full_are_refused() {
     manager.done(Command::RibRegister, &about("/b"));
 }
 
-fn announcement(prefix: &str, expiration_period_ms: u64, validity: Option<(u64, u64)>) -> Data {
+pub(crate) fn announcement(prefix: &str, expiration_period_ms: u64, validity: Option<(u64, u64)>) -> Data {
     let validity = validity.map(|(not_before_s, not_after_s)| ValidityPeriod { not_before_s, not_after_s });
     let announcement =
         PrefixAnnouncement { prefix: name(prefix), version: 1, expiration_period_ms, validity };
-    announcement.to_data().unwrap().build_with_digest().unwrap()
+    let info = SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&name("/owner/KEY/1"));
+    announcement.to_data().unwrap().build_signed(&info, |_| vec![0; 64]).unwrap()
+}
+
+#[test]
+fn an_announcement_that_is_signed_by_a_digest_only_is_refused_whoever_may_command() {
+    let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
+    let mut manager = Manager::with(open);
+    let announcement =
+        PrefixAnnouncement { prefix: name("/a"), version: 1, expiration_period_ms: 1000, validity: None };
+    let data = announcement.to_data().unwrap().build_with_digest().unwrap();
+    let answer = manager.ask(&announce(&data)).unwrap();
+    assert_eq!(response(&answer).code, StatusCode::Unauthorized);
+    assert!(response(&answer).text.contains("digest"), "{}", response(&answer).text);
+    learn(&mut manager, &data);
+    assert_eq!(manager.node.next_hops("/a"), []);
 }
 
 fn announce(data: &Data) -> Interest {
@@ -232,14 +247,10 @@ fn a_route_at_the_root_changes_all_prefixes_below_it_with_few_calls() {
     manager.node.batches.clear();
     let root = ControlParameters { face_id: Some(NEIGHBOUR.0.into()), ..about("/") };
     manager.done(Command::RibRegister, &root);
-    assert_eq!(
-        manager.node.batches.iter().sum::<usize>(),
-        602,
-        "the root, what inherits from it, and the node's own prefix"
-    );
-    assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
+    assert_eq!(manager.node.batches.iter().sum::<usize>(), 601, "the root and what inherits from it");
+    assert!(manager.node.batches.len() <= 4, "{:?}", manager.node.batches);
     manager.node.batches.clear();
     manager.done(Command::RibUnregister, &root);
-    assert!(manager.node.batches.len() <= 3, "{:?}", manager.node.batches);
+    assert!(manager.node.batches.len() <= 4, "{:?}", manager.node.batches);
     assert!(manager.node.hops.keys().all(|(_, face)| *face != NEIGHBOUR));
 }

@@ -48,6 +48,7 @@ pub(crate) struct RunArguments {
 Examples:
   cairn node config --sample > cairn.toml
   cairn node config cairn.toml
+  cairn node config --from-nfd /etc/ndn/nfd.conf > cairn.toml
 
 Checked are all keys, names, addresses, words and limits, and whether certificates can be read; not whether this host has the addresses \
 and interfaces to listen at.
@@ -57,8 +58,12 @@ pub(crate) struct ConfigArguments {
     /// Print a configuration with every key, its default and what it is for.
     #[arg(long, conflicts_with = "file")]
     sample: bool,
+    /// Print a configuration that does what this nfd.conf tells NFD. What has no counterpart is told in comments and on
+    /// standard error.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "sample"])]
+    from_nfd: Option<PathBuf>,
     /// The file to check.
-    #[arg(required_unless_present = "sample")]
+    #[arg(required_unless_present_any = ["sample", "from_nfd"])]
     file: Option<PathBuf>,
 }
 
@@ -72,6 +77,18 @@ impl NodeCommand {
 }
 
 fn config(arguments: &ConfigArguments) -> ExitCode {
+    if let Some(file) = &arguments.from_nfd {
+        return match run::from_nfd(file) {
+            Ok(converted) => {
+                for note in &converted.notes {
+                    tell!("cairn: {}: {note}", file.display());
+                }
+                let printed = output::bytes(converted.text.as_bytes());
+                finish(printed.map(|()| ExitCode::SUCCESS).map_err(ToolError::from))
+            }
+            Err(error) => fail(&error),
+        };
+    }
     let printed = match &arguments.file {
         None => output::bytes(node::config::Config::sample().as_bytes()),
         Some(file) => match run::check(file) {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use node::Node;
-use node::config::{Config, ConfigError};
+use node::config::{Config, ConfigError, Converted};
 use node::management::{ManagementConfig, NfdManagement};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -85,6 +85,16 @@ pub(super) fn check(path: &Path) -> Result<(), RunError> {
     let config = read(Some(path))?;
     log_filter(&config)?;
     config.check().map_err(|source| RunError::Config { path: path.display().to_string(), source })
+}
+
+/// Makes a configuration of one of NFD.
+pub(super) fn from_nfd(path: &Path) -> Result<Converted, RunError> {
+    let shown = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|source| RunError::Read { path: shown.clone(), source })?;
+    let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_owned));
+    node::config::from_nfd(&text, &folder.unwrap_or_default())
+        .map_err(|source| RunError::Config { path: shown, source })
 }
 
 /// Reads a configuration, or gives the default one.

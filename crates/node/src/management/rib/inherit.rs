@@ -1,64 +1,132 @@
-//! Which next hops follow from the routes: a prefix's own, and what it inherits.
+//! Which next hops follow from the routes: a prefix's own, and behind them what it inherits.
+//!
+//! A prefix's own next hops are worked out when one of its routes changes. Its heirs may be many, so they are looked at
+//! later, some at a time: [`Rib::settle_heirs`]. However often a prefix changes meanwhile, its heirs are gone through
+//! once more at most.
 
 use std::ops::Bound;
 
 use management::RouteFlags;
 use packet::Name;
 
-use super::{Entry, Hops, MAX_NEXT_HOPS, Rib};
+use super::{Entry, Hop, Hops, MAX_NEXT_HOPS, Rib};
+
+/// Largest cost of a next hop, whatever a route says: what is inherited over all the components that a prefix may have
+/// must still be dearer.
+pub(super) const LARGEST_COST: u64 = u64::MAX >> 7;
+
+/// How far the heirs of a prefix that has changed have been looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    /// The last prefix that was looked at.
+    done: Name,
+    /// Up to where the heirs are gone through once more from the beginning, because of a change in the middle.
+    again_until: Option<Name>,
+    /// Where this round ends, if not behind the last heir.
+    until: Option<Name>,
+}
 
 impl Rib {
-    /// Works out the next hops of `prefix` anew after one of its routes has changed, and of its heirs if they may be
-    /// concerned; hands out what differs from before.
+    /// Works out the next hops of `prefix` anew after one of its routes has changed; its heirs wait if they may be
+    /// concerned.
     pub(super) fn settle(&mut self, prefix: &Name, reaches_heirs: bool) {
         let inherited = self.inherited(prefix);
-        let Some(entry) = self.entries.get(prefix) else { return };
-        let (wanted, mut left_out) = wanted(entry, &inherited);
-        // What is passed on, by the prefixes on the way from `prefix` to the heir that is looked at.
-        let mut path = vec![(prefix.clone(), passed_on(entry, &inherited))];
-        self.install(prefix, wanted);
-        self.hops_left_out += left_out;
-        if !reaches_heirs {
+        self.settle_one(prefix, &inherited);
+        if !reaches_heirs || self.next_heir(prefix, prefix).is_none() {
             return;
         }
-        for heir in self.heirs(prefix) {
-            while path.last().is_some_and(|(ancestor, _)| !ancestor.as_ref().is_prefix_of(heir.as_ref())) {
-                path.pop();
+        match self.sweeps.get_mut(prefix) {
+            Some(sweep) => {
+                sweep.again_until = Some(sweep.done.clone());
+                sweep.until = None;
             }
-            let (Some((_, inherited)), Some(entry)) = (path.last(), self.entries.get(&heir)) else {
-                continue;
-            };
-            let hops;
-            (hops, left_out) = self::wanted(entry, inherited);
-            let passed = passed_on(entry, inherited);
-            path.push((heir.clone(), passed));
-            self.install(&heir, hops);
-            self.hops_left_out += left_out;
+            None => {
+                let sweep = Sweep { done: prefix.clone(), again_until: None, until: None };
+                self.sweeps.insert(prefix.clone(), sweep);
+            }
         }
     }
 
-    /// All longer prefixes in the RIB, in canonical order: every ancestor before its heirs.
-    fn heirs(&self, prefix: &Name) -> Vec<Name> {
-        let behind = (Bound::Excluded(prefix), Bound::Unbounded);
-        let is_heir = |name: &&Name| prefix.as_ref().is_prefix_of(name.as_ref());
-        self.entries.range::<Name, _>(behind).map(|(name, _)| name).take_while(is_heir).cloned().collect()
+    /// Whether prefixes wait until what they inherit is worked out.
+    pub fn is_behind(&self) -> bool {
+        !self.sweeps.is_empty()
+    }
+
+    /// Looks at up to `budget` prefixes that may inherit something else than before, and gives how many it were. Drain
+    /// [`Rib::poll_update`] after it, before anything else is changed.
+    pub fn settle_heirs(&mut self, budget: usize) -> usize {
+        let mut looked_at = 0;
+        while looked_at < budget {
+            let Some((root, sweep)) = self.sweeps.pop_first() else { break };
+            let (count, rest) = self.sweep(&root, sweep, budget - looked_at);
+            looked_at += count;
+            if let Some(rest) = rest {
+                self.sweeps.insert(root, rest);
+            }
+        }
+        self.heirs_settled += looked_at as u64;
+        looked_at
+    }
+
+    fn sweep(&mut self, root: &Name, mut sweep: Sweep, budget: usize) -> (usize, Option<Sweep>) {
+        // What is passed on, by the prefixes on the way to the heir that is looked at, shortest first.
+        let mut path: Vec<(Name, Hops)> = Vec::new();
+        let mut looked_at = 0;
+        while looked_at < budget {
+            let heir = self.next_heir(root, &sweep.done);
+            let heir = heir.filter(|heir| sweep.until.as_ref().is_none_or(|until| heir <= until));
+            let Some(heir) = heir else {
+                let Some(until) = sweep.again_until.take() else { return (looked_at, None) };
+                sweep = Sweep { done: root.clone(), again_until: None, until: Some(until) };
+                path.clear();
+                continue;
+            };
+            if path.is_empty() {
+                path = self.path_to(&heir);
+            }
+            while path.last().is_some_and(|(above, _)| !above.as_ref().is_prefix_of(heir.as_ref())) {
+                path.pop();
+            }
+            let inherited = path.last().map(|(_, passed)| passed.clone()).unwrap_or_default();
+            let passed = self.entries.get(&heir).map(|entry| passed_on(entry, &inherited));
+            self.settle_one(&heir, &inherited);
+            path.extend(passed.map(|passed| (heir.clone(), passed)));
+            sweep.done = heir;
+            looked_at += 1;
+        }
+        (looked_at, Some(sweep))
+    }
+
+    fn settle_one(&mut self, prefix: &Name, inherited: &Hops) {
+        let Some(entry) = self.entries.get(prefix) else { return };
+        let (wanted, left_out) = wanted(entry, inherited);
+        self.hops_left_out += left_out;
+        self.install(prefix, wanted);
+    }
+
+    /// The first prefix behind `after`, in canonical order, that is longer than `root` and begins with it.
+    fn next_heir(&self, root: &Name, after: &Name) -> Option<Name> {
+        let behind = (Bound::Excluded(after), Bound::Unbounded);
+        let (heir, _) = self.entries.range::<Name, _>(behind).next()?;
+        root.as_ref().is_prefix_of(heir.as_ref()).then(|| heir.clone())
     }
 
     /// What the prefixes above `prefix` pass on to it.
     fn inherited(&self, prefix: &Name) -> Hops {
-        let len = prefix.as_ref().component_count();
-        let mut hops = Hops::new();
-        for ancestor in (0..len).rev().filter_map(|len| self.entries.get(&prefix.prefix(len))) {
-            // The nearest ancestor on a face goes first.
-            for (face, hop) in ancestor.cheapest(|route| route.flags.contains(RouteFlags::CHILD_INHERIT)) {
-                hops.entry(face).or_insert(hop);
-            }
-            if ancestor.captures() {
-                break;
-            }
+        self.path_to(prefix).pop().map(|(_, passed)| passed).unwrap_or_default()
+    }
+
+    /// The prefixes above `prefix` in the RIB, shortest first, with what each passes on.
+    fn path_to(&self, prefix: &Name) -> Vec<(Name, Hops)> {
+        let mut path: Vec<(Name, Hops)> = Vec::new();
+        for len in 0..prefix.as_ref().component_count() {
+            let above = prefix.prefix(len);
+            let Some(entry) = self.entries.get(&above) else { continue };
+            let none = Hops::new();
+            let passed = passed_on(entry, path.last().map_or(&none, |(_, passed)| passed));
+            path.push((above, passed));
         }
-        keep_cheapest(&mut hops);
-        hops
+        path
     }
 }
 
@@ -73,12 +141,20 @@ fn wanted(entry: &Entry, inherited: &Hops) -> (Hops, u64) {
     (hops, left_out)
 }
 
-/// Adds what is inherited, as far as there is room; gives how much there was no room for.
+/// Adds what is inherited, behind what is there and as far as there is room; gives how much there was no room for.
+///
+/// The longest match comes first: what is inherited gets dearer, all of it by as much as makes its cheapest next hop
+/// dearer than every own one.
 fn inherit(hops: &mut Hops, inherited: &Hops) -> u64 {
-    let new: Vec<_> = inherited.iter().filter(|(face, _)| !hops.contains_key(face)).collect();
+    let mut new: Vec<_> = inherited.iter().filter(|(face, _)| !hops.contains_key(face)).collect();
+    new.sort_unstable_by_key(|(face, hop)| (hop.cost, **face));
+    let cheapest = new.first().map_or(0, |(_, hop)| hop.cost);
+    let dearest_own = hops.values().map(|hop| hop.cost).max();
+    let shift = dearest_own.map_or(0, |own| (own + 1).saturating_sub(cheapest));
     let room = MAX_NEXT_HOPS.saturating_sub(hops.len());
     let left_out = new.len().saturating_sub(room);
-    hops.extend(new.into_iter().take(room).map(|(face, hop)| (*face, hop.clone())));
+    let dearer = |hop: &Hop| Hop { cost: hop.cost.saturating_add(shift), ..hop.clone() };
+    hops.extend(new.into_iter().take(room).map(|(face, hop)| (*face, dearer(hop))));
     left_out as u64
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A prefix has at most one route for each face and origin. Of several on one face the cheapest counts. A route that is
 //! marked for it is inherited by all longer prefixes in the RIB, unless one on the way, or the heir itself, has a route
-//! marked to capture; an own route on a face, or that of a nearer ancestor, goes before an inherited one.
+//! marked to capture; an own route on a face, or that of a nearer ancestor, goes before an inherited one. The longest
+//! match comes first whatever it costs: what is inherited is made dearer than all that the heir has itself.
 //!
 //! The RIB is told what happens and hands out what is to change in the forwarding table, [`Rib::poll_update`]. It knows
 //! neither the table nor the time of day.
@@ -18,6 +19,8 @@ use management::{RouteFlags, RouteOrigin};
 use packet::time::Instant;
 use packet::{Buffer, Name, NameRef};
 use thiserror::Error;
+
+use inherit::{LARGEST_COST, Sweep};
 
 /// A route of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +83,9 @@ pub enum RibFull {
 /// ones. Without a limit routes at the root would multiply with the prefixes below.
 pub const MAX_NEXT_HOPS: usize = 64;
 
+/// Routes that end with one call.
+const EXPIRED_AT_ONCE: usize = 1024;
+
 /// A next hop that follows from routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Hop {
@@ -106,7 +112,7 @@ impl Entry {
     fn cheapest(&self, wanted: impl Fn(&Route) -> bool) -> Hops {
         let mut hops = Hops::new();
         for route in self.routes.values().filter(|route| wanted(route)) {
-            let hop = Hop { cost: route.cost, announcement: route.announcement.clone() };
+            let hop = Hop { cost: route.cost.min(LARGEST_COST), announcement: route.announcement.clone() };
             let known = hops.entry(route.face).or_insert_with(|| hop.clone());
             if hop.cost < known.cost {
                 *known = hop;
@@ -119,7 +125,8 @@ impl Entry {
 /// The routing information base.
 ///
 /// # Calling order
-/// After each call that takes `&mut self`, drain [`Rib::poll_update`]. Call [`Rib::expire`] at [`Rib::next_deadline`].
+/// After each call that takes `&mut self`, drain [`Rib::poll_update`]. Call [`Rib::expire`] at [`Rib::next_deadline`], and
+/// [`Rib::settle_heirs`] as long as [`Rib::is_behind`].
 #[derive(Debug)]
 pub struct Rib {
     entries: BTreeMap<Name, Entry>,
@@ -128,6 +135,9 @@ pub struct Rib {
     /// Routes that end, in the order in which they do.
     expirations: BTreeSet<(Instant, Name, FaceId, RouteOrigin)>,
     updates: VecDeque<FibUpdate>,
+    /// Prefixes that have changed and of which the heirs are still to be looked at.
+    sweeps: BTreeMap<Name, Sweep>,
+    heirs_settled: u64,
     route_count: usize,
     max_routes: usize,
     /// Bytes of names and announcements of all routes.
@@ -145,6 +155,8 @@ impl Rib {
             by_face: BTreeMap::new(),
             expirations: BTreeSet::new(),
             updates: VecDeque::new(),
+            sweeps: BTreeMap::new(),
+            heirs_settled: 0,
             route_count: 0,
             max_routes,
             bytes: 0,
@@ -198,6 +210,11 @@ impl Rib {
     /// How often a next hop was left out because its prefix had [`MAX_NEXT_HOPS`] better ones.
     pub fn hops_left_out(&self) -> u64 {
         self.hops_left_out
+    }
+
+    /// How often it was worked out what a prefix inherits because one above it had changed.
+    pub fn heirs_settled(&self) -> u64 {
+        self.heirs_settled
     }
 
     /// When [`Rib::expire`] should be called next; [`Instant::NEVER`] if no route ends.
@@ -285,10 +302,13 @@ impl Rib {
 
     // What the world tells.
 
-    /// Removes the routes that have ended by `now`; gives how many.
+    /// Removes routes that have ended by `now`; gives how many. Of very many, [`Rib::next_deadline`] keeps asking for
+    /// the rest.
     pub fn expire(&mut self, now: Instant) -> usize {
         let mut ended = 0;
-        while let Some((at, prefix, face, origin)) = self.expirations.first().cloned() {
+        while ended < EXPIRED_AT_ONCE
+            && let Some((at, prefix, face, origin)) = self.expirations.first().cloned()
+        {
             if at > now {
                 break;
             }

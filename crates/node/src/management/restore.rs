@@ -1,0 +1,107 @@
+//! Routes that survive a restart: kept when commands give them, and given again at the start.
+
+use engine::FaceId;
+use management::{Reach, RouteFlags, RouteOrigin};
+use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
+
+use super::rib::Route;
+use super::state::{SavedRoute, StateFile, address};
+use super::{NfdManagement, Request};
+use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, NodeControl, Now};
+
+impl NfdManagement {
+    /// Reads what is to survive.
+    pub(super) fn open_state(&mut self) {
+        let Some((path, max_routes)) = &self.state_path else { return };
+        match StateFile::open(path, *max_routes) {
+            Ok(state) => self.state = Some(state),
+            Err(error) => {
+                tracing::error!(
+                    "{} cannot be read: {error}; routes will not survive a restart",
+                    path.display()
+                );
+            }
+        }
+    }
+
+    /// A command that says a time ahead of now must not be obeyed again after a restart: it is written down at once.
+    pub(super) fn note_times_ahead(&mut self, now: Now) {
+        let localhop = self.localhop.as_mut().and_then(|authority| authority.take_time_ahead());
+        let ahead = self.localhost.take_time_ahead().max(localhop);
+        if let (Some(state), Some(time_ms)) = (&mut self.state, ahead) {
+            state.note_command(now, time_ms);
+        }
+    }
+
+    /// Keeps a route that a command of this host has made.
+    pub(super) fn keep_route(
+        &mut self,
+        request: Request<'_>,
+        node: &mut dyn NodeControl,
+        prefix: &Name,
+        route: &Route,
+    ) {
+        let Some(state) = &mut self.state else { return };
+        if let (Reach::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
+            state.keep(request.now, prefix, route, &face);
+        }
+    }
+
+    /// Gives the routes again that were kept, and makes the faces that they lead by.
+    pub(super) fn restore_routes(&mut self, now: Now, node: &mut dyn NodeControl) {
+        let saved = self.state.as_ref().map(StateFile::routes).unwrap_or_default();
+        let mut restored = 0;
+        let mut faces = std::collections::BTreeMap::new();
+        for route in &saved {
+            let left_ms = route.expires_unix_ms.map(|end| end.saturating_sub(now.unix_millis));
+            if left_ms == Some(0) {
+                continue;
+            }
+            let end = (route.remote.clone(), route.local.clone());
+            let face = faces.entry(end).or_insert_with(|| find_or_make_face(node, route));
+            let (Ok(prefix), Ok(face)) = (route.prefix.parse::<Name>(), &face) else { continue };
+            let again = Route {
+                face: *face,
+                origin: RouteOrigin::Static,
+                cost: route.cost,
+                flags: RouteFlags(route.flags),
+                expires: left_ms.map_or(Instant::NEVER, |left| now.monotonic + Duration::from_millis(left)),
+                announcement: None,
+            };
+            // A full RIB has counted it.
+            restored += u64::from(self.rib.register(&prefix, again).is_ok());
+        }
+        for ((remote, _), error) in faces.iter().filter_map(|(end, face)| Some((end, face.as_ref().err()?))) {
+            tracing::warn!("no face to {remote}: {error}; the routes by it are kept for the next start");
+        }
+        if !saved.is_empty() {
+            tracing::info!("{restored} of {} routes given by commands are back", saved.len());
+            self.update_table(node);
+        }
+    }
+}
+
+/// The face that a kept route leads by.
+fn find_or_make_face(node: &mut dyn NodeControl, route: &SavedRoute) -> Result<FaceId, String> {
+    let wanted = (route.remote.clone(), route.local.clone());
+    if let Some(face) = node.faces().iter().find(|face| address(face).as_ref() == Some(&wanted)) {
+        return Ok(face.id);
+    }
+    let uri = |text: &str| text.parse::<FaceUri>().map_err(|error| error.to_string());
+    let remote = uri(&route.remote)?;
+    // A neighbour over TCP may start later than this node.
+    let permanent = route.permanent || matches!(remote, FaceUri::Tcp(_));
+    let request = CreateFace {
+        local: route.local.as_deref().map(uri).transpose()?,
+        remote,
+        persistency: if permanent { FacePersistency::Permanent } else { FacePersistency::Persistent },
+        changes: FaceChanges::default(),
+        dialect: Dialect::Ndn,
+    };
+    match node.create_face(request) {
+        Ok(face) => Ok(face.id),
+        Err(CreateFaceError::Exists(face)) => Ok(face.id),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,395 @@
+//! What survives a restart: routes that commands gave, in a file.
+//!
+//! The file is replaced as a whole, and the old one stays until the new one is safe on the disk: whoever pulls the plug
+//! finds one or the other. Changes are collected for a second. Faces are kept by their addresses, because numbers are given
+//! out anew at each start.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use management::RouteOrigin;
+use packet::Name;
+use packet::time::{Duration, Instant};
+use serde::{Deserialize, Serialize};
+
+use super::rib::Route;
+use crate::control::{FaceStatus, FaceUri, Now};
+
+/// How long changes are collected before they are written.
+const WRITE_DELAY: Duration = Duration::from_secs(1);
+/// When it is tried again to write what could not be written.
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
+/// The largest file that is read.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+/// The form of the file.
+const VERSION: u32 = 1;
+
+/// A route as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SavedRoute {
+    pub(super) prefix: String,
+    /// The remote end of its face.
+    pub(super) remote: String,
+    /// The local end, where there may be several faces to one remote end.
+    pub(super) local: Option<String>,
+    pub(super) permanent: bool,
+    pub(super) cost: u64,
+    pub(super) flags: u64,
+    /// When it ends, in milliseconds since 1970.
+    pub(super) expires_unix_ms: Option<u64>,
+}
+
+/// The file.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    version: u32,
+    /// How many routes follow: a file that was cut is noticed.
+    routes: usize,
+    /// The latest time in a command that was ahead of the node's clock.
+    last_command_ms: u64,
+    #[serde(default)]
+    route: Vec<SavedRoute>,
+}
+
+/// Which route it is.
+type Key = (String, String, Option<String>);
+
+/// Keeps routes in a file.
+#[derive(Debug)]
+pub(super) struct StateFile {
+    path: PathBuf,
+    routes: BTreeMap<Key, SavedRoute>,
+    last_command_ms: u64,
+    max_routes: usize,
+    /// When to write; [`Instant::NEVER`] if the file is as it should be.
+    write_at: Instant,
+    failing: bool,
+}
+
+impl StateFile {
+    /// Reads the file, if there is one. One that makes no sense is set aside and said so.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read: it is not for us to replace it.
+    pub(super) fn open(path: &Path, max_routes: usize) -> io::Result<Self> {
+        let mut state = StateFile {
+            path: path.to_owned(),
+            routes: BTreeMap::new(),
+            last_command_ms: 0,
+            max_routes,
+            write_at: Instant::NEVER,
+            failing: false,
+        };
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(state),
+            Err(error) => return Err(error),
+        };
+        match understand(&text) {
+            Ok(saved) => {
+                state.last_command_ms = saved.last_command_ms;
+                state.routes =
+                    saved.route.into_iter().take(max_routes).map(|route| (key(&route), route)).collect();
+            }
+            Err(problem) => {
+                let aside = set_aside(path)?;
+                tracing::error!(
+                    "{} makes no sense: {problem}. It is now {}; routes given by commands are lost",
+                    path.display(),
+                    aside.display()
+                );
+            }
+        }
+        Ok(state)
+    }
+
+    /// The routes that were kept.
+    pub(super) fn routes(&self) -> Vec<SavedRoute> {
+        self.routes.values().cloned().collect()
+    }
+
+    /// The latest time in a command that was ahead of the node's clock.
+    pub(super) fn last_command_ms(&self) -> u64 {
+        self.last_command_ms
+    }
+
+    /// Writes down at once that a command has said this time, so that it is not obeyed again after a restart.
+    pub(super) fn note_command(&mut self, now: Now, time_ms: u64) {
+        if time_ms > self.last_command_ms {
+            self.last_command_ms = time_ms;
+            self.write(now.monotonic);
+        }
+    }
+
+    /// A command has made this route.
+    pub(super) fn keep(&mut self, now: Now, prefix: &Name, route: &Route, face: &FaceStatus) {
+        let (Some((remote, local)), RouteOrigin::Static) = (address(face), route.origin) else { return };
+        let left_ms = (route.expires < Instant::NEVER)
+            .then(|| route.expires.saturating_since(now.monotonic).as_millis());
+        let saved = SavedRoute {
+            prefix: prefix.as_ref().to_string(),
+            remote,
+            local,
+            permanent: face.persistency == crate::control::FacePersistency::Permanent,
+            cost: route.cost,
+            flags: route.flags.0,
+            expires_unix_ms: left_ms.map(|left| now.unix_millis.saturating_add(left)),
+        };
+        let is_new = !self.routes.contains_key(&key(&saved));
+        // As many as the RIB takes; it says no first.
+        if !is_new || self.routes.len() < self.max_routes {
+            self.routes.insert(key(&saved), saved);
+            self.changed(now);
+        }
+    }
+
+    /// A command has removed this route.
+    pub(super) fn drop_route(&mut self, now: Now, prefix: &Name, origin: RouteOrigin, face: &FaceStatus) {
+        let (Some((remote, local)), RouteOrigin::Static) = (address(face), origin) else { return };
+        if self.routes.remove(&(prefix.as_ref().to_string(), remote, local)).is_some() {
+            self.changed(now);
+        }
+    }
+
+    /// A command has removed this face.
+    pub(super) fn drop_face(&mut self, now: Now, face: &FaceStatus) {
+        let Some((remote, local)) = address(face) else { return };
+        let before = self.routes.len();
+        self.routes.retain(|(_, other, other_local), _| (&*other, &*other_local) != (&remote, &local));
+        if self.routes.len() < before {
+            self.changed(now);
+        }
+    }
+
+    fn changed(&mut self, now: Now) {
+        self.write_at = self.write_at.min(now.monotonic + WRITE_DELAY);
+    }
+
+    /// When [`StateFile::handle_timeout`] is to be called.
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.write_at
+    }
+
+    /// Writes what has changed, when its time has come.
+    pub(super) fn handle_timeout(&mut self, now: Now) {
+        if self.write_at <= now.monotonic {
+            let unix_millis = now.unix_millis;
+            self.routes.retain(|_, route| route.expires_unix_ms.is_none_or(|end| end > unix_millis));
+            self.write(now.monotonic);
+        }
+    }
+
+    fn write(&mut self, now: Instant) {
+        let saved = Saved {
+            version: VERSION,
+            routes: self.routes.len(),
+            last_command_ms: self.last_command_ms.min(i64::MAX as u64),
+            route: self.routes(),
+        };
+        let text = toml::to_string(&saved).map_err(io::Error::other);
+        match text.and_then(|text| replace(&self.path, &format!("{HEAD}{text}"))) {
+            Ok(()) => (self.write_at, self.failing) = (Instant::NEVER, false),
+            Err(error) => {
+                self.write_at = now + RETRY_INTERVAL;
+                if !self.failing {
+                    let path = self.path.display();
+                    tracing::error!(
+                        "routes cannot be kept in {path}: {error}; what stood there before stays"
+                    );
+                }
+                self.failing = true;
+            }
+        }
+    }
+}
+
+const HEAD: &str =
+    "# Routes that commands gave to a Cairn node, for its next start. The node writes this file.\n";
+
+impl Drop for StateFile {
+    fn drop(&mut self) {
+        if self.write_at < Instant::NEVER {
+            self.write(Instant::ZERO);
+        }
+    }
+}
+
+fn key(route: &SavedRoute) -> Key {
+    (route.prefix.clone(), route.remote.clone(), route.local.clone())
+}
+
+/// The ends of a face by which it is found again; `None` of those that cannot be made again.
+pub(super) fn address(face: &FaceStatus) -> Option<(String, Option<String>)> {
+    let remote = face.remote.to_string();
+    match &face.remote {
+        FaceUri::Udp(address) if address.ip().is_multicast() => Some((remote, Some(face.local.to_string()))),
+        FaceUri::Ethernet(_) => Some((remote, Some(face.local.to_string()))),
+        FaceUri::Udp(_) => Some((remote, None)),
+        FaceUri::Tcp(_) if face.persistency != crate::control::FacePersistency::OnDemand => {
+            Some((remote, None))
+        }
+        _ => None,
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+fn understand(text: &[u8]) -> Result<Saved, String> {
+    let text = std::str::from_utf8(text).map_err(|error| error.to_string())?;
+    let saved: Saved = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+    if saved.version != VERSION {
+        return Err(format!("it has form {}, and {VERSION} is known", saved.version));
+    }
+    if saved.routes != saved.route.len() {
+        return Err(format!("it has {} routes and says {}", saved.route.len(), saved.routes));
+    }
+    Ok(saved)
+}
+
+/// Gives a file another name, under which no earlier one is lost.
+fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let mut number = 0;
+    loop {
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(format!(".broken-{number}"));
+        let aside = PathBuf::from(aside);
+        if number >= 100 || !aside.try_exists()? {
+            std::fs::rename(path, &aside)?;
+            return Ok(aside);
+        }
+        number += 1;
+    }
+}
+
+/// Puts `text` in the place of the file, all of it or nothing.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    // Left over from a node that was killed while it wrote.
+    match std::fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let written =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+    if let Err(error) = written.and_then(|()| std::fs::rename(&beside, path)) {
+        let _ = std::fs::remove_file(&beside);
+        return Err(error);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> PathBuf {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("cairn-state-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn route(prefix: &str) -> SavedRoute {
+        SavedRoute {
+            prefix: prefix.to_owned(),
+            remote: "udp4://192.0.2.1:6363".to_owned(),
+            local: None,
+            permanent: true,
+            cost: 7,
+            flags: 1,
+            expires_unix_ms: None,
+        }
+    }
+
+    fn with(path: &Path, prefixes: &[&str]) -> StateFile {
+        let mut state = StateFile::open(path, 100).unwrap();
+        state.routes = prefixes.iter().map(|prefix| (key(&route(prefix)), route(prefix))).collect();
+        state
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_a_file_left_over_from_a_kill_does_no_harm() {
+        let folder = folder();
+        let path = folder.join("routes.toml");
+        std::fs::write(folder.join("routes.toml.new"), "half of a fi").unwrap();
+        let mut state = with(&path, &["/a", "/%00/b"]);
+        state.last_command_ms = 17;
+        state.write(Instant::ZERO);
+        assert!(!folder.join("routes.toml.new").exists());
+        let again = StateFile::open(&path, 100).unwrap();
+        assert_eq!((again.routes(), again.last_command_ms()), (state.routes(), 17));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_cut_anywhere_is_set_aside_and_none_is_overwritten() {
+        let folder = folder();
+        let path = folder.join("routes.toml");
+        with(&path, &["/a", "/b", "/c"]).write(Instant::ZERO);
+        let whole = std::fs::read(&path).unwrap();
+        let mut broken = 0;
+        for len in (1..whole.len() - 1).step_by(37) {
+            std::fs::write(&path, &whole[..len]).unwrap();
+            let state = StateFile::open(&path, 100).unwrap();
+            assert!(state.routes().is_empty(), "cut after {len} bytes");
+            let aside = folder.join(format!("routes.toml.broken-{broken}"));
+            assert_eq!(std::fs::read(aside).unwrap(), &whole[..len]);
+            assert!(!path.exists());
+            broken += 1;
+        }
+        for nonsense in [&b"\xff\xfe"[..], b"version = 2\nroutes = 0\nlast_command_ms = 0\n", b"x", b"\0\0\0"]
+        {
+            std::fs::write(&path, nonsense).unwrap();
+            assert!(StateFile::open(&path, 100).unwrap().routes().is_empty());
+            assert!(!path.exists());
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn when_it_cannot_be_written_the_old_file_stays_and_it_is_tried_again() {
+        let folder = folder();
+        let path = folder.join("routes.toml");
+        with(&path, &["/a"]).write(Instant::ZERO);
+        // Nobody can make a file of this name: there is a folder with something in it.
+        std::fs::create_dir_all(folder.join("routes.toml.new/x")).unwrap();
+        let mut state = with(&path, &["/a", "/b"]);
+        state.write(Instant::from_secs(1));
+        assert_eq!(StateFile::open(&path, 100).unwrap().routes(), [route("/a")]);
+        assert_eq!(state.next_deadline(), Instant::from_secs(1) + RETRY_INTERVAL);
+        std::fs::remove_dir_all(folder.join("routes.toml.new")).unwrap();
+        state.handle_timeout(Now { monotonic: Instant::from_secs(31), unix_millis: 0 });
+        assert_eq!(StateFile::open(&path, 100).unwrap().routes().len(), 2);
+        assert_eq!(state.next_deadline(), Instant::NEVER);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let folder = folder();
+        assert!(StateFile::open(&folder, 100).is_err());
+        assert!(StateFile::open(Path::new("/dev/zero"), 100).is_err());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

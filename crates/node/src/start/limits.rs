@@ -1,0 +1,87 @@
+//! Limits with which a node could not do its work.
+
+use crate::config::{Config, ConfigError};
+
+/// Refuses limits that leave no room for what they are about: with them the node would start and forward nothing.
+pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
+    let Config { node, tables, management, udp, .. } = config;
+    let at_least = |key: &str, value: u64, least: u64, why: &str| match value < least {
+        true => Err(ConfigError::new(format!(
+            "{key} is {value}: {why}. Give it at least {least}, or leave it out for the default"
+        ))),
+        false => Ok(()),
+    };
+    let mtu = link::v2::MIN_MTU_BYTES as u64;
+    let packet = packet::ndn::tlv::MAX_PACKET_BYTES as u64;
+    let (frames, packets) = ("no frame could wait for its turn to be sent", "no Interest could be forwarded");
+    at_least("udp.mtu_bytes", udp.mtu_bytes as u64, mtu, "smaller datagrams have no room for a fragment")?;
+    at_least("tables.max_pending", tables.max_pending.into(), 1, packets)?;
+    at_least("tables.max_pending_bytes", tables.max_pending_bytes, packet, packets)?;
+    at_least("tables.max_prefixes", tables.max_prefixes.into(), 1, "no route could be used")?;
+    let loops = "Interests that go in circles would not be noticed";
+    at_least("tables.max_dead_nonces", tables.max_dead_nonces.into(), 1, loops)?;
+    if tables.max_interests_per_second_per_face > 0 {
+        let burst = tables.interest_burst_per_face.into();
+        at_least("tables.interest_burst_per_face", burst, 1, packets)?;
+    }
+    at_least("node.max_faces", node.max_faces as u64, 1, "nobody could connect")?;
+    at_least("node.max_on_demand_faces", node.max_on_demand_faces as u64, 1, "no application could connect")?;
+    at_least("node.send_queue_bytes", node.send_queue_bytes as u64, packet, frames)?;
+    at_least("node.all_send_queues_bytes", node.all_send_queues_bytes as u64, packet, frames)?;
+    let fragments = "no packet that came in fragments could be put together";
+    at_least("node.reassembly_bytes", node.reassembly_bytes as u64, packet, fragments)?;
+    let closed = "connections would be closed between two halves of a packet";
+    at_least("node.stall_timeout_secs", node.stall_timeout_secs, 1, closed)?;
+    at_least(
+        "node.idle_timeout_secs",
+        node.idle_timeout_secs,
+        1,
+        "neighbours would lose their face at once",
+    )?;
+    let crowded = "with many faces, neighbours would lose theirs at once";
+    at_least("node.crowded_idle_timeout_secs", node.crowded_idle_timeout_secs, 1, crowded)?;
+    let routes = "management could not be reached";
+    at_least("management.max_routes", management.max_routes as u64, 2, routes)?;
+    at_least("management.max_route_bytes", management.max_route_bytes as u64, 1024, routes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_stops_the_node_is_refused_with_where_why_and_what_to_do() {
+        let names = [
+            ("tables", &["max_pending", "max_pending_bytes", "max_prefixes", "max_dead_nonces"][..]),
+            ("node", &["max_faces", "max_on_demand_faces", "send_queue_bytes", "all_send_queues_bytes"]),
+            (
+                "node",
+                &["reassembly_bytes", "stall_timeout_secs", "idle_timeout_secs", "crowded_idle_timeout_secs"],
+            ),
+            ("management", &["max_routes", "max_route_bytes"]),
+            ("udp", &["mtu_bytes"]),
+        ];
+        for (section, keys) in names {
+            for key in keys {
+                let config = Config::read(&format!("[{section}]\n{key} = 0\n")).unwrap();
+                let problem = check(&config).unwrap_err().to_string();
+                assert!(problem.starts_with(&format!("{section}.{key} is 0: ")), "{problem}");
+                assert!(problem.contains("at least"), "{problem}");
+            }
+        }
+        let text = "[tables]\nmax_interests_per_second_per_face = 5\ninterest_burst_per_face = 0\n";
+        assert!(check(&Config::read(text).unwrap()).is_err());
+        assert_eq!(check(&Config::default()), Ok(()));
+    }
+
+    #[test]
+    fn zeros_that_mean_something_stay() {
+        for text in [
+            "[tables]\nmax_pending_per_face = 0\nmax_interests_per_second_per_face = 0\ninterest_burst_per_face = 0",
+            "[content_store]\nmax_bytes = 0\nmax_entries = 0",
+            "[node]\nbusy_poll_micros = 0\nanswer_poll_micros = 0\ncongestion_threshold_bytes = 0",
+        ] {
+            assert_eq!(check(&Config::read(text).unwrap()), Ok(()), "{text}");
+        }
+    }
+}

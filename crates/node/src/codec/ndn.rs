@@ -175,7 +175,7 @@ impl NdnCodec {
             return self.send_with_header(now, waiting, sink);
         }
         let wire = waiting.into_wire();
-        if self.service.frame_bare(&wire) {
+        if self.service.frame_bare(now, &wire) {
             sink.end_frame(Some(wire));
         } else {
             self.send_framed(now, wire, LinkHeader::NONE, None, sink);

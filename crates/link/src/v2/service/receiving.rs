@@ -26,6 +26,9 @@ impl LinkService {
             LpPacketView::decode(frame)
         };
         let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
+        if self.pacer.is_some() && self.heed_echo(now, &view, frame.len()) {
+            return Ok(Received::Taken);
+        }
         self.heed_reliability(now, &view)?;
         let Some(fragment) = view.fragment else {
             self.counters.idle_in += 1;
@@ -93,6 +96,7 @@ impl LinkService {
                 }
             }
             self.report_given_up();
+            self.heed_progress();
         }
         match (&mut self.reliability, view.tx_sequence, view.fragment) {
             (Some(reliability), Some(tx_sequence), Some(_)) => {

@@ -53,6 +53,11 @@ fn v2_config(random: &mut Random) -> v2::Config {
             max_partial_bytes: pick(random, &[10_000, 1 << 20]),
             ..v2::ReassemblyConfig::default()
         }),
+        pacing: random.chance(0.5).then(|| v2::PacingConfig {
+            stock_buffer_bytes: pick(random, &[1, 10_000, 212_992]),
+            receive_capacity_bytes: pick(random, &[0, 1, 212_992, 8 << 20, u64::MAX]),
+            max_waiting_bytes: pick(random, &[1, 20_000, 8 << 20]),
+        }),
         ..v2::Config::default()
     }
 }

@@ -31,7 +31,7 @@ pub struct PacingConfig {
     /// What this end's receive buffer holds, told to neighbours. Default 212,992 bytes.
     pub receive_capacity_bytes: u64,
     /// Bytes of packets that may wait until the neighbour can take them, each counted with 256 bytes more; further packets
-    /// are dropped. Default 4 MiB.
+    /// are dropped. Default 8 MiB.
     pub max_waiting_bytes: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for PacingConfig {
         PacingConfig {
             stock_buffer_bytes: 212_992,
             receive_capacity_bytes: 212_992,
-            max_waiting_bytes: 4 << 20,
+            max_waiting_bytes: 8 << 20,
         }
     }
 }
@@ -54,6 +54,8 @@ const BELIEVED: Duration = Duration::from_secs(15);
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 /// Echoes that were asked for and have not come.
 const MAX_ECHOES: usize = 8;
+/// While acknowledgements come, an echo is asked for so often.
+const ECHO_INTERVAL: Duration = Duration::from_millis(100);
 /// Echoes in a row without an answer after which a neighbour counts as silent, and for how long.
 const MAX_UNANSWERED: u32 = 4;
 const SILENCE: Duration = Duration::from_secs(30);
@@ -116,6 +118,9 @@ pub(crate) struct Pacer {
     /// When the neighbour has certainly taken all, however slow it is.
     settled_at: Instant,
     last_sent: Instant,
+    last_asked: Instant,
+    /// When all that left would have left at the pace of the window.
+    spaced_until: Instant,
     /// When what waits may be tried again; NEVER if nothing waits for time.
     release_at: Instant,
     /// Bytes of probes that left.
@@ -129,7 +134,7 @@ impl Pacer {
         mtu_bytes: Option<usize>,
         random: Random,
     ) -> Self {
-        let target = config.stock_buffer_bytes * 7 / 10;
+        let target = config.stock_buffer_bytes / 10 * 8;
         let window = Window::new(target);
         Pacer {
             meter: Meter::new(window.limit()),
@@ -148,6 +153,8 @@ impl Pacer {
             round_trip: None,
             settled_at: Instant::ZERO,
             last_sent: Instant::ZERO,
+            last_asked: Instant::ZERO,
+            spaced_until: Instant::ZERO,
             release_at: Instant::NEVER,
             probed_bytes: 0,
         }
@@ -203,17 +210,37 @@ impl Pacer {
         }
         self.meter.handle_received(now, frames_received);
         let charge = charge(frame_len);
-        let by_window = self.window.admits(charge);
+        let by_window = self.window.admits(charge) && self.is_spaced(now);
         let admitted = match self.manner {
             Manner::Answers => by_window,
+            // The first echo decides; until then no more leaves than any socket holds.
+            Manner::Unknown => by_window,
             // Acknowledgements tell of the window.
             Manner::Silent(_) if self.reliable => by_window,
-            _ => self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok(),
+            Manner::Silent(_) => {
+                self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok()
+            }
         };
-        if !admitted && self.manner == Manner::Answers && self.asked.is_empty() {
+        if !admitted && !matches!(self.manner, Manner::Silent(_)) && self.asked.is_empty() {
             self.echo_due = true;
         }
         admitted
+    }
+
+    /// What is on a long path must not arrive at the neighbour all at once: a window larger than its queue is spread over the
+    /// round trip, and a little faster than it opens.
+    fn is_spaced(&mut self, now: Instant) -> bool {
+        let (limit, target) = (self.window.limit(), self.window.target());
+        let Some(round_trip) = self.round_trip.filter(|_| limit > target) else { return true };
+        let spread = |bytes: u64| {
+            Duration::from_secs_f64(round_trip.as_secs_f64() * 0.8 * bytes as f64 / limit as f64)
+        };
+        let ahead = self.spaced_until.saturating_since(now);
+        if ahead <= spread(target / 2) {
+            return true;
+        }
+        self.release_at = now + ahead.saturating_sub(spread(target / 4)).max(Duration::from_micros(1));
+        false
     }
 
     /// Notes that a frame leaves; gives the position to hand in when it is acknowledged.
@@ -227,10 +254,14 @@ impl Pacer {
         if self.is_free(now) {
             let wants_news = self.capacity.is_some_and(|(_, heard_at)| now >= heard_at + ASK_AGAIN);
             self.echo_due |= wants_news && self.asked.is_empty();
-        } else if self.since_asked >= self.window.limit() / 2 {
+        } else if self.since_asked >= self.window.limit().min(self.window.target()) / 4 * 3 {
+            // Acknowledgements tell as much, but not how long a round trip takes.
+            let knows_little = !self.reliable
+                || self.window.outstanding() >= self.window.limit() / 4 * 3
+                || now >= self.last_asked + ECHO_INTERVAL;
             self.echo_due = match self.manner {
                 Manner::Silent(until) => now >= until,
-                _ => self.asked.len() < MAX_ECHOES,
+                _ => knows_little && self.asked.len() < MAX_ECHOES,
             };
         }
         position
@@ -243,17 +274,22 @@ impl Pacer {
         self.last_sent = now;
         let charge = charge(frame_len);
         self.meter.note_sent(now);
+        if let Some(round_trip) = self.round_trip {
+            let share = charge as f64 / self.window.limit() as f64;
+            let time = Duration::from_secs_f64(round_trip.as_secs_f64() * 0.8 * share);
+            self.spaced_until = self.spaced_until.max(now) + time;
+        }
         self.settled_at = self.settled_at.max(now) + UNHURRIED * charge.div_ceil(window::SLOT_BYTES);
         self.window.note_sent(charge)
     }
 
     /// A frame has been acknowledged.
-    pub(crate) fn handle_ack(&mut self, position: u64, round_trip: Option<Duration>) {
+    pub(crate) fn handle_ack(&mut self, now: Instant, position: u64, round_trip: Option<Duration>) {
         // Where echoes tell how long a round trip takes, acknowledgements, which may wait, do not.
         let sample = round_trip
             .filter(|_| matches!(self.manner, Manner::Silent(_)))
             .map(|sample| sample.saturating_sub(ACK_DELAY).max(Duration::from_micros(1)));
-        self.window.note_gone(position, sample);
+        self.window.note_gone(now, position, sample);
     }
 
     /// A frame has been lost.
@@ -282,8 +318,9 @@ impl Pacer {
             self.probed_bytes += size as u64;
         } else {
             self.since_asked = 0;
+            self.last_asked = now;
             if matches!(self.manner, Manner::Silent(_)) {
-                (self.manner, self.unanswered) = (Manner::Unknown, 0);
+                self.manner = Manner::Silent(now + SILENCE);
             }
         }
         let number = self.random.next_u64();
@@ -306,7 +343,7 @@ impl Pacer {
         let asked = self.asked.remove(place)?;
         let sample = now.saturating_since(asked.sent_at);
         self.round_trip = Some(self.round_trip.map_or(sample, |known| (known * 7 + sample) / 8));
-        self.window.note_gone(asked.position, Some(sample));
+        self.window.note_gone(now, asked.position, Some(sample));
         self.manner = Manner::Answers;
         self.unanswered = 0;
         self.release_at = Instant::NEVER;
@@ -329,7 +366,7 @@ impl Pacer {
                 (Purpose::Probe(size), Some(mtu)) => {
                     // That a probe is lost says nothing about queues.
                     changed |= mtu.handle_silence(now, size);
-                    self.window.note_gone(asked.position, None);
+                    self.window.note_gone(now, asked.position, None);
                 }
                 _ => self.handle_unanswered(now, asked),
             }
@@ -342,9 +379,9 @@ impl Pacer {
         if self.manner == Manner::Answers {
             self.window.note_lost(asked.position);
         } else {
-            self.window.note_gone(asked.position, None);
+            self.window.note_gone(now, asked.position, None);
         }
-        if self.unanswered >= MAX_UNANSWERED {
+        if self.unanswered >= MAX_UNANSWERED || self.manner != Manner::Answers {
             self.unanswered = 0;
             self.manner = Manner::Silent(now + SILENCE);
         }
@@ -352,7 +389,7 @@ impl Pacer {
 
     fn echo_timeout(&self) -> Duration {
         let (least, most) = ECHO_TIMEOUT;
-        self.round_trip.map_or(least * 2, |known| (known * ECHO_ROUND_TRIPS).clamp(least, most))
+        self.round_trip.map_or(least, |known| (known * ECHO_ROUND_TRIPS).clamp(least, most))
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due.

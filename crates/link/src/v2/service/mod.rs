@@ -310,7 +310,7 @@ impl LinkService {
             reliability.handle_timeout(now, &mut self.outgoing, &mut self.drops);
         }
         self.report_given_up();
-        self.heed_progress();
+        self.heed_progress(now);
         self.pass_time_for_pacer(now);
     }
 

@@ -153,11 +153,11 @@ impl LinkService {
     }
 
     /// Tells the pacer what acknowledgements have told.
-    pub(super) fn heed_progress(&mut self) {
+    pub(super) fn heed_progress(&mut self, now: Instant) {
         let (Some(reliability), Some(pacer)) = (&mut self.reliability, &mut self.pacer) else { return };
         let progress = reliability.take_progress();
         if let Some((position, round_trip)) = progress.acknowledged {
-            pacer.handle_ack(position, Some(round_trip));
+            pacer.handle_ack(now, position, Some(round_trip));
         }
         if let Some(position) = progress.lost {
             pacer.handle_loss(position);

@@ -26,10 +26,10 @@ impl LinkService {
             LpPacketView::decode(frame)
         };
         let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
+        self.heed_reliability(now, &view)?;
         if self.pacer.is_some() && self.heed_echo(now, &view, frame.len()) {
             return Ok(Received::Taken);
         }
-        self.heed_reliability(now, &view)?;
         let Some(fragment) = view.fragment else {
             self.counters.idle_in += 1;
             return Ok(Received::Taken);
@@ -96,7 +96,7 @@ impl LinkService {
                 }
             }
             self.report_given_up();
-            self.heed_progress();
+            self.heed_progress(now);
         }
         match (&mut self.reliability, view.tx_sequence, view.fragment) {
             (Some(reliability), Some(tx_sequence), Some(_)) => {

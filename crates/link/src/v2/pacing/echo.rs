@@ -16,7 +16,6 @@ const LIFETIME: &[u8] = &[0x0c, 2, 0x03, 0xe8];
 const HOP_LIMIT: &[u8] = &[0x22, 1, 1];
 
 /// Bytes of a request without padding, at most.
-#[cfg(test)]
 pub(crate) const REQUEST_BYTES: usize = 2 + 12 + 12 + 2 + INTEREST_LEN;
 
 /// Bytes of an answer, at most.

@@ -210,7 +210,8 @@ impl Pacer {
         }
         self.meter.handle_received(now, frames_received);
         let charge = charge(frame_len);
-        let by_window = self.window.admits(charge) && self.is_spaced(now);
+        let is_open = self.window.admits(charge);
+        let by_window = is_open && self.is_spaced(now);
         let admitted = match self.manner {
             Manner::Answers => by_window,
             // The first echo decides; until then no more leaves than any socket holds.
@@ -221,7 +222,8 @@ impl Pacer {
                 self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok()
             }
         };
-        if !admitted && !matches!(self.manner, Manner::Silent(_)) && self.asked.is_empty() {
+        // Without an answer under way nothing would open the window.
+        if !is_open && !matches!(self.manner, Manner::Silent(_)) && self.asked.is_empty() {
             self.echo_due = true;
         }
         admitted
@@ -322,6 +324,11 @@ impl Pacer {
             if matches!(self.manner, Manner::Silent(_)) {
                 self.manner = Manner::Silent(now + SILENCE);
             }
+        }
+        // What does not fit the link cannot be asked for.
+        if self.path_mtu.as_ref().is_some_and(|mtu| mtu.current() < echo::REQUEST_BYTES) {
+            self.manner = Manner::Silent(Instant::NEVER);
+            return false;
         }
         let number = self.random.next_u64();
         let start = frame.len();

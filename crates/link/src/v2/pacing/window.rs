@@ -69,7 +69,7 @@ struct Trial {
 /// The window starts with, and seldom falls below, these parts of the target.
 const START: (u64, u64) = (7, 8);
 const FLOOR: (u64, u64) = (3, 8);
-/// The largest window.
+/// The largest window, and the largest target, whatever a neighbour says of its socket.
 const MAX_BYTES: u64 = 64 << 20;
 /// A window grows by this part of itself at a time.
 const STEP: u64 = 8;
@@ -79,6 +79,7 @@ const HOLD_ROUNDS: u32 = 16;
 
 impl Window {
     pub(crate) fn new(target: u64) -> Self {
+        let target = target.clamp(2 * SLOT_BYTES, MAX_BYTES);
         Window {
             limit: part(target, START),
             target,
@@ -106,6 +107,7 @@ impl Window {
 
     /// Learns how much the neighbour's queue takes.
     pub(crate) fn set_target(&mut self, target: u64) {
+        let target = target.clamp(2 * SLOT_BYTES, MAX_BYTES);
         if self.target != target {
             self.target = target;
             self.limit = part(target, START).max(self.limit.min(target));
@@ -170,7 +172,7 @@ impl Window {
 
     fn set_limit(&mut self, limit: u64) {
         let floor = part(self.target, FLOOR).max(SLOT_BYTES);
-        self.limit = limit.clamp(floor, MAX_BYTES.max(self.target));
+        self.limit = limit.clamp(floor, MAX_BYTES);
     }
 
     fn end_round(&mut self, now: Instant) {

@@ -5,7 +5,8 @@
 use arbitrary::Arbitrary;
 use cairn_fuzz::bad_link::{self, LinkEnd, Plan, Request, Totals};
 use link::v2::{
-    Config, EndpointId, FragmentationConfig, LinkService, MIN_MTU_BYTES, ReassemblyConfig, ReliabilityConfig,
+    Config, EndpointId, FragmentationConfig, LinkService, MIN_MTU_BYTES, PacingConfig, ReassemblyConfig,
+    ReliabilityConfig,
 };
 use packet::ndn::tlv;
 use packet::random::Random;
@@ -21,6 +22,7 @@ struct Options {
     fragments: bool,
     reassembles: bool,
     repeats_lost_frames: bool,
+    paces: bool,
     /// Small, so that limits are met.
     limit: u8,
     self_learning: bool,
@@ -43,6 +45,11 @@ impl Options {
                 max_pending_acks: limit,
                 max_recent_sequences: limit * 2,
                 ..ReliabilityConfig::default()
+            }),
+            pacing: self.paces.then(|| PacingConfig {
+                stock_buffer_bytes: limit as u64 * 1000,
+                receive_capacity_bytes: u64::from(self.limit) << 16,
+                max_waiting_bytes: limit * 1000,
             }),
             max_outgoing_packets: limit,
             max_deliveries: limit,
@@ -142,7 +149,15 @@ impl LinkEnd for End {
                 assert!(usage.outgoing_bytes <= reliability.max_unacknowledged_bytes);
                 assert!(usage.pending_acks <= reliability.max_pending_acks);
             }
-            None => assert_eq!(usage.outgoing_packets, 0, "all frames were taken, and none waits for an Ack"),
+            None if config.pacing.is_none() => {
+                assert_eq!(usage.outgoing_packets, 0, "all frames were taken, and none waits for an Ack");
+            }
+            None => {}
+        }
+        if let Some(pacing) = &config.pacing {
+            assert!(usage.waiting_packets <= config.max_outgoing_packets);
+            // The packet that reaches the limit was let in.
+            assert!(self.0.waiting_bytes() <= pacing.max_waiting_bytes + config.max_packet_bytes + 256);
         }
     }
 }

@@ -53,6 +53,11 @@ fn v2_config(random: &mut Random) -> v2::Config {
             max_partial_bytes: pick(random, &[10_000, 1 << 20]),
             ..v2::ReassemblyConfig::default()
         }),
+        pacing: random.chance(0.5).then(|| v2::PacingConfig {
+            stock_buffer_bytes: pick(random, &[100_000, 212_992]),
+            receive_capacity_bytes: pick(random, &[0, 1, 212_992, 8 << 20, u64::MAX]),
+            max_waiting_bytes: pick(random, &[1, 20_000, 8 << 20]),
+        }),
         ..v2::Config::default()
     }
 }
@@ -211,7 +216,8 @@ fn ndnlp_v2_keeps_its_promises_in_every_drawn_world() {
         let config = v2_config(&mut random);
         // Memory for one packet of any size must be there, or none of that size can ever arrive.
         let largest = if config.transport_mtu_bytes == Some(100) { 1000 } else { 8000 };
-        let reliable = config.reliability.is_some();
+        // A packet that is cut anew for another MTU has other numbers; if it had arrived before, it arrives twice.
+        let reliable = config.reliability.is_some() && config.pacing.is_none();
         delivered += swarm(seed, random, reliable, largest, |seed| common::v2(&config, seed));
     }
     assert!(delivered > 30 * SEEDS, "{delivered}");

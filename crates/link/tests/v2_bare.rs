@@ -44,7 +44,7 @@ fn a_packet_that_leaves_bare_would_have_left_as_it_is_and_counts_the_same() {
                 long.handle_send_queue(queued_bytes);
                 let (packet, mut frame) = (packet(kind, len), Vec::new());
                 let counters = *short.counters();
-                if !short.frame_bare(&packet) {
+                if !short.frame_bare(Instant::ZERO, &packet) {
                     assert_eq!(*short.counters(), counters, "what goes the long way is counted there");
                     continue;
                 }
@@ -63,11 +63,11 @@ fn a_queue_that_is_too_long_is_noticed_though_packets_are_bare() {
     let config = Config { congestion_marking: Some(CongestionConfig::default()), ..Config::default() };
     let mut service = service(&config);
     let packet = packet(6, 100);
-    assert!(service.frame_bare(&packet));
+    assert!(service.frame_bare(Instant::ZERO, &packet));
     service.handle_send_queue(Some(1 << 20));
     let mut frame = Vec::new();
     for millis in [0, 150] {
-        assert!(!service.frame_bare(&packet));
+        assert!(!service.frame_bare(Instant::ZERO, &packet));
         let now = Instant::ZERO + Duration::from_millis(millis);
         assert_eq!(service.frame(now, LinkHeader::NONE, None, &packet, &mut frame), Ok(Framed::Whole));
     }

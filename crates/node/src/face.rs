@@ -147,7 +147,6 @@ impl Face {
         let settings = self.codec.settings();
         let closes_when_idle =
             self.persistency == FacePersistency::OnDemand && matches!(self.transport, Transport::Datagram(_));
-        let mtu = settings.transport_mtu_bytes.map(|mtu| settings.mtu_override_bytes.unwrap_or(mtu).min(mtu));
         FaceStatus {
             id: self.id,
             remote: self.remote.clone(),
@@ -159,7 +158,7 @@ impl Face {
             state: self.state,
             expires_in: closes_when_idle.then(|| (self.last_used + idle).saturating_since(now)),
             congestion: settings.congestion,
-            mtu_bytes: mtu.map(|mtu| mtu as u64),
+            mtu_bytes: self.codec.mtu_bytes().map(|mtu| mtu as u64),
             local_fields: settings.local_fields,
             reliability: settings.reliability,
             congestion_marking: settings.congestion_marking,

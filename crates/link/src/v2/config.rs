@@ -5,6 +5,7 @@ use packet::time::Duration;
 use thiserror::Error;
 
 use super::congestion::CongestionConfig;
+use super::pacing::PacingConfig;
 use super::rto::RtoConfig;
 
 /// The smallest MTU a link may have, whether its own or by override.
@@ -30,6 +31,9 @@ pub struct Config {
     pub reliability: Option<ReliabilityConfig>,
     /// When packets are marked because the send queue is too long; `None` for never.
     pub congestion_marking: Option<CongestionConfig>,
+    /// How a neighbour is kept from being sent more than it can take, and which frames the path carries; `None` to send
+    /// whatever there is at once. For unicast datagrams. Default `None`.
+    pub pacing: Option<PacingConfig>,
     /// Whether IncomingFaceId and NextHopFaceId may be used: on faces to local applications only.
     pub local_fields: bool,
     /// Whether NonDiscovery and PrefixAnnouncement are used or ignored.
@@ -112,6 +116,7 @@ impl Default for Config {
             reassembly: Some(ReassemblyConfig::default()),
             reliability: None,
             congestion_marking: Some(CongestionConfig::default()),
+            pacing: None,
             local_fields: false,
             self_learning: true,
             max_packet_bytes: MAX_PACKET_BYTES,
@@ -177,6 +182,14 @@ impl Config {
         if self.max_outgoing_packets == 0 || self.max_deliveries == 0 || self.max_packet_bytes == 0 {
             return Err(ConfigError::ZeroLimit);
         }
+        if let Some(pacing) = &self.pacing {
+            if self.link_type == LinkType::MultiAccess {
+                return Err(ConfigError::PacingOnMultiAccess);
+            }
+            if pacing.stock_buffer_bytes == 0 || pacing.max_waiting_bytes == 0 {
+                return Err(ConfigError::ZeroLimit);
+            }
+        }
         if self.fragmentation.as_ref().is_some_and(|fragmentation| fragmentation.max_fragments == 0) {
             return Err(ConfigError::ZeroLimit);
         }
@@ -215,6 +228,9 @@ pub enum ConfigError {
     /// Acknowledgements need exactly one peer.
     #[error("reliability needs a point-to-point link")]
     ReliabilityOnMultiAccess,
+    /// One neighbour's echoes say nothing about another's queue.
+    #[error("pacing needs a point-to-point link")]
+    PacingOnMultiAccess,
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod congestion;
 mod fields;
 mod fragmenter;
 mod outgoing;
+mod pacing;
 mod reassembler;
 mod reliability;
 mod report;
@@ -47,6 +48,8 @@ pub use config::{
 };
 pub use congestion::CongestionConfig;
 pub use fields::PacketKind;
+pub use pacing::PacingConfig;
+pub use pacing::echo::answer_echo;
 pub use report::{Counters, Usage};
 pub use results::{Delivery, EndpointId, Event, Framed, Received};
 pub use rto::RtoConfig;

@@ -69,6 +69,20 @@ impl OutgoingStore {
         self.places.len() - self.free.len()
     }
 
+    /// The packets one of whose frames is longer than `payload_bytes`, taken out.
+    pub(crate) fn remove_longer(&mut self, payload_bytes: usize) -> Vec<OutgoingPacket> {
+        let longer = |packet: &OutgoingPacket| {
+            let first = packet.plan.slice(&packet.packet, 0).len();
+            first.max(packet.plan.slice(&packet.packet, 1).len()) > payload_bytes
+        };
+        let keys: Vec<_> = (0u32..)
+            .zip(&self.places)
+            .filter(|(_, place)| place.packet.as_ref().is_some_and(longer))
+            .map(|(number, place)| OutgoingKey { place: number, generation: place.generation })
+            .collect();
+        keys.into_iter().filter_map(|key| self.remove(key)).collect()
+    }
+
     /// Bytes of all packets.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

@@ -33,6 +33,8 @@ pub(crate) struct FrameRef {
 struct Transmission {
     frame: FrameRef,
     sent_at: Instant,
+    /// Where the pacer counts it, if there is one.
+    position: u64,
     /// How many later transmissions have been acknowledged.
     later_acks: u32,
 }
@@ -53,6 +55,7 @@ pub(crate) struct Reliability {
     /// When the timeout was last doubled: what was sent before says nothing against the new one.
     backed_off_at: Option<Instant>,
     losses: Losses,
+    progress: Progress,
     pending_acks: PendingAcks,
     /// When pending acks leave without a packet to travel with.
     ack_deadline: Instant,
@@ -73,6 +76,7 @@ impl Reliability {
                 again: VecDeque::new(),
                 given_up: VecDeque::new(),
             },
+            progress: Progress::default(),
             pending_acks: PendingAcks::default(),
             ack_deadline: Instant::NEVER,
             acks_overdue: false,
@@ -168,6 +172,7 @@ impl Reliability {
         &mut self,
         now: Instant,
         frame: FrameRef,
+        position: u64,
         outgoing: &mut OutgoingStore,
         drops: &mut DropCounters,
     ) -> u64 {
@@ -176,7 +181,7 @@ impl Reliability {
         {
             self.forget_oldest(outgoing, drops);
         }
-        self.window.push_back(Some(Transmission { frame, sent_at: now, later_acks: 0 }));
+        self.window.push_back(Some(Transmission { frame, sent_at: now, position, later_acks: 0 }));
         self.first.wrapping_add(self.window.len() as u64 - 1)
     }
 
@@ -192,9 +197,11 @@ impl Reliability {
         let Some(acknowledged) = self.window.get_mut(position).and_then(Option::take) else {
             return self.handle_late_ack(now, tx_sequence, outgoing);
         };
+        let round_trip = now.saturating_since(acknowledged.sent_at);
         if acknowledged.frame.retries == 0 {
-            self.rto.add_sample(now.saturating_since(acknowledged.sent_at));
+            self.rto.add_sample(round_trip);
         }
+        self.progress.add_ack(acknowledged.position, round_trip);
         outgoing.settle_frame(acknowledged.frame, acknowledged.frame.retries > 0);
         // Each transmission is passed over at most `loss_threshold` times before it counts as lost, so this
         // costs a constant per transmission, however far behind the Ack the window begins.
@@ -203,6 +210,7 @@ impl Reliability {
             earlier.later_acks += 1;
             if earlier.later_acks >= self.config.loss_threshold {
                 self.losses.add(earlier.frame, outgoing, drops);
+                self.progress.add_loss(earlier.position);
                 *place = None;
             }
         }
@@ -257,20 +265,33 @@ impl Reliability {
             }
             self.overdue.push_back((self.first, Some(oldest)));
             self.losses.add(oldest.frame, outgoing, drops);
+            self.progress.add_loss(oldest.position);
             self.pop_oldest();
             self.trim(outgoing);
         }
     }
 
-    /// The next frame to be sent again, counted as another retry.
-    pub(crate) fn poll_lost(&mut self, outgoing: &OutgoingStore) -> Option<FrameRef> {
-        while let Some(frame) = self.losses.again.pop_front() {
+    /// The next frame to be sent again. It stays the next until [`take_lost`](Self::take_lost).
+    pub(crate) fn next_lost(&mut self, outgoing: &OutgoingStore) -> Option<FrameRef> {
+        while let Some(&frame) = self.losses.again.front() {
             // Its packet may have been given up because of another frame, or an Ack has come after all.
             if outgoing.waits(frame) {
-                return Some(FrameRef { retries: frame.retries + 1, ..frame });
+                return Some(frame);
             }
+            self.losses.again.pop_front();
         }
         None
+    }
+
+    /// The frame to be sent again, counted as another retry.
+    pub(crate) fn take_lost(&mut self) -> Option<FrameRef> {
+        let frame = self.losses.again.pop_front()?;
+        Some(FrameRef { retries: frame.retries + 1, ..frame })
+    }
+
+    /// What acknowledgements and losses have told since the last time.
+    pub(crate) fn take_progress(&mut self) -> Progress {
+        std::mem::take(&mut self.progress)
     }
 
     /// The next packet that was given up.
@@ -302,6 +323,24 @@ impl Reliability {
             }
             self.pop_oldest();
         }
+    }
+}
+
+/// What the pacer learns from acknowledgements: the furthest positions, and the shortest round trip.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) acknowledged: Option<(u64, Duration)>,
+    pub(crate) lost: Option<u64>,
+}
+
+impl Progress {
+    fn add_ack(&mut self, position: u64, round_trip: Duration) {
+        let (furthest, shortest) = self.acknowledged.unwrap_or((position, round_trip));
+        self.acknowledged = Some((furthest.max(position), shortest.min(round_trip)));
+    }
+
+    fn add_loss(&mut self, position: u64) {
+        self.lost = Some(self.lost.map_or(position, |furthest| furthest.max(position)));
     }
 }
 

@@ -29,6 +29,12 @@ pub struct Counters {
     pub retransmissions: u64,
     /// Packets marked because the send queue was too long.
     pub congestion_marks_out: u64,
+    /// Echoes and probes of the path that were asked of the neighbour.
+    pub echoes_out: u64,
+    /// Echoes that came back, by whatever way.
+    pub echoes_in: u64,
+    /// Frames that had to wait because the neighbour could not have taken them.
+    pub held_back: u64,
     /// Packets given up after all retries.
     pub packets_given_up: u64,
 }
@@ -44,6 +50,8 @@ pub struct Usage {
     pub outgoing_packets: usize,
     /// Bytes of them.
     pub outgoing_bytes: usize,
+    /// Packets that wait until the neighbour can take them.
+    pub waiting_packets: usize,
     /// Transmissions from the oldest that waits for an Ack to the latest.
     pub unacknowledged_frames: usize,
     /// Acks to be sent.

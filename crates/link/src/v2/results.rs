@@ -58,4 +58,9 @@ pub enum Event {
         /// The packet.
         packet: Buffer,
     },
+    /// The path was found to carry frames of another size than before. Packets are cut accordingly.
+    PathMtu {
+        /// The largest frame from now on.
+        bytes: usize,
+    },
 }

@@ -52,6 +52,9 @@ pub(crate) struct LinkSettings {
     pub(crate) padded_frames: bool,
     /// Whether packets larger than the MTU are cut and put together again.
     pub(crate) fragmentation: bool,
+    /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own holds. `None` for links
+    /// that need no pacing.
+    pub(crate) receive_capacity_bytes: Option<u64>,
 }
 
 impl Codec {
@@ -135,7 +138,30 @@ impl Codec {
         }
     }
 
-    /// What incomplete packets take.
+    /// The largest frame, as configured or as the path was found to carry.
+    pub(crate) fn mtu_bytes(&self) -> Option<usize> {
+        match self {
+            Codec::Ndn(codec) => codec.mtu_bytes(),
+        }
+    }
+
+    /// Whether [`poll_frames`](Self::poll_frames) may give frames though nothing is sent.
+    #[inline]
+    pub(crate) fn wants_poll(&self) -> bool {
+        match self {
+            Codec::Ndn(codec) => codec.wants_poll(),
+        }
+    }
+
+    /// Whether frames must leave in the order in which they were made.
+    #[inline]
+    pub(crate) fn keeps_order(&self) -> bool {
+        match self {
+            Codec::Ndn(codec) => codec.settings().reliability || codec.is_held_back(),
+        }
+    }
+
+    /// What packets take that are incomplete, or wait until the neighbour can take them.
     #[inline]
     pub(crate) fn partial_bytes(&self) -> usize {
         match self {
@@ -143,7 +169,7 @@ impl Codec {
         }
     }
 
-    /// Drops the incomplete packets, and counts them.
+    /// Drops the packets that are incomplete or wait, and counts them.
     pub(crate) fn evict_partial_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_partial_packets(),

@@ -2,8 +2,8 @@
 
 use engine::{DueAnswer, Engine, Outgoing, Transmit, Waiting};
 use link::v2::{
-    Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType,
-    ReassemblyConfig, Received, ReliabilityConfig,
+    Config, CongestionConfig, EndpointId, Event, FragmentationConfig, Framed, LinkService, LinkType,
+    PacingConfig, ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::{DataView, InterestView, tlv};
@@ -175,7 +175,7 @@ impl NdnCodec {
             return self.send_with_header(now, waiting, sink);
         }
         let wire = waiting.into_wire();
-        if self.service.frame_bare(&wire) {
+        if self.service.frame_bare(now, &wire) {
             sink.end_frame(Some(wire));
         } else {
             self.send_framed(now, wire, LinkHeader::NONE, None, sink);
@@ -203,7 +203,12 @@ impl NdnCodec {
         sink: &mut impl FrameSink,
     ) {
         match self.service.frame(now, header, nack, &wire, sink.bytes()) {
-            Ok(Framed::Whole) => sink.end_frame(Some(wire)),
+            Ok(Framed::Whole) => {
+                sink.end_frame(Some(wire));
+                if self.service.wants_poll() {
+                    self.poll_frames(now, sink);
+                }
+            }
             Ok(Framed::Taken) => self.poll_frames(now, sink),
             // The service has counted it.
             Err(_) => {}
@@ -214,8 +219,15 @@ impl NdnCodec {
         while self.service.poll_transmit(now, sink.bytes()).is_some() {
             sink.end_frame(None);
         }
-        // Nobody waits for them: a strategy notices a lost Interest by its own timers.
-        while self.service.poll_event().is_some() {}
+        // Nobody waits for what was lost: a strategy notices a lost Interest by its own timers.
+        while let Some(event) = self.service.poll_event() {
+            if let Event::PathMtu { bytes } = event {
+                tracing::info!(
+                    bytes,
+                    "a path carries frames of another size than before; packets are cut to it"
+                );
+            }
+        }
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
@@ -233,11 +245,26 @@ impl NdnCodec {
 
     #[inline]
     pub(super) fn partial_bytes(&self) -> usize {
-        if self.may_wait { self.service.usage().partial_bytes } else { 0 }
+        if self.may_wait { self.service.usage().partial_bytes + self.service.waiting_bytes() } else { 0 }
+    }
+
+    pub(super) fn mtu_bytes(&self) -> Option<usize> {
+        self.service.mtu_bytes()
+    }
+
+    #[inline]
+    pub(super) fn wants_poll(&self) -> bool {
+        self.service.wants_poll()
+    }
+
+    #[inline]
+    pub(super) fn is_held_back(&self) -> bool {
+        self.service.waiting_bytes() > 0 || self.service.wants_poll()
     }
 
     pub(super) fn evict_partial_packets(&mut self) {
         self.service.evict_partial_packets();
+        self.service.evict_waiting_packets();
     }
 
     pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
@@ -277,6 +304,12 @@ fn config(settings: &LinkSettings) -> Config {
             threshold_bytes: settings.congestion.threshold_bytes,
             interval: settings.congestion.interval,
         }),
+        pacing: settings
+            .receive_capacity_bytes
+            .filter(|_| !settings.multi_access)
+            .map(|bytes| PacingConfig { receive_capacity_bytes: bytes, ..PacingConfig::default() }),
+        // What the memory for waiting packets allows counts, not how many they are.
+        max_outgoing_packets: if settings.receive_capacity_bytes.is_some() { 1 << 14 } else { 1024 },
         local_fields: settings.local_fields,
         ..Config::default()
     }

@@ -44,14 +44,17 @@ pub struct UdpExchange {
 /// Without Data for so long, what is on its way counts as lost.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// The receive buffers to ask for.
+const RECEIVE_BYTES: usize = 16 << 20;
+
 /// How long nothing is tried when there was nothing to do.
 const PAUSE: Duration = Duration::from_micros(2);
 
 pub(super) fn socket(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(local), Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_nonblocking(true)?;
-    if options::force_receive_buffer(&socket, 16 << 20).is_err() {
-        socket.set_recv_buffer_size(16 << 20)?;
+    if options::force_receive_buffer(&socket, RECEIVE_BYTES).is_err() {
+        socket.set_recv_buffer_size(RECEIVE_BYTES)?;
     }
     socket.set_send_buffer_size(4 << 20)?;
     socket.bind(&local.into())?;
@@ -191,6 +194,7 @@ impl UdpExchange {
         };
         let mut data = 0;
         for (train, bytes) in (0..count).filter_map(|index| self.receiver.train(index)) {
+            answer_echoes(&self.consumer, train.from, bytes.chunks(train.stride));
             data +=
                 bytes.chunks(train.stride).filter(|frame| is_answer(frame, self.data.len())).count() as u64;
         }
@@ -210,6 +214,7 @@ impl UdpExchange {
         };
         let most = (MAX_TRAIN_BYTES / self.data.len()).clamp(1, MAX_TRAIN_DATAGRAMS);
         for (train, bytes) in (0..count).filter_map(|index| self.receiver.train(index)) {
+            answer_echoes(&self.producer, train.from, bytes.chunks(train.stride));
             let mut frames =
                 bytes.chunks(train.stride).filter_map(|frame| self.interest.digits(frame)).peekable();
             while frames.peek().is_some() {
@@ -244,6 +249,15 @@ impl UdpExchange {
             }
         }
         Ok(true)
+    }
+}
+
+/// Tells a forwarder that asks that this end keeps up, as a node would: what stands at its ends is not to be measured.
+fn answer_echoes<'f>(socket: &UdpSocket, to: SocketAddr, frames: impl Iterator<Item = &'f [u8]>) {
+    for frame in frames.filter(|frame| frame.first() == Some(&0x64)) {
+        if let Some(reply) = link::v2::answer_echo(frame, RECEIVE_BYTES as u64) {
+            let _ = socket.send_to(&reply, to);
+        }
     }
 }
 

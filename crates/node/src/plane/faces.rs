@@ -70,6 +70,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The first pause before a permanent face connects again; it doubles up to the longest.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
+/// What is told of the ring behind an Ethernet face: 1,024 frames of 2,304 bytes.
+const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;
 /// Trains of larger frames are cut by hardware for no gain.
 const LARGEST_IN_TRAIN: usize = 32_000;
 
@@ -99,6 +101,7 @@ impl DataPlane {
             reliability: self.settings.udp_reliability,
             transport_mtu_bytes: Some(self.settings.udp_mtu_bytes.min(MAX_PACKET_BYTES)),
             fragmentation: true,
+            receive_capacity_bytes: Some(0),
             ..self.stream_link_settings()
         }
     }
@@ -114,6 +117,7 @@ impl DataPlane {
             multi_access: false,
             padded_frames: false,
             fragmentation: false,
+            receive_capacity_bytes: None,
         }
     }
 
@@ -124,7 +128,10 @@ impl DataPlane {
         persistency: FacePersistency,
         settings: LinkSettings,
     ) -> Option<FaceId> {
-        let local = self.channels.get(number)?.uri();
+        let channel = self.channels.get(number)?;
+        let local = channel.uri();
+        let settings =
+            LinkSettings { receive_capacity_bytes: Some(channel.receive_buffer_bytes()), ..settings };
         let way = Way::Udp { channel: number, peer, largest_in_train: LARGEST_IN_TRAIN };
         let port = DatagramPort { outbox: None, way };
         let id = self.add_face(NewFace {
@@ -206,6 +213,7 @@ impl DataPlane {
             transport_mtu_bytes: Some(mtu_bytes.min(MAX_PACKET_BYTES)),
             fragmentation: true,
             padded_frames: true,
+            receive_capacity_bytes: (!peer.is_multicast()).then_some(ETHERNET_CAPACITY_BYTES),
             multi_access: peer.is_multicast(),
             // As in NFD, only where it is asked for.
             congestion_marking: false,

@@ -163,7 +163,7 @@ impl DataPlane {
         for id in touched.drain(..) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
-            if face.codec.settings().reliability {
+            if face.codec.settings().reliability || face.codec.wants_poll() {
                 self.poll_link(id);
             }
             self.flush(id);
@@ -187,7 +187,7 @@ impl DataPlane {
         let ended = match &mut face.transport {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };
-                if !face.codec.settings().reliability {
+                if !face.codec.keeps_order() {
                     outbox.group_by_length();
                 }
                 face.traffic.out_frames += outbox.frames() as u64;

@@ -121,6 +121,11 @@ impl DatagramChannel {
         })
     }
 
+    /// What the system keeps of what has arrived.
+    pub(crate) fn receive_buffer_bytes(&self) -> u64 {
+        socket2::SockRef::from(&self.socket).recv_buffer_size().map_or(0, |bytes| bytes as u64)
+    }
+
     pub(crate) fn uri(&self) -> FaceUri {
         FaceUri::Udp(self.local)
     }

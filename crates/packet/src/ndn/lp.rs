@@ -21,7 +21,9 @@
 //! packets): an unknown field may be skipped only if its type lies in 800..=959 and is a multiple of four; fields
 //! out of order, and any field but Ack given twice, spoil the packet. ndn-cxx does the same.
 
-use std::fmt;
+mod acks;
+
+pub use acks::Acks;
 
 use crate::buffer::Buffer;
 use crate::error::{DecodeError, Rule};
@@ -69,6 +71,14 @@ pub mod types {
     pub const PREFIX_ANNOUNCEMENT: u32 = 848;
     /// Cairn's own: Interests in 1,000 seconds that routers allow a consumer. Peers that do not know it skip it.
     pub const EXPLICIT_RATE: u32 = 936;
+    /// Cairn's own: a number that the neighbour's link sends back at once. Peers that do not know it skip it.
+    pub const ECHO_REQUEST: u32 = 940;
+    /// Cairn's own: bytes that the sender's receive buffer holds. Peers that do not know it skip it.
+    pub const RECEIVE_CAPACITY: u32 = 944;
+    /// Cairn's own: the number of an EchoRequest that arrived. Peers that do not know it skip it.
+    pub const ECHO_REPLY: u32 = 948;
+    /// Cairn's own: bytes without meaning, which make a frame as large as it is to be. Peers skip it.
+    pub const PADDING: u32 = 952;
 }
 
 use types::*;
@@ -109,8 +119,23 @@ pub struct LpPacketView<'a> {
     pub prefix_announcement: Option<&'a [u8]>,
     /// ExplicitRate; zero on the wire counts as none.
     pub explicit_rate: Option<ExplicitRate>,
+    /// EchoRequest or EchoReply: whether this end hears the other.
+    pub echo: Option<Echo>,
+    /// ReceiveCapacity in bytes; zero for none.
+    pub receive_capacity: u64,
+    /// Bytes of value in a Padding field; zero for none.
+    pub padding: usize,
     /// Fragment, never empty; without it the frame is an IDLE packet that only carries acks.
     pub fragment: Option<&'a [u8]>,
+}
+
+/// A link asks whether it is heard, or says that it has heard. The number is the asking side's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Echo {
+    /// The receiver shall send the number back.
+    Request(u64),
+    /// A number that was asked for.
+    Reply(u64),
 }
 
 impl<'a> LpPacketView<'a> {
@@ -263,6 +288,7 @@ impl<'a> LpPacketView<'a> {
         if let Some(rate) = self.explicit_rate {
             tlv::write_nni_element(frame, EXPLICIT_RATE, rate.per_1000_s());
         }
+        self.write_echo(frame);
         if let Some(fragment) = self.fragment {
             tlv::write_header(frame, FRAGMENT, fragment.len());
         }
@@ -292,7 +318,30 @@ impl<'a> LpPacketView<'a> {
         if let Some(rate) = self.explicit_rate {
             len += tlv::nni_element_len(EXPLICIT_RATE, rate.per_1000_s());
         }
+        len += self.echo.map_or(0, |_| tlv::element_len(ECHO_REQUEST, 8));
+        if self.receive_capacity != 0 {
+            len += tlv::nni_element_len(RECEIVE_CAPACITY, self.receive_capacity);
+        }
+        if self.padding != 0 {
+            len += tlv::element_len(PADDING, self.padding);
+        }
         len
+    }
+
+    fn write_echo(&self, frame: &mut Vec<u8>) {
+        if let Some(Echo::Request(number)) = self.echo {
+            write_fixed(frame, ECHO_REQUEST, number);
+        }
+        if self.receive_capacity != 0 {
+            tlv::write_nni_element(frame, RECEIVE_CAPACITY, self.receive_capacity);
+        }
+        if let Some(Echo::Reply(number)) = self.echo {
+            write_fixed(frame, ECHO_REPLY, number);
+        }
+        if self.padding != 0 {
+            tlv::write_header(frame, PADDING, self.padding);
+            frame.resize(frame.len() + self.padding, 0);
+        }
     }
 
     fn write_before_mark(&self, frame: &mut Vec<u8>) {
@@ -390,11 +439,25 @@ fn decode_field<'a>(
         EXPLICIT_RATE => {
             view.explicit_rate = ExplicitRate::from_per_1000_s(tlv::read_nni(field, "ExplicitRate")?);
         }
+        ECHO_REQUEST | RECEIVE_CAPACITY | ECHO_REPLY | PADDING => decode_echo_field(view, field)?,
         kind if is_ignorable(kind) => {}
         kind => {
             let rule = Rule::UnrecognisedCritical(kind.into());
             return Err(DecodeError::new("LpPacket", field.start, rule));
         }
+    }
+    Ok(())
+}
+
+#[cold]
+fn decode_echo_field(view: &mut LpPacketView<'_>, field: Element<'_>) -> Result<(), DecodeError> {
+    match field.kind {
+        ECHO_REQUEST => view.echo = Some(Echo::Request(read_fixed(field)?)),
+        RECEIVE_CAPACITY => view.receive_capacity = tlv::read_nni(field, "ReceiveCapacity")?,
+        // Nobody asks and answers in one frame.
+        ECHO_REPLY if view.echo.is_none() => view.echo = Some(Echo::Reply(read_fixed(field)?)),
+        PADDING => view.padding = field.value.len(),
+        _ => return Err(DecodeError::new("EchoReply", field.start, Rule::OutOfOrder)),
     }
     Ok(())
 }
@@ -450,6 +513,10 @@ fn is_known(kind: u32) -> bool {
             | NON_DISCOVERY
             | PREFIX_ANNOUNCEMENT
             | EXPLICIT_RATE
+            | ECHO_REQUEST
+            | RECEIVE_CAPACITY
+            | ECHO_REPLY
+            | PADDING
     )
 }
 
@@ -470,79 +537,11 @@ fn field_name(kind: u32) -> &'static str {
         NON_DISCOVERY => "NonDiscovery",
         PREFIX_ANNOUNCEMENT => "PrefixAnnouncement",
         EXPLICIT_RATE => "ExplicitRate",
+        ECHO_REQUEST => "EchoRequest",
+        RECEIVE_CAPACITY => "ReceiveCapacity",
+        ECHO_REPLY => "EchoReply",
+        PADDING => "Padding",
         _ => "LpPacket",
-    }
-}
-
-/// The Ack fields of one frame, in the order on the wire.
-#[derive(Clone, Copy)]
-pub struct Acks<'a>(AckSource<'a>);
-
-#[derive(Clone, Copy)]
-enum AckSource<'a> {
-    /// Whole Ack elements as received, all well-formed.
-    Wire(&'a [u8]),
-    /// Numbers to send.
-    Numbers(&'a [u64]),
-}
-
-impl<'a> Acks<'a> {
-    /// Acknowledges `numbers`.
-    pub fn of(numbers: &'a [u64]) -> Self {
-        Acks(AckSource::Numbers(numbers))
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self.0 {
-            AckSource::Wire(wire) => wire.len() / ACK_BYTES,
-            AckSource::Numbers(numbers) => numbers.len(),
-        }
-    }
-
-    /// True when there is none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The acknowledged TxSequence numbers.
-    pub fn iter(&self) -> impl Iterator<Item = u64> + 'a {
-        let (wire, numbers) = match self.0 {
-            AckSource::Wire(wire) => (wire, [].as_slice()),
-            AckSource::Numbers(numbers) => ([].as_slice(), numbers),
-        };
-        // An Ack is three bytes of type and one of length, both in their only legal form, before the number.
-        let (elements, _) = wire.as_chunks::<ACK_BYTES>();
-        let received = elements.iter().map(|&[_, _, _, _, a, b, c, d, e, f, g, h]| {
-            u64::from_be_bytes([a, b, c, d, e, f, g, h]) //
-        });
-        received.chain(numbers.iter().copied())
-    }
-
-    /// Takes in `element`, which follows the ones taken in before without a gap, as the order of fields demands.
-    fn push_wire(&mut self, frame: &'a [u8], element: Element<'a>) {
-        let start = element.start.saturating_sub(self.len() * ACK_BYTES);
-        self.0 = AckSource::Wire(frame.get(start..element.end()).unwrap_or_default());
-    }
-}
-
-impl Default for Acks<'_> {
-    fn default() -> Self {
-        Acks(AckSource::Numbers(&[]))
-    }
-}
-
-impl PartialEq for Acks<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Acks<'_> {}
-
-impl fmt::Debug for Acks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
     }
 }
 

@@ -1,5 +1,6 @@
 //! One end of an NDNLPv2 link.
 
+mod pacing;
 mod receiving;
 
 use std::collections::VecDeque;
@@ -15,6 +16,7 @@ use super::congestion::CongestionMarker;
 use super::fields::{self, PacketKind};
 use super::fragmenter::{self, FragmentPlan, Room};
 use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
+use super::pacing::Pacer;
 use super::reassembler::Reassembler;
 use super::reliability::{FrameRef, Reliability};
 use super::report::{Counters, Usage};
@@ -43,11 +45,18 @@ pub struct LinkService {
     /// The Sequence of the next frame that gets one.
     next_sequence: u64,
     outgoing: OutgoingStore,
-    /// Packets with frames that have never been sent.
-    unsent: VecDeque<OutgoingKey>,
+    /// Packets with frames that have never been sent, and their lengths.
+    unsent: VecDeque<(OutgoingKey, usize)>,
+    unsent_bytes: usize,
     reliability: Option<Reliability>,
     reassembler: Option<Reassembler>,
     marker: Option<CongestionMarker>,
+    pacer: Option<Box<Pacer>>,
+    /// Until when frames need not be shown to the pacer.
+    bare_until: Instant,
+    /// Echoes that the neighbour asked for.
+    replies: VecDeque<u64>,
+    received_bytes: u64,
     /// Bytes in the transport's send queue, if it can tell.
     queued_bytes: Option<u64>,
     deliveries: VecDeque<Delivery>,
@@ -67,9 +76,14 @@ impl LinkService {
             next_sequence: 0,
             outgoing: OutgoingStore::default(),
             unsent: VecDeque::new(),
+            unsent_bytes: 0,
             reliability: None,
             reassembler: None,
             marker: None,
+            pacer: None,
+            bare_until: Instant::NEVER,
+            replies: VecDeque::new(),
+            received_bytes: 0,
             queued_bytes: None,
             deliveries: VecDeque::new(),
             events: VecDeque::new(),
@@ -82,6 +96,7 @@ impl LinkService {
         service.start_reliability();
         service.start_reassembly();
         service.start_marking();
+        service.start_pacing();
         Ok(service)
     }
 
@@ -107,6 +122,7 @@ impl LinkService {
             partial_bytes: self.reassembler.as_ref().map_or(0, Reassembler::bytes),
             outgoing_packets: self.outgoing.len(),
             outgoing_bytes: self.outgoing.bytes(),
+            waiting_packets: self.unsent.len(),
             unacknowledged_frames: self.reliability.as_ref().map_or(0, Reliability::window_len),
             pending_acks: self.reliability.as_ref().map_or(0, Reliability::pending_ack_count),
             deliveries: self.deliveries.len(),
@@ -136,8 +152,14 @@ impl LinkService {
             self.drops.add(DropReason::Reconfigured, self.outgoing.len() as u64);
             self.outgoing = OutgoingStore::default();
             self.unsent.clear();
+            self.unsent_bytes = 0;
             self.start_reliability();
         }
+        if self.config.pacing != old.pacing || self.config.reliability.is_some() != old.reliability.is_some()
+        {
+            self.start_pacing();
+        }
+        self.follow_mtu();
         if self.config.reassembly != old.reassembly || self.config.max_packet_bytes != old.max_packet_bytes {
             let incomplete = self.reassembler.as_ref().map_or(0, Reassembler::len);
             self.drops.add(DropReason::Reconfigured, incomplete as u64);
@@ -167,14 +189,19 @@ impl LinkService {
     /// Sends a whole network packet that has nothing to tell this link but itself, if the link has nothing to tell about it either:
     /// then the packet is a frame as it stands, and has been counted as one. If not, it has to go by [`frame`](Self::frame).
     #[inline]
-    pub fn frame_bare(&mut self, packet: &[u8]) -> bool {
+    pub fn frame_bare(&mut self, now: Instant, packet: &[u8]) -> bool {
         let config = &self.config;
         let largest = config.effective_mtu_bytes().unwrap_or(usize::MAX).min(config.max_packet_bytes);
+        let is_free = now < self.bare_until;
         let is_calm = match (&self.marker, self.queued_bytes) {
             (Some(marker), Some(queued_bytes)) => marker.is_calm(queued_bytes),
             _ => true,
         };
-        let bare = self.reliability.is_none() && self.unsent.is_empty() && is_calm && packet.len() <= largest;
+        let bare = is_free
+            && self.reliability.is_none()
+            && self.unsent.is_empty()
+            && is_calm
+            && packet.len() <= largest;
         self.counters.packets_out += u64::from(bare);
         self.counters.frames_out += u64::from(bare);
         bare
@@ -195,16 +222,17 @@ impl LinkService {
         frame: &mut Vec<u8>,
     ) -> Result<Framed, DropReason> {
         let whole = self.reliability.is_none() && self.unsent.is_empty();
-        if !whole {
+        if !whole || !self.may_leave(now, packet.len()) {
             return self.send(now, header, nack, packet.clone()).map(|()| Framed::Taken);
         }
         let outcome = PacketKind::of(packet, nack).and_then(|kind| self.check_outgoing(kind, packet));
         self.count_drop(outcome)?;
         fields::strip(&mut header, &self.config);
         self.mark(now, &mut header);
-        let mtu_bytes = self.config.effective_mtu_bytes().unwrap_or(usize::MAX);
+        let mtu_bytes = self.mtu_bytes().unwrap_or(usize::MAX);
         if nack.is_none() && header.is_empty() && packet.len() <= mtu_bytes {
             // There is nothing to say about the packet: it goes as it is.
+            self.note_leaving(now, packet.len());
             self.counters.packets_out += 1;
             self.counters.frames_out += 1;
             return Ok(Framed::Whole);
@@ -215,6 +243,8 @@ impl LinkService {
             return self.count_drop(outcome).map(|()| Framed::Taken);
         }
         fields.encode_head(frame);
+        let frame_len = fields.encoded_len();
+        self.note_leaving(now, frame_len);
         self.counters.packets_out += 1;
         self.counters.frames_out += 1;
         Ok(Framed::Whole)
@@ -226,6 +256,7 @@ impl LinkService {
     /// Why the frame, or the packet it completed, was dropped. Its acks have been heeded if it decoded.
     pub fn receive(&mut self, now: Instant, from: EndpointId, frame: &[u8]) -> Result<(), DropReason> {
         self.counters.frames_in += 1;
+        self.received_bytes += frame.len() as u64;
         let outcome = match self.try_receive(now, from, frame) {
             Ok(Received::Packet { packet, header, nack }) => {
                 self.deliver(from, Buffer::copy_from(packet), header, nack)
@@ -244,6 +275,7 @@ impl LinkService {
             && frame.len() <= config.max_packet_bytes
             && PacketKind::of_plain(frame).is_some();
         self.counters.frames_in += u64::from(bare);
+        self.received_bytes += frame.len() as u64;
         self.counters.packets_in += u64::from(bare);
         bare
     }
@@ -260,6 +292,7 @@ impl LinkService {
         frame: &'f [u8],
     ) -> Result<Received<'f>, DropReason> {
         self.counters.frames_in += 1;
+        self.received_bytes += frame.len() as u64;
         let outcome = self.try_receive(now, from, frame).map_err(|reason| self.drops.count(reason))?;
         if let Received::Packet { .. } = outcome {
             self.counters.packets_in += 1;
@@ -277,6 +310,8 @@ impl LinkService {
             reliability.handle_timeout(now, &mut self.outgoing, &mut self.drops);
         }
         self.report_given_up();
+        self.heed_progress(now);
+        self.pass_time_for_pacer(now);
     }
 
     /// Learns how many bytes the transport has still to send, or that it cannot tell.
@@ -288,7 +323,9 @@ impl LinkService {
     /// same buffer put frames one behind the other, as segmentation offload wants them.
     pub fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize> {
         let before = frames.len();
-        let _ = self.transmit_lost(now, frames)
+        let _ = self.transmit_reply(frames)
+            || self.transmit_request(now, frames)
+            || self.transmit_lost(now, frames)
             || self.transmit_unsent(now, frames)
             || self.transmit_idle(frames);
         let len = frames.len() - before;
@@ -314,7 +351,8 @@ impl LinkService {
         let reassembly =
             self.reassembler.as_ref().map_or(Instant::NEVER, |part| part.next_deadline(self.patience()));
         let reliability = self.reliability.as_ref().map_or(Instant::NEVER, Reliability::next_deadline);
-        reassembly.min(reliability)
+        let pacing = self.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next_deadline());
+        reassembly.min(reliability).min(pacing)
     }
 
     fn start_reliability(&mut self) {
@@ -360,7 +398,7 @@ impl LinkService {
     ) -> Result<(), DropReason> {
         let kind = PacketKind::of(&packet, nack)?;
         self.check_outgoing(kind, &packet)?;
-        if self.unsent.len() >= self.config.max_outgoing_packets {
+        if self.unsent.len() >= self.config.max_outgoing_packets || self.has_waiting_enough() {
             return Err(DropReason::OutgoingQueueFull);
         }
         fields::strip(&mut header, &self.config);
@@ -381,7 +419,9 @@ impl LinkService {
 
     #[inline]
     fn mark(&mut self, now: Instant, header: &mut LinkHeader) {
-        if let (Some(marker), Some(queued_bytes)) = (&mut self.marker, self.queued_bytes)
+        let waiting = self.pacer.as_ref().map(|_| self.unsent_bytes as u64);
+        let queued_bytes = self.queued_bytes.map_or(waiting, |queued| Some(queued + waiting.unwrap_or(0)));
+        if let (Some(marker), Some(queued_bytes)) = (&mut self.marker, queued_bytes)
             && marker.shall_mark(now, queued_bytes)
         {
             header.congestion_mark = 1;
@@ -414,7 +454,9 @@ impl LinkService {
             outstanding: plan.count,
             settled: Vec::new(),
         };
-        self.unsent.push_back(self.outgoing.insert(outgoing));
+        let len = outgoing.packet.len();
+        self.unsent_bytes += len;
+        self.unsent.push_back((self.outgoing.insert(outgoing), len));
         self.counters.packets_out += 1;
         Ok(())
     }
@@ -425,7 +467,7 @@ impl LinkService {
         nack: Option<NackReason>,
         packet_len: usize,
     ) -> Result<FragmentPlan, DropReason> {
-        let Some(mtu_bytes) = self.config.effective_mtu_bytes() else {
+        let Some(mtu_bytes) = self.mtu_bytes() else {
             return Ok(FragmentPlan::whole(packet_len));
         };
         let fields = LpPacketView { nack, ..LpPacketView::with_header(header) };
@@ -441,20 +483,31 @@ impl LinkService {
 
     /// Sends a lost frame again, with the same Sequence and a new TxSequence.
     fn transmit_lost(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
-        let lost = self.reliability.as_mut().and_then(|reliability| reliability.poll_lost(&self.outgoing));
-        let Some(frame) = lost else { return false };
+        let lost = self.reliability.as_mut().and_then(|reliability| reliability.next_lost(&self.outgoing));
+        let Some(frame) = lost.filter(|frame| self.may_transmit(now, frame.key, frame.fragment)) else {
+            return false;
+        };
+        if let Some(reliability) = &mut self.reliability {
+            let _ = reliability.take_lost();
+        }
+        let frame = FrameRef { retries: frame.retries + 1, ..frame };
         self.counters.retransmissions += 1;
         self.transmit_frame(now, frame, frames);
         true
     }
 
     fn transmit_unsent(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
-        while let Some(&key) = self.unsent.front() {
+        while let Some(&(key, len)) = self.unsent.front() {
             // The packet may have been given up after some of its frames.
-            let Some(packet) = self.outgoing.get_mut(key) else {
+            let Some(next) = self.outgoing.get(key).map(|packet| packet.next_fragment) else {
                 self.unsent.pop_front();
+                self.unsent_bytes -= len;
                 continue;
             };
+            if !self.may_transmit(now, key, next) {
+                return false;
+            }
+            let Some(packet) = self.outgoing.get_mut(key) else { return false };
             let fragment = packet.next_fragment;
             packet.next_fragment += 1;
             let last = packet.next_fragment >= packet.plan.count;
@@ -463,6 +516,7 @@ impl LinkService {
             }
             if last {
                 self.unsent.pop_front();
+                self.unsent_bytes -= len;
             }
             self.transmit_frame(now, FrameRef { key, fragment, retries: 0 }, frames);
             if last && self.reliability.is_none() {
@@ -475,11 +529,12 @@ impl LinkService {
 
     /// Sends acks that have waited long enough for a packet to travel with.
     fn transmit_idle(&mut self, frames: &mut Vec<u8>) -> bool {
-        let Some(reliability) = self.reliability.as_mut().filter(|reliability| reliability.acks_overdue())
-        else {
+        if !self.reliability.as_ref().is_some_and(Reliability::acks_overdue) {
             return false;
-        };
-        let acks = fitting_acks(reliability.pending_acks(), 0, self.config.effective_mtu_bytes());
+        }
+        let mtu_bytes = self.mtu_bytes();
+        let Some(reliability) = &mut self.reliability else { return false };
+        let acks = fitting_acks(reliability.pending_acks(), 0, mtu_bytes);
         if acks.is_empty() {
             return false;
         }
@@ -492,18 +547,19 @@ impl LinkService {
     }
 
     fn transmit_frame(&mut self, now: Instant, frame: FrameRef, frames: &mut Vec<u8>) {
+        let mtu_bytes = self.mtu_bytes();
+        let position = self.note_transmitting(now, frame);
         let Some(reliability) = &mut self.reliability else {
             if let Some(packet) = self.outgoing.get(frame.key) {
                 packet.frame(frame.fragment, None).encode(frames);
             }
             return;
         };
-        let tx_sequence = reliability.note_sent(now, frame, &mut self.outgoing, &mut self.drops);
+        let tx_sequence = reliability.note_sent(now, frame, position, &mut self.outgoing, &mut self.drops);
         let Some(packet) = self.outgoing.get(frame.key) else { return };
         let mut fields = packet.frame(frame.fragment, Some(tx_sequence));
         let mut count = 0;
         if !reliability.pending_acks().is_empty() {
-            let mtu_bytes = self.config.effective_mtu_bytes();
             let acks = fitting_acks(reliability.pending_acks(), fields.encoded_len(), mtu_bytes);
             count = acks.len();
             fields.acks = Acks::of(acks);

@@ -27,6 +27,9 @@ impl LinkService {
         };
         let view = decoded.map_err(|_| DropReason::MalformedFrame)?;
         self.heed_reliability(now, &view)?;
+        if self.pacer.is_some() && self.heed_echo(now, &view, frame.len()) {
+            return Ok(Received::Taken);
+        }
         let Some(fragment) = view.fragment else {
             self.counters.idle_in += 1;
             return Ok(Received::Taken);
@@ -93,6 +96,7 @@ impl LinkService {
                 }
             }
             self.report_given_up();
+            self.heed_progress(now);
         }
         match (&mut self.reliability, view.tx_sequence, view.fragment) {
             (Some(reliability), Some(tx_sequence), Some(_)) => {

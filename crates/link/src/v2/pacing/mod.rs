@@ -1,0 +1,407 @@
+//! Not to send a neighbour more than it can take.
+//!
+//! A stock socket holds 212,992 bytes of kernel memory, about 92 datagrams of 1,400 bytes; what comes while it is full is
+//! lost. How much may be on its way to a neighbour is known in one of three ways, the better one used first:
+//!
+//! - The neighbour is a Cairn and has told how much its socket holds. If that is plenty, nothing is held back.
+//! - The neighbour answers requests for an echo, or acknowledges frames: a [`Window`] keeps what its queue takes.
+//! - It does neither: a [`Meter`] spaces what leaves, by what the neighbour sends itself.
+//!
+//! Echoes of different sizes also find out which frames the path carries, see [`path_mtu`].
+
+pub(crate) mod echo;
+mod meter;
+mod path_mtu;
+mod window;
+
+use std::collections::VecDeque;
+
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+
+use meter::Meter;
+use path_mtu::PathMtu;
+use window::{Window, charge};
+
+/// What is known beforehand about sockets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacingConfig {
+    /// What the receive buffer of a neighbour holds that does not say. Default 212,992 bytes, which is Linux' default.
+    pub stock_buffer_bytes: u64,
+    /// What this end's receive buffer holds, told to neighbours. Default 212,992 bytes.
+    pub receive_capacity_bytes: u64,
+    /// Bytes of packets that may wait until the neighbour can take them, each counted with 256 bytes more; further packets
+    /// are dropped. Default 8 MiB.
+    pub max_waiting_bytes: usize,
+}
+
+impl Default for PacingConfig {
+    fn default() -> Self {
+        PacingConfig {
+            stock_buffer_bytes: 212_992,
+            receive_capacity_bytes: 212_992,
+            max_waiting_bytes: 8 << 20,
+        }
+    }
+}
+
+/// A neighbour with a receive buffer of so much is sent to as fast as can be.
+const PLENTY_BYTES: u64 = 2 << 20;
+/// Of a neighbour's receive buffer this much is filled: others may send to it, too.
+const SHARE: u64 = 3;
+/// What a neighbour told is believed for so long, and asked for again a third of that before.
+const BELIEVED: Duration = Duration::from_secs(15);
+const ASK_AGAIN: Duration = Duration::from_secs(10);
+/// Echoes that were asked for and have not come.
+const MAX_ECHOES: usize = 8;
+/// While acknowledgements come, an echo is asked for so often.
+const ECHO_INTERVAL: Duration = Duration::from_millis(100);
+/// Echoes in a row without an answer after which a neighbour counts as silent, and for how long.
+const MAX_UNANSWERED: u32 = 4;
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long an echo may take: so many round trips, within bounds.
+const ECHO_ROUND_TRIPS: u64 = 4;
+const ECHO_TIMEOUT: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(2));
+/// A neighbour that got less than a frame in this time has an empty queue.
+const UNHURRIED: Duration = Duration::from_micros(200);
+/// After so long without a frame the path may be another one.
+const PATH_MEMORY: Duration = Duration::from_secs(10);
+/// Acknowledgements may wait so long at the neighbour for a frame to travel with.
+const ACK_DELAY: Duration = Duration::from_millis(6);
+
+/// Why an echo is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To learn what has left the neighbour's queue.
+    Progress,
+    /// To learn whether frames of this size arrive.
+    Probe(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    number: u64,
+    position: u64,
+    sent_at: Instant,
+    purpose: Purpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// It has not answered yet.
+    Unknown,
+    /// It answers echoes.
+    Answers,
+    /// It does not; asked again at that time.
+    Silent(Instant),
+}
+
+/// What is known of one neighbour, and what follows from it.
+#[derive(Debug)]
+pub(crate) struct Pacer {
+    config: PacingConfig,
+    random: Random,
+    reliable: bool,
+    window: Window,
+    meter: Meter,
+    path_mtu: Option<PathMtu>,
+    manner: Manner,
+    /// What the neighbour's receive buffer holds, and when it said so.
+    capacity: Option<(u64, Instant)>,
+    asked: VecDeque<Asked>,
+    unanswered: u32,
+    /// What was charged since the last echo was asked for.
+    since_asked: u64,
+    echo_due: bool,
+    probe_due: bool,
+    round_trip: Option<Duration>,
+    /// When the neighbour has certainly taken all, however slow it is.
+    settled_at: Instant,
+    last_sent: Instant,
+    last_asked: Instant,
+    /// When all that left would have left at the pace of the window.
+    spaced_until: Instant,
+    /// When what waits may be tried again; NEVER if nothing waits for time.
+    release_at: Instant,
+    /// Bytes of probes that left.
+    probed_bytes: u64,
+}
+
+impl Pacer {
+    pub(crate) fn new(
+        config: PacingConfig,
+        reliable: bool,
+        mtu_bytes: Option<usize>,
+        random: Random,
+    ) -> Self {
+        let target = config.stock_buffer_bytes / 10 * 8;
+        let window = Window::new(target);
+        Pacer {
+            meter: Meter::new(window.limit()),
+            window,
+            path_mtu: mtu_bytes.map(PathMtu::new),
+            config,
+            random,
+            reliable,
+            manner: Manner::Unknown,
+            capacity: None,
+            asked: VecDeque::new(),
+            unanswered: 0,
+            since_asked: 0,
+            echo_due: false,
+            probe_due: false,
+            round_trip: None,
+            settled_at: Instant::ZERO,
+            last_sent: Instant::ZERO,
+            last_asked: Instant::ZERO,
+            spaced_until: Instant::ZERO,
+            release_at: Instant::NEVER,
+            probed_bytes: 0,
+        }
+    }
+
+    pub(crate) fn config(&self) -> &PacingConfig {
+        &self.config
+    }
+
+    /// What the path carries, if that is less than the configuration allows.
+    pub(crate) fn path_mtu_bytes(&self) -> Option<usize> {
+        self.path_mtu.as_ref().filter(|mtu| mtu.current() < mtu.top()).map(PathMtu::current)
+    }
+
+    /// The configuration allows frames of another size.
+    pub(crate) fn set_top_mtu(&mut self, mtu_bytes: Option<usize>) {
+        if self.path_mtu.as_ref().map(PathMtu::top) != mtu_bytes {
+            self.path_mtu = mtu_bytes.map(PathMtu::new);
+        }
+    }
+
+    /// Until when frames may leave without being shown to the pacer.
+    pub(crate) fn free_until(&self) -> Instant {
+        match self.capacity {
+            Some((bytes, heard_at)) if bytes >= PLENTY_BYTES && !self.reliable && !self.echo_due => {
+                let probing = self.path_mtu_bytes().is_some();
+                if probing { Instant::ZERO } else { heard_at + ASK_AGAIN }
+            }
+            _ => Instant::ZERO,
+        }
+    }
+
+    fn is_free(&self, now: Instant) -> bool {
+        self.capacity.is_some_and(|(bytes, heard_at)| bytes >= PLENTY_BYTES && now < heard_at + BELIEVED)
+            && !self.reliable
+    }
+
+    /// Whether [`write_request`](Self::write_request) may have something to ask.
+    #[inline]
+    pub(crate) fn wants_request(&self) -> bool {
+        self.echo_due || self.probe_due
+    }
+
+    /// Whether a frame may leave now.
+    pub(crate) fn admits(&mut self, now: Instant, frame_len: usize, frames_received: u64) -> bool {
+        self.release_at = Instant::NEVER;
+        if self.is_free(now) {
+            return true;
+        }
+        if now >= self.settled_at && self.asked.is_empty() {
+            self.window.settle();
+            self.since_asked = 0;
+        }
+        self.meter.handle_received(now, frames_received);
+        let charge = charge(frame_len);
+        let is_open = self.window.admits(charge);
+        let by_window = is_open && self.is_spaced(now);
+        let admitted = match self.manner {
+            Manner::Answers => by_window,
+            // The first echo decides; until then no more leaves than any socket holds.
+            Manner::Unknown => by_window,
+            // Acknowledgements tell of the window.
+            Manner::Silent(_) if self.reliable => by_window,
+            Manner::Silent(_) => {
+                self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok()
+            }
+        };
+        // Without an answer under way nothing would open the window.
+        if !is_open && !matches!(self.manner, Manner::Silent(_)) && self.asked.is_empty() {
+            self.echo_due = true;
+        }
+        admitted
+    }
+
+    /// What is on a long path must not arrive at the neighbour all at once: a window larger than its queue is spread over the
+    /// round trip, and a little faster than it opens.
+    fn is_spaced(&mut self, now: Instant) -> bool {
+        let (limit, target) = (self.window.limit(), self.window.target());
+        let Some(round_trip) = self.round_trip.filter(|_| limit > target) else { return true };
+        let spread = |bytes: u64| {
+            Duration::from_secs_f64(round_trip.as_secs_f64() * 0.8 * bytes as f64 / limit as f64)
+        };
+        let ahead = self.spaced_until.saturating_since(now);
+        if ahead <= spread(target / 2) {
+            return true;
+        }
+        self.release_at = now + ahead.saturating_sub(spread(target / 4)).max(Duration::from_micros(1));
+        false
+    }
+
+    /// Notes that a frame leaves; gives the position to hand in when it is acknowledged.
+    pub(crate) fn note_sent(&mut self, now: Instant, frame_len: usize) -> u64 {
+        let position = self.count(now, frame_len);
+        if let Some(mtu) = &mut self.path_mtu {
+            mtu.note_sent(now, frame_len);
+            self.probe_due = mtu.wants_probe(now).is_some();
+        }
+        self.since_asked += charge(frame_len);
+        if self.is_free(now) {
+            let wants_news = self.capacity.is_some_and(|(_, heard_at)| now >= heard_at + ASK_AGAIN);
+            self.echo_due |= wants_news && self.asked.is_empty();
+        } else if self.since_asked >= self.window.limit().min(self.window.target()) / 4 * 3 {
+            // Acknowledgements tell as much, but not how long a round trip takes.
+            let knows_little = !self.reliable
+                || self.window.outstanding() >= self.window.limit() / 4 * 3
+                || now >= self.last_asked + ECHO_INTERVAL;
+            self.echo_due = match self.manner {
+                Manner::Silent(until) => now >= until,
+                _ => knows_little && self.asked.len() < MAX_ECHOES,
+            };
+        }
+        position
+    }
+
+    fn count(&mut self, now: Instant, frame_len: usize) -> u64 {
+        if now.saturating_since(self.last_sent) >= PATH_MEMORY {
+            self.window.forget_round_trips();
+        }
+        self.last_sent = now;
+        let charge = charge(frame_len);
+        self.meter.note_sent(now);
+        if let Some(round_trip) = self.round_trip {
+            let share = charge as f64 / self.window.limit() as f64;
+            let time = Duration::from_secs_f64(round_trip.as_secs_f64() * 0.8 * share);
+            self.spaced_until = self.spaced_until.max(now) + time;
+        }
+        self.settled_at = self.settled_at.max(now) + UNHURRIED * charge.div_ceil(window::SLOT_BYTES);
+        self.window.note_sent(charge)
+    }
+
+    /// A frame has been acknowledged.
+    pub(crate) fn handle_ack(&mut self, now: Instant, position: u64, round_trip: Option<Duration>) {
+        // Where echoes tell how long a round trip takes, acknowledgements, which may wait, do not.
+        let sample = round_trip
+            .filter(|_| matches!(self.manner, Manner::Silent(_)))
+            .map(|sample| sample.saturating_sub(ACK_DELAY).max(Duration::from_micros(1)));
+        self.window.note_gone(now, position, sample);
+    }
+
+    /// A frame has been lost.
+    pub(crate) fn handle_loss(&mut self, position: u64) {
+        self.window.note_lost(position);
+    }
+
+    /// Appends a request for an echo, if one is due. `received_bytes` came from the neighbour so far: probes never take more
+    /// than that, so that nobody can have them sent to somebody else.
+    pub(crate) fn write_request(&mut self, now: Instant, received_bytes: u64, frame: &mut Vec<u8>) -> bool {
+        if !std::mem::take(&mut self.probe_due) && !self.echo_due {
+            return false;
+        }
+        let credit = received_bytes.saturating_sub(self.probed_bytes);
+        let probe = self.path_mtu.as_mut().and_then(|mtu| mtu.wants_probe(now));
+        let probe = probe.filter(|size| *size as u64 <= credit && self.asked.len() < MAX_ECHOES);
+        let (purpose, len) = match probe {
+            Some(size) => (Purpose::Probe(size), size),
+            None if std::mem::take(&mut self.echo_due) && self.asked.len() < MAX_ECHOES => {
+                (Purpose::Progress, 0)
+            }
+            None => return false,
+        };
+        if let (Purpose::Probe(size), Some(mtu)) = (purpose, &mut self.path_mtu) {
+            mtu.note_probe();
+            self.probed_bytes += size as u64;
+        } else {
+            self.since_asked = 0;
+            self.last_asked = now;
+            if matches!(self.manner, Manner::Silent(_)) {
+                self.manner = Manner::Silent(now + SILENCE);
+            }
+        }
+        // What does not fit the link cannot be asked for.
+        if self.path_mtu.as_ref().is_some_and(|mtu| mtu.current() < echo::REQUEST_BYTES) {
+            self.manner = Manner::Silent(Instant::NEVER);
+            return false;
+        }
+        let number = self.random.next_u64();
+        let start = frame.len();
+        echo::write_request(frame, number, self.config.receive_capacity_bytes, len);
+        let position = self.count(now, frame.len() - start);
+        self.asked.push_back(Asked { number, position, sent_at: now, purpose });
+        true
+    }
+
+    /// The neighbour has said what its receive buffer holds.
+    pub(crate) fn handle_capacity(&mut self, now: Instant, bytes: u64) {
+        self.capacity = Some((bytes, now));
+        self.window.set_target((bytes / SHARE).max(self.config.stock_buffer_bytes / 2));
+    }
+
+    /// An echo, or what stands for one, has come. Says whether it had been asked for, and whether the MTU has changed.
+    pub(crate) fn handle_echo(&mut self, now: Instant, number: u64) -> Option<bool> {
+        let place = self.asked.iter().position(|asked| asked.number == number)?;
+        let asked = self.asked.remove(place)?;
+        let sample = now.saturating_since(asked.sent_at);
+        self.round_trip = Some(self.round_trip.map_or(sample, |known| (known * 7 + sample) / 8));
+        self.window.note_gone(now, asked.position, Some(sample));
+        self.manner = Manner::Answers;
+        self.unanswered = 0;
+        self.release_at = Instant::NEVER;
+        Some(match (asked.purpose, &mut self.path_mtu) {
+            (Purpose::Probe(size), Some(mtu)) => mtu.handle_answer(now, size),
+            _ => false,
+        })
+    }
+
+    /// Lets time pass. True if the MTU has changed.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
+        if self.release_at <= now {
+            self.release_at = Instant::NEVER;
+        }
+        let mut changed = false;
+        let timeout = self.echo_timeout();
+        while let Some(asked) = self.asked.front().copied().filter(|asked| asked.sent_at + timeout <= now) {
+            self.asked.pop_front();
+            match (asked.purpose, &mut self.path_mtu) {
+                (Purpose::Probe(size), Some(mtu)) => {
+                    // That a probe is lost says nothing about queues.
+                    changed |= mtu.handle_silence(now, size);
+                    self.window.note_gone(now, asked.position, None);
+                }
+                _ => self.handle_unanswered(now, asked),
+            }
+        }
+        changed
+    }
+
+    fn handle_unanswered(&mut self, now: Instant, asked: Asked) {
+        self.unanswered += 1;
+        if self.manner == Manner::Answers {
+            self.window.note_lost(asked.position);
+        } else {
+            self.window.note_gone(now, asked.position, None);
+        }
+        if self.unanswered >= MAX_UNANSWERED || self.manner != Manner::Answers {
+            self.unanswered = 0;
+            self.manner = Manner::Silent(now + SILENCE);
+        }
+    }
+
+    fn echo_timeout(&self) -> Duration {
+        let (least, most) = ECHO_TIMEOUT;
+        self.round_trip.map_or(least, |known| (known * ECHO_ROUND_TRIPS).clamp(least, most))
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        let echo = self.asked.front().map_or(Instant::NEVER, |asked| asked.sent_at + self.echo_timeout());
+        echo.min(self.release_at)
+    }
+}

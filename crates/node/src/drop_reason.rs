@@ -49,6 +49,10 @@ drop_reasons! {
     Stranger = "stranger",
     /// Received: a frame or a connection from a stranger while there are as many faces made on demand as there may be.
     TooManyFaces = "too-many-faces",
+    /// Received: a frame or a connection from a stranger whose address has as many faces made on demand as one may have.
+    AddressShare = "address-share",
+    /// A face made on demand was closed so that somebody else gets its place: it was idle, or its address had most of them.
+    GaveWay = "gave-way",
     /// Received: a connection that the system could not give a descriptor for.
     OutOfDescriptors = "out-of-descriptors",
     /// Received: a frame for a face that is gone.

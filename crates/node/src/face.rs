@@ -11,7 +11,7 @@ use packet::time::{Duration, Instant};
 use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
-use crate::plane::Taps;
+use crate::plane::{Origin, Taps};
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
 use crate::transport::websocket::WebSocket;
@@ -38,6 +38,8 @@ pub(crate) struct Face {
     pub(crate) drops: DropCounters,
     /// What the node believes incomplete packets to take here, in its sum over all faces.
     pub(crate) partial_bytes: usize,
+    /// Where a stranger is, whose face it is.
+    pub(crate) origin: Option<Origin>,
     /// What watches or changes its frames.
     pub(crate) taps: Taps,
     /// The one among them that makes the link bad on purpose.

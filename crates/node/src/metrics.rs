@@ -133,6 +133,8 @@ fn render(status: &NodeStatus) -> Page {
         "Bytes of all tables, packets not counted.",
         tables.footprint_bytes as f64,
     );
+    page.counter("cairn_idle_wakeups_total", "Wake-ups without anything to do.", status.idle_wakeups);
+    page.counter("cairn_socket_rests_total", "Sockets left alone because of them.", status.socket_rests);
     let engine = &status.engine;
     page.counter("cairn_cache_hits_total", "Interests answered from the content store.", engine.cache_hits);
     page.counter("cairn_pending_created_total", "Interests that became pending.", engine.pending_created);

@@ -11,6 +11,8 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::faces::Peer;
+use super::limits::Kind;
+use super::strangers::Origin;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
 use crate::socket_path;
@@ -154,6 +156,7 @@ impl DataPlane {
         let number = self.ethernet.len();
         self.watch(&channel.ring, Token::Ethernet(number), epoll::EventFlags::IN)?;
         self.ethernet.push(channel);
+        self.watch_interfaces();
         if multicast {
             self.add_ethernet_face(number, GROUP, FacePersistency::Permanent, None);
         }
@@ -164,6 +167,7 @@ impl DataPlane {
     pub(crate) fn add_group(&mut self, channel: DatagramChannel, link_type: LinkType) -> io::Result<()> {
         let (number, group) = (self.channels.len(), channel.local);
         self.add_channel(channel)?;
+        self.watch_interfaces();
         if let Some(face) = self.add_group_face(number, group, link_type)
             && let Some(channel) = self.channels.get_mut(number)
         {
@@ -189,11 +193,18 @@ impl DataPlane {
             .collect()
     }
 
-    pub(super) fn accept(&mut self, number: usize) {
+    pub(super) fn accept(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
+        let mut has_worked = false;
         for _ in 0..ACCEPTED_PER_TURN {
-            let Some(listener) = self.listeners.get(number) else { return };
+            let Some(listener) = self.listeners.get(number) else { return has_worked };
+            if flags.contains(epoll::EventFlags::ERR) {
+                // Reading it clears it.
+                let error = rustix::net::sockopt::socket_error(listener);
+                tracing::debug!(listener = %listener.uri(), ?error, "a listening socket has an error");
+            }
             match listener.accept() {
                 Ok((socket, remote)) => {
+                    has_worked = true;
                     let local = match &socket {
                         Socket::Tcp(socket) => match (socket.local_addr(), listener.is_websocket()) {
                             (Ok(local), true) => FaceUri::WebSocket(local),
@@ -205,20 +216,22 @@ impl DataPlane {
                     let peer =
                         if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
                     let scope = scope_of(&local, &remote);
-                    if self.may_add_on_demand(scope) {
+                    if self.may_add_on_demand(Origin::of(&local, &remote), Kind::Stream) {
                         let persistency = FacePersistency::OnDemand;
                         if let Err(error) = self.add_stream_face(remote, local, scope, persistency, peer) {
                             tracing::debug!(%error, "a connection was given up");
                         }
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return has_worked,
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
-                    return self.shed_connection(number);
+                    self.shed_connection(number);
+                    return true;
                 }
                 // The peer has gone away again, or the like: the next may be better.
                 Err(_) => {}
             }
         }
+        has_worked
     }
 }

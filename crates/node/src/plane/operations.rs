@@ -82,11 +82,12 @@ impl DataPlane {
             let problem = "multicast faces are made by the configuration";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
-        let channel = self.ethernet.iter().position(|channel| channel.name == *name).ok_or_else(|| {
-            CreateFaceError::Unsupported(format!(
-                "{name} is not among ethernet.interfaces of the configuration"
-            ))
-        })?;
+        let channel =
+            self.ethernet.iter().position(|channel| channel.place.name == *name).ok_or_else(|| {
+                CreateFaceError::Unsupported(format!(
+                    "{name} is not among ethernet.interfaces of the configuration"
+                ))
+            })?;
         let mtu_bytes = self.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
         let settings = self.ethernet_link_settings(mtu_bytes, peer);
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
@@ -170,6 +171,7 @@ impl DataPlane {
         self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.on_demand_faces += usize::from(persistency == FacePersistency::OnDemand);
         face.persistency = persistency;
+        self.note_stranger(id);
         self.renew_alarm(id);
         self.face_status(id).ok_or(UpdateFaceError::NoFace(id))
     }
@@ -316,6 +318,8 @@ impl DataPlane {
             out_packets: sent,
             queued_bytes: self.queued_bytes,
             reassembly_bytes: self.partial_bytes,
+            idle_wakeups: self.watchdog.idle_wakeups(),
+            socket_rests: self.watchdog.rests(),
             transport_drops: self.all_drops(),
             link_drops: self.all_link_drops(),
         }

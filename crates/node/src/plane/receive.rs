@@ -4,7 +4,9 @@ use engine::FaceId;
 use link::Direction;
 use rustix::event::epoll;
 
+use super::limits::Kind;
 use super::send::touch;
+use super::strangers::Origin;
 use super::taps::{Delayed, pass};
 use super::{DataPlane, Token};
 use crate::codec::{Arrivals, Codec, Framing};
@@ -25,20 +27,30 @@ const FRAMES_PER_TURN: usize = 256;
 
 impl DataPlane {
     /// A socket for datagrams has something to read, or room to write.
-    pub(super) fn handle_datagrams(&mut self, number: usize, flags: epoll::EventFlags) {
+    pub(super) fn handle_datagrams(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
+        let mut has_worked = false;
+        if flags.contains(epoll::EventFlags::ERR)
+            && let Some(channel) = self.channels.get(number)
+        {
+            // Reading it clears it: otherwise the socket would stay ready for ever.
+            let error = channel.socket.take_error();
+            tracing::debug!(local = %channel.local, ?error, "a UDP socket has an error");
+        }
         if flags.contains(epoll::EventFlags::OUT)
             && let Some(channel) = self.channels.get_mut(number)
         {
+            let before = channel.queued_bytes();
             channel.handle_writable(&mut self.drops);
+            has_worked = channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
                 let _ = epoll::modify(&self.epoll, &channel.socket, token, epoll::EventFlags::IN);
             }
         }
         if !flags.contains(epoll::EventFlags::IN) {
-            return;
+            return has_worked;
         }
-        let Some(mut receiver) = self.receiver.take() else { return };
+        let Some(mut receiver) = self.receiver.take() else { return has_worked };
         let is_group = self.channels.get(number).is_some_and(|channel| channel.is_multicast());
         for _ in 0..READS_PER_TURN {
             let Some(channel) = self.channels.get(number) else { break };
@@ -47,6 +59,7 @@ impl DataPlane {
             let spares = self.engine.spare_buffers();
             let received = receiver.receive_with(&channel.socket, most, || spares.take(SLOT_BYTES));
             let Ok(count) = received else { break };
+            has_worked |= count > 0;
             for index in 0..count {
                 self.arrivals.memory = receiver.keep(index);
                 let Some((train, bytes)) = receiver.train(index) else { continue };
@@ -63,12 +76,14 @@ impl DataPlane {
             }
         }
         self.receiver = Some(receiver);
+        has_worked
     }
 
     /// An interface has frames.
-    pub(super) fn handle_ethernet(&mut self, number: usize) {
+    pub(super) fn handle_ethernet(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
+        let mut has_worked = false;
         for _ in 0..FRAMES_PER_TURN {
-            let Some(channel) = self.ethernet.get_mut(number) else { return };
+            let Some(channel) = self.ethernet.get_mut(number) else { return has_worked };
             let scratch = &mut self.scratch;
             let mut arrived = None;
             let more = channel.ring.receive(|frame| {
@@ -82,6 +97,7 @@ impl DataPlane {
             if !more {
                 break;
             }
+            has_worked = true;
             let Some((peer, from, length)) = arrived else { continue };
             let scratch = std::mem::take(&mut self.scratch);
             let frame = scratch.get(..length).unwrap_or_default();
@@ -106,6 +122,10 @@ impl DataPlane {
             }
         }
         self.hand_over();
+        if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
+            self.handle_ethernet_error(number);
+        }
+        has_worked
     }
 
     fn face_of_ethernet_peer(&mut self, number: usize, peer: MacAddress, frame: &[u8]) -> Option<FaceId> {
@@ -117,7 +137,7 @@ impl DataPlane {
             self.drops.count(DropReason::Stranger);
             return None;
         }
-        if !self.may_add_on_demand(engine::FaceScope::NonLocal) {
+        if !self.may_add_on_demand(Some(Origin::Link(number)), Kind::Datagram) {
             return None;
         }
         self.add_ethernet_face(number, peer, FacePersistency::OnDemand, None)
@@ -161,25 +181,33 @@ impl DataPlane {
     }
 
     /// A connection has something to read, or room to write, or has come about.
-    pub(super) fn handle_stream(&mut self, id: FaceId, flags: epoll::EventFlags) {
-        let Some(face) = self.faces.get_mut(&id) else { return };
+    pub(super) fn handle_stream(&mut self, id: FaceId, flags: epoll::EventFlags) -> bool {
+        // One that has ended earlier in this turn is no reason for suspicion.
+        let Some(face) = self.faces.get_mut(&id) else { return true };
         if face.state == FaceState::Down {
-            return self.handle_connected(id);
+            self.handle_connected(id);
+            return true;
         }
+        let mut has_worked = false;
         if flags.contains(epoll::EventFlags::OUT) {
+            let before = face.traffic.out_bytes;
             self.handle_writable(id);
+            has_worked = self.faces.get(&id).is_none_or(|face| face.traffic.out_bytes != before);
         }
         if flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
-            self.read_stream(id);
+            has_worked |= self.read_stream(id);
         }
+        has_worked
     }
 
-    fn read_stream(&mut self, id: FaceId) {
-        let Some(face) = self.faces.get_mut(&id) else { return };
-        let Transport::Stream(port) = &mut face.transport else { return };
-        let Some(stream) = &mut port.stream else { return };
+    /// Reads once; false if there was nothing, not even an end.
+    fn read_stream(&mut self, id: FaceId) -> bool {
+        let Some(face) = self.faces.get_mut(&id) else { return false };
+        let Transport::Stream(port) = &mut face.transport else { return false };
+        let Some(stream) = &mut port.stream else { return false };
         let mut scratch = std::mem::take(&mut self.scratch);
-        match stream.read(&mut scratch) {
+        let outcome = stream.read(&mut scratch);
+        match outcome {
             ReadOutcome::Nothing => {}
             ReadOutcome::Closed => self.handle_stream_end(id, "closed by the peer"),
             ReadOutcome::Bytes(count) => {
@@ -195,6 +223,7 @@ impl DataPlane {
             }
         }
         self.scratch = scratch;
+        outcome != ReadOutcome::Nothing
     }
 
     /// Takes the frames out of what was read, and keeps the rest.

@@ -48,6 +48,10 @@ impl DataPlane {
         }
         self.asked |= matches!(waiting.packet(), Outgoing::Interest(_));
         let full = match &mut face.transport {
+            Transport::Datagram(_) if face.state == FaceState::Down => {
+                face.drops.count(DropReason::FaceDown);
+                return;
+            }
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
                 face.codec.send(self.now, waiting, outbox);

@@ -113,6 +113,11 @@ impl PacketRing {
         option(&self.socket, libc::PACKET_ADD_MEMBERSHIP, &request)
     }
 
+    /// The error of the socket, which is none afterwards.
+    pub(crate) fn take_error(&self) -> io::Result<()> {
+        Ok(rustix::net::sockopt::socket_error(&self.socket)??)
+    }
+
     /// Shows the next frame to `visit`; false if there is none.
     pub(crate) fn receive(&mut self, visit: impl FnOnce(ReceivedFrame<'_>)) -> bool {
         self.slots.receive(visit)

@@ -9,6 +9,7 @@ use engine::FaceId;
 use smallvec::SmallVec;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
+use super::Place;
 use super::train::{Outbox, Run, RunLimits};
 use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
@@ -32,6 +33,9 @@ pub(crate) struct DatagramChannel {
     backlog: VecDeque<Waiting>,
     backlog_bytes: usize,
     send_buffer_bytes: usize,
+    /// The interface, if it is bound to one.
+    pub(crate) place: Option<Place>,
+    pub(crate) receive_buffer_bytes: usize,
 }
 
 struct Waiting {
@@ -69,7 +73,7 @@ impl DatagramChannel {
         socket.bind(&local.into())?;
         // Without it trains arrive one datagram at a time, and nothing else changes.
         let _ = options::receive_trains(&socket);
-        Ok((DatagramChannel::over(socket.into(), local)?, granted))
+        Ok((DatagramChannel::over(socket.into(), local, receive_bytes)?, granted))
     }
 
     /// Binds a socket to a group on one interface: what is sent to the group there arrives, and what is sent leaves there.
@@ -103,10 +107,12 @@ impl DatagramChannel {
         }
         let _ = enlarge_buffers(&socket, receive_bytes, receive_bytes);
         let _ = options::receive_trains(&socket);
-        DatagramChannel::over(socket.into(), group)
+        let mut channel = DatagramChannel::over(socket.into(), group, receive_bytes)?;
+        channel.place = Some(Place::of(interface));
+        Ok(channel)
     }
 
-    fn over(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
+    fn over(socket: UdpSocket, local: SocketAddr, receive_buffer_bytes: usize) -> io::Result<Self> {
         let local = socket.local_addr().unwrap_or(local);
         let send_buffer_bytes = socket2::SockRef::from(&socket).send_buffer_size()?;
         Ok(DatagramChannel {
@@ -118,6 +124,8 @@ impl DatagramChannel {
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             send_buffer_bytes,
+            place: None,
+            receive_buffer_bytes,
         })
     }
 
@@ -154,6 +162,18 @@ impl DatagramChannel {
     /// Has whatever arrives belong to one face.
     pub(crate) fn set_group(&mut self, face: FaceId) {
         self.group = Some(face);
+    }
+
+    /// The group that the socket is for, without a scope.
+    pub(crate) fn group_address(&self) -> Option<SocketAddr> {
+        self.is_multicast().then(|| SocketAddr::new(self.local.ip(), self.local.port()))
+    }
+
+    /// Goes on with another socket, to which nothing that waited is sent.
+    pub(crate) fn replace_socket(&mut self, anew: DatagramChannel) {
+        (self.socket, self.local) = (anew.socket, anew.local);
+        self.backlog.clear();
+        self.backlog_bytes = 0;
     }
 
     /// Whether the socket is for a group.

@@ -2,6 +2,9 @@
 
 pub(crate) mod datagram;
 pub(crate) mod ethernet;
+mod place;
 pub(crate) mod stream;
 pub(crate) mod train;
 pub(crate) mod websocket;
+
+pub(crate) use place::Place;

@@ -96,7 +96,7 @@ fn answer(producer: &mut Peer, count: usize) {
 #[test]
 fn a_peer_that_never_reads_has_a_bounded_queue_and_keeps_nobody_waiting() {
     const QUEUE: usize = 100_000;
-    let victim = Victim::with(|config| config.node.send_queue_bytes = QUEUE);
+    let victim = Victim::with(|config| config.node.send_queue_bytes = Some(QUEUE));
     let deadline = Instant::now() + 2 * SOON;
     let mut slow = Vec::new();
     for (place, prefix) in [(&victim.tcp, "/large/tcp"), (&victim.unix, "/large/unix")] {
@@ -128,7 +128,7 @@ fn a_peer_that_never_reads_has_a_bounded_queue_and_keeps_nobody_waiting() {
 #[test]
 fn a_browser_that_asks_whether_we_are_there_and_never_reads_has_a_bounded_queue() {
     const QUEUE: usize = 100_000;
-    let victim = Victim::with(|config| config.node.send_queue_bytes = QUEUE);
+    let victim = Victim::with(|config| config.node.send_queue_bytes = Some(QUEUE));
     let mut peer = connect(&victim.websocket, Instant::now() + SOON);
     let ping = message(0x89, &[b'?'; 125]).repeat(1000);
     wait_until("the queue fills", || {
@@ -159,8 +159,8 @@ fn requests_to_become_a_websocket_that_never_end_are_closed_in_time() {
 fn all_peers_that_never_read_share_one_limit_and_the_others_are_served() {
     const ALL: usize = 1 << 20;
     let victim = Victim::with(|config| {
-        config.node.all_send_queues_bytes = ALL;
-        config.content_store.max_bytes = 64 << 20;
+        config.node.all_send_queues_bytes = Some(ALL);
+        config.content_store.max_bytes = Some(64 << 20);
     });
     let deadline = Instant::now() + SOON;
     let mut producer = connect(&victim.unix, deadline);

@@ -55,6 +55,12 @@ drop_reasons! {
     GaveWay = "gave-way",
     /// Received: a connection that the system could not give a descriptor for.
     OutOfDescriptors = "out-of-descriptors",
+    /// Received: an Ethernet frame larger than the interface was said to take.
+    Truncated = "truncated",
+    /// Received: an Ethernet frame with the tag of another VLAN than the interface's own.
+    OtherNetwork = "other-network",
+    /// Received: frames on an interface that came faster than they were read; counted once for each time.
+    RingOverrun = "ring-overrun",
     /// Received: a frame for a face that is gone.
     NoFace = "no-face",
     /// For the node itself: management has more to do than may wait.

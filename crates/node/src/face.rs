@@ -40,6 +40,8 @@ pub(crate) struct Face {
     pub(crate) partial_bytes: usize,
     /// Where a stranger is, whose face it is.
     pub(crate) origin: Option<Origin>,
+    /// Frames received after which it is looked at whether it deserves a socket of its own.
+    pub(crate) probation_ends: u64,
     /// What watches or changes its frames.
     pub(crate) taps: Taps,
     /// The one among them that makes the link bad on purpose.
@@ -185,7 +187,8 @@ impl Face {
             Transport::Stream(port) => {
                 let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
                 let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
-                stalled.min(port.attempt_at).min(ping)
+                let held = port.stream.as_ref().map_or(Instant::NEVER, Stream::hold_ends);
+                stalled.min(port.attempt_at).min(ping).min(held)
             }
         };
         transport.min(self.codec.next_deadline())

@@ -459,6 +459,7 @@ impl NodeControl for RemoteControl {
             reassembly_bytes: 0,
             idle_wakeups: 0,
             socket_rests: 0,
+            stream_holds: 0,
             transport_drops: Default::default(),
             link_drops: Default::default(),
         })

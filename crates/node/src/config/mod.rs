@@ -121,6 +121,9 @@ section! {
         mtu_bytes: usize = 8800,
         /// Receive buffer to ask the system for. Bursts overflow small ones.
         receive_buffer_bytes: usize = 8 << 20,
+        /// Neighbours that may have a socket of their own, so that others do not fill the buffer that they wait in: those of the
+        /// configuration, and strangers that have proved useful.
+        own_sockets: usize = 64,
         /// Send buffer to ask the system for.
         send_buffer_bytes: usize = 2 << 20,
         /// Whether losses on faces that are made from now on are noticed and repaired (NDNLPv2 reliability).

@@ -146,8 +146,9 @@ pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
 impl DataPlane {
     /// Receives datagrams from a bound socket.
     pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
-        self.watch(&channel.socket, Token::Datagrams(self.channels.len()), epoll::EventFlags::IN)?;
-        self.channels.push(channel);
+        let token = Token::Datagrams(self.channels.next_number());
+        self.watch(&channel.socket, token, epoll::EventFlags::IN)?;
+        self.channels.insert(channel);
         Ok(())
     }
 
@@ -165,7 +166,7 @@ impl DataPlane {
 
     /// Joins a group, for which there is one face.
     pub(crate) fn add_group(&mut self, channel: DatagramChannel, link_type: LinkType) -> io::Result<()> {
-        let (number, group) = (self.channels.len(), channel.local);
+        let (number, group) = (self.channels.next_number(), channel.local);
         self.add_channel(channel)?;
         self.watch_interfaces();
         if let Some(face) = self.add_group_face(number, group, link_type)
@@ -185,7 +186,7 @@ impl DataPlane {
 
     /// Addresses of all that is bound.
     pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
-        let datagrams = self.channels.iter().map(DatagramChannel::uri);
+        let datagrams = self.channels.bound().map(DatagramChannel::uri);
         let ethernet = self.ethernet.iter().map(EthernetChannel::uri);
         datagrams
             .chain(ethernet)

@@ -14,6 +14,7 @@ use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
+use super::own_sockets::PROBATION_FRAMES;
 use super::strangers::Origin;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings, NdnCodec};
@@ -52,6 +53,9 @@ pub(crate) struct Settings {
     pub(crate) udp_mtu_bytes: usize,
     pub(crate) udp_reliability: bool,
     pub(crate) accept_udp: bool,
+    /// UDP neighbours that may have a socket of their own, and its receive buffer.
+    pub(crate) own_udp_sockets: usize,
+    pub(crate) own_udp_receive_bytes: usize,
     pub(crate) accept_ethernet: bool,
     /// Web pages whose WebSockets are local if their ends are.
     pub(crate) local_origins: Vec<String>,
@@ -305,6 +309,7 @@ impl DataPlane {
             drops: DropCounters::default(),
             partial_bytes: 0,
             origin: None,
+            probation_ends: PROBATION_FRAMES,
             taps: Vec::new(),
             impaired: None,
         };
@@ -365,7 +370,11 @@ impl DataPlane {
         match &mut face.transport {
             Transport::Datagram(port) => match port.way {
                 Way::Udp { channel, peer, .. } => {
-                    if let Some(channel) = self.channels.get_mut(channel) {
+                    let main = self.channels.get(channel).and_then(DatagramChannel::main);
+                    if main.is_some() {
+                        self.channels.remove(channel);
+                    }
+                    if let Some(channel) = self.channels.get_mut(main.unwrap_or(channel)) {
                         channel.remove_peer(peer);
                     }
                 }

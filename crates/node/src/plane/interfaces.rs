@@ -143,8 +143,9 @@ impl DataPlane {
                 return self.retry_later();
             }
         };
-        let groups = (0..self.channels.len()).map(Bound::Group);
+        let groups = self.channels.numbers().map(Bound::Group);
         let bound: Vec<Bound> = (0..self.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
+        self.check_own_sockets(&all);
         let mut has_failed = false;
         for bound in bound {
             has_failed |= !self.check_bound(bound, &all);

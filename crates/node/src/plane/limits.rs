@@ -6,6 +6,7 @@ use engine::FaceId;
 use packet::time::Duration;
 
 use super::DataPlane;
+use super::partials::Owner;
 use super::strangers::{Origin, Strangers};
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
@@ -195,23 +196,32 @@ impl DataPlane {
         }
     }
 
-    /// Takes note of what the incomplete packets of a face take. If all together take too much, those of this face go, which
-    /// has just had something to do with it.
+    /// Takes note of what the incomplete packets of a face take. If all together take too much, those go of whoever holds most.
+    #[inline]
     pub(super) fn note_partial_packets(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get(&id) else { return };
+        if face.codec.partial_bytes() != face.partial_bytes {
+            self.weigh_partial_packets(id);
+        }
+    }
+
+    fn weigh_partial_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        let held = face.codec.partial_bytes();
-        self.partial_bytes = (self.partial_bytes + held).saturating_sub(face.partial_bytes);
-        face.partial_bytes = held;
-        if held > 0 && self.partial_bytes > self.settings.reassembly_bytes {
+        face.partial_bytes = face.codec.partial_bytes();
+        self.partials.set(id, owner_of(face), face.partial_bytes);
+        while self.partials.total_bytes() > self.settings.reassembly_bytes
+            && let Some(heaviest) = self.partials.heaviest()
+        {
+            let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_partial_packets();
-            self.partial_bytes -= held;
             face.partial_bytes = 0;
+            self.partials.set(heaviest, owner_of(face), 0);
         }
     }
 
     /// Forgets what a face held that is gone, and keeps what its link counted.
     pub(super) fn forget_holdings(&mut self, face: &mut Face) {
-        self.partial_bytes = self.partial_bytes.saturating_sub(face.partial_bytes);
+        self.partials.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
             *self.past_link_drops.entry(word).or_default() += count;
         }
@@ -229,6 +239,10 @@ impl DataPlane {
         }
         all
     }
+}
+
+fn owner_of(face: &Face) -> Owner {
+    face.origin.map_or(Owner::Face(face.id), Owner::Stranger)
 }
 
 /// Brings the sum over all faces in line with what waits for this one.

@@ -11,6 +11,8 @@ mod impaired;
 mod interfaces;
 mod limits;
 mod operations;
+mod own_sockets;
+mod partials;
 mod receive;
 mod send;
 mod shortage;
@@ -35,7 +37,7 @@ use crate::control::{FaceEvent, FaceState, INTERNAL_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
-use crate::transport::datagram::DatagramChannel;
+use crate::transport::Channels;
 use crate::transport::ethernet::EthernetChannel;
 use crate::transport::train::Outbox;
 
@@ -124,8 +126,10 @@ pub(crate) struct DataPlane {
     /// What waits for peers to read, over all faces.
     queued_bytes: usize,
     /// What incomplete packets take, over all faces.
-    partial_bytes: usize,
-    channels: Vec<DatagramChannel>,
+    partials: partials::Partials,
+    /// How often a stream was not read for a while because its reader was slow.
+    holds: u64,
+    channels: Channels,
     ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
     arrivals: Arrivals,
@@ -150,6 +154,9 @@ pub(crate) struct DataPlane {
     stopping: bool,
     last_work: Instant,
     vigil: vigil::Vigil,
+    rhythm: vigil::Rhythm,
+    /// The wait for what comes next in a rhythm.
+    lull: vigil::Vigil,
     /// Whether an Interest has been sent on in this turn.
     asked: bool,
     shortage: shortage::Shortage,
@@ -205,8 +212,9 @@ impl DataPlane {
             stream_strangers: Default::default(),
             next_search: now,
             queued_bytes: 0,
-            partial_bytes: 0,
-            channels: Vec::new(),
+            partials: Default::default(),
+            holds: 0,
+            channels: Channels::default(),
             ethernet: Vec::new(),
             listeners: Vec::new(),
             arrivals: Arrivals::new(),
@@ -226,6 +234,8 @@ impl DataPlane {
             stopping: false,
             last_work: now,
             vigil: vigil::Vigil::default(),
+            rhythm: Default::default(),
+            lull: vigil::Vigil::default(),
             asked: false,
             shortage: shortage::Shortage::new(),
             watchdog: watchdog::Watchdog::default(),
@@ -265,8 +275,10 @@ impl DataPlane {
         self.now = self.clock.now();
         self.had_events = !events.is_empty();
         if self.had_events {
+            self.rhythm.arrived(self.now.saturating_since(self.last_work));
             self.last_work = self.now;
             self.vigil.arrived();
+            self.lull.arrived();
         }
         for event in events {
             let flags = event.flags;
@@ -312,13 +324,16 @@ impl DataPlane {
         } else {
             deadline.min(self.now + Duration::from_millis(10))
         };
-        let is_awake = self.settings.busy_poll > Duration::ZERO || self.vigil.is_on();
+        if self.had_events && self.settings.answer_poll > Duration::ZERO {
+            self.lull.begin(self.now, self.rhythm.pause());
+        }
+        let is_awake = self.settings.busy_poll > Duration::ZERO || self.vigil.is_on() || self.lull.is_on();
         if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
         let busy_until = self.last_work + self.settings.busy_poll;
-        let nanos = if busy_until > now || self.vigil.is_held(now) {
+        let nanos = if busy_until > now || self.vigil.is_held(now) || self.lull.is_held(now) {
             0
         } else {
             let nanos = deadline.saturating_since(now).as_nanos().min(3_600_000_000_000);
@@ -364,7 +379,8 @@ impl DataPlane {
                 let face = self.faces.get(&id)?;
                 let Transport::Stream(port) = &face.transport else { return None };
                 let stream = port.stream.as_ref()?;
-                (stream.socket.as_fd(), flags(stream.waits_for_room || face.state == FaceState::Down))
+                let connecting = face.state == FaceState::Down;
+                (stream.socket.as_fd(), if connecting { flags(true) } else { stream.flags() })
             }
         })
     }

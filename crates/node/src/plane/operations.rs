@@ -60,13 +60,16 @@ impl DataPlane {
         peer: std::net::SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
-        let channel = self.channels.iter().position(|channel| channel.reaches(peer)).ok_or_else(|| {
+        let channel = self.channels.position(|channel| channel.reaches(peer)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
         let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
-        self.add_datagram_face(channel, peer, request.persistency, settings)
-            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
+        let id = self
+            .add_datagram_face(channel, peer, request.persistency, settings)
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))?;
+        self.consider_own_socket(id);
+        Ok(id)
     }
 
     fn create_ethernet_face(
@@ -317,9 +320,10 @@ impl DataPlane {
             in_packets: received,
             out_packets: sent,
             queued_bytes: self.queued_bytes,
-            reassembly_bytes: self.partial_bytes,
+            reassembly_bytes: self.partials.total_bytes(),
             idle_wakeups: self.watchdog.idle_wakeups(),
             socket_rests: self.watchdog.rests(),
+            stream_holds: self.holds,
             transport_drops: self.all_drops(),
             link_drops: self.all_link_drops(),
         }

@@ -34,14 +34,15 @@ impl DataPlane {
         {
             // Reading it clears it: otherwise the socket would stay ready for ever.
             let error = channel.socket.take_error();
-            tracing::debug!(local = %channel.local, ?error, "a UDP socket has an error");
+            // A neighbour that is not there is an ordinary thing, and no error of the socket.
+            has_worked = channel.main().is_some() && matches!(error, Ok(Some(_)));
         }
         if flags.contains(epoll::EventFlags::OUT)
             && let Some(channel) = self.channels.get_mut(number)
         {
             let before = channel.queued_bytes();
             channel.handle_writable(&mut self.drops);
-            has_worked = channel.queued_bytes() < before;
+            has_worked |= channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
                 let _ = epoll::modify(&self.epoll, &channel.socket, token, epoll::EventFlags::IN);
@@ -66,7 +67,9 @@ impl DataPlane {
                 let first = bytes.get(..train.stride).unwrap_or(bytes);
                 let Some(face) = self.face_of_peer(number, train.from, first) else { continue };
                 let from = if is_group { endpoint_of(train.from) } else { 0 };
-                self.receive_frames(face, from, bytes.chunks(train.stride));
+                if self.receive_frames(face, from, bytes.chunks(train.stride)) {
+                    self.consider_own_socket(face);
+                }
             }
             self.arrivals.memory = None;
             self.hand_over();
@@ -122,6 +125,9 @@ impl DataPlane {
             }
         }
         self.hand_over();
+        if let Some(channel) = self.ethernet.get_mut(number) {
+            channel.ring.note_losses(&mut self.drops);
+        }
         if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
             self.handle_ethernet_error(number);
         }
@@ -146,8 +152,13 @@ impl DataPlane {
     /// The face of a peer, made if the peer is new and its frame worth it.
     #[inline]
     fn face_of_peer(&mut self, number: usize, peer: std::net::SocketAddr, frame: &[u8]) -> Option<FaceId> {
-        if let Some(face) = self.channels.get_mut(number)?.face(peer) {
+        let channel = self.channels.get_mut(number)?;
+        if let Some(face) = channel.face(peer) {
             return Some(face);
+        }
+        // What came to the socket of a neighbour in the moment before it was only his.
+        if let Some(main) = channel.main() {
+            return self.face_of_peer(main, peer, frame);
         }
         if !self.settings.accept_udp || !Codec::is_welcome(packet::Dialect::Ndn, frame) {
             self.drops.count(DropReason::Stranger);
@@ -156,13 +167,21 @@ impl DataPlane {
         self.add_datagram_face_on_demand(number, peer)
     }
 
+    /// Receives what came by a face; whether that was the last of its probation.
     #[inline]
-    fn receive_frames<'f>(&mut self, id: FaceId, from: u64, mut frames: impl Iterator<Item = &'f [u8]>) {
+    fn receive_frames<'f>(
+        &mut self,
+        id: FaceId,
+        from: u64,
+        mut frames: impl Iterator<Item = &'f [u8]>,
+    ) -> bool {
         // Looked up anew after a batch has been handed over, which may do anything to faces.
         while let Some(face) = self.faces.get_mut(&id) {
             touch(&mut self.touched, face);
             loop {
-                let Some(frame) = frames.next() else { return };
+                let Some(frame) = frames.next() else {
+                    return face.traffic.in_frames >= face.probation_ends;
+                };
                 receive_frame(
                     face,
                     from,
@@ -178,6 +197,7 @@ impl DataPlane {
             }
             self.hand_over();
         }
+        false
     }
 
     /// A connection has something to read, or room to write, or has come about.

@@ -14,6 +14,8 @@ const MOST_BYTES: u64 = 2 << 30;
 const UNKNOWN_BYTES: u64 = 1 << 30;
 /// What an idle face takes, about.
 const FACE_BYTES: u64 = 8 << 10;
+/// The receive buffer of a socket for one neighbour: more than two trains of the largest size.
+const OWN_SOCKET_BYTES: usize = 2 << 20;
 /// What a remembered nonce takes, about.
 const NONCE_BYTES: u64 = 24;
 
@@ -29,6 +31,9 @@ pub(crate) struct Shares {
     pub(crate) dead_nonces: u32,
     /// Of each UDP socket, in the system's memory, which counts for a control group.
     pub(crate) receive_buffer_bytes: usize,
+    /// Sockets for single UDP neighbours, and the receive buffer of each.
+    pub(crate) own_udp_sockets: usize,
+    pub(crate) own_udp_receive_bytes: usize,
 }
 
 impl Shares {
@@ -49,6 +54,8 @@ impl Shares {
             on_demand_faces: node.max_on_demand_faces.min(shares.on_demand_faces),
             dead_nonces: tables.max_dead_nonces.min(shares.dead_nonces),
             receive_buffer_bytes: config.udp.receive_buffer_bytes.min(shares.receive_buffer_bytes),
+            own_udp_sockets: config.udp.own_sockets.min(shares.own_udp_sockets),
+            own_udp_receive_bytes: config.udp.receive_buffer_bytes.min(shares.own_udp_receive_bytes),
         }
     }
 
@@ -65,6 +72,8 @@ impl Shares {
             on_demand_faces: part(16 * FACE_BYTES).max(64),
             dead_nonces: u32::try_from(rest / (32 * NONCE_BYTES)).unwrap_or(u32::MAX),
             receive_buffer_bytes: part(32).max(208 << 10),
+            own_udp_sockets: (part(32) / OWN_SOCKET_BYTES).max(1),
+            own_udp_receive_bytes: OWN_SOCKET_BYTES.min(part(32).max(208 << 10)),
         }
     }
 }

@@ -160,6 +160,8 @@ fn settings(config: &Config, shares: &Shares) -> Settings {
         udp_mtu_bytes: config.udp.mtu_bytes,
         udp_reliability: config.udp.reliability,
         accept_udp: config.udp.accept,
+        own_udp_sockets: shares.own_udp_sockets,
+        own_udp_receive_bytes: shares.own_udp_receive_bytes,
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
         max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),

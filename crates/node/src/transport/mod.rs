@@ -1,5 +1,6 @@
 //! How frames leave and arrive: one file for each kind of socket.
 
+mod channels;
 pub(crate) mod datagram;
 pub(crate) mod ethernet;
 mod place;
@@ -7,4 +8,5 @@ pub(crate) mod stream;
 pub(crate) mod train;
 pub(crate) mod websocket;
 
+pub(crate) use channels::Channels;
 pub(crate) use place::Place;

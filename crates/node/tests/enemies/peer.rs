@@ -152,6 +152,16 @@ impl Peer {
         socket.write_all(frame)
     }
 
+    /// Another handle to the same stream, from which nothing has been read yet.
+    pub(crate) fn another(&self) -> Peer {
+        let socket = match &self.socket {
+            Socket::Unix(socket) => Socket::Unix(socket.try_clone().unwrap()),
+            Socket::Tcp(socket) => Socket::Tcp(socket.try_clone().unwrap()),
+            Socket::Udp(socket) => Socket::Udp(socket.try_clone().unwrap()),
+        };
+        Peer { socket, read: Vec::new(), as_messages: self.as_messages }
+    }
+
     /// Says that nothing more will be sent over a stream.
     pub(crate) fn finish_sending(&mut self) {
         // One that the node has closed already is finished, too.

@@ -7,6 +7,8 @@ use node::DropReason;
 use node::config::Config;
 use testkit::own_network::{self, ip};
 
+use packet::ndn::lp::LpPacketView;
+
 use crate::peer::{Peer, Place, interest};
 use crate::victim::{SOON, Victim, fresh_name, wait_until};
 
@@ -144,6 +146,54 @@ fn addresses_of_one_network_of_ipv6_share_what_one_address_may_have() {
             let mut newcomer = from("2001:db8:0:2::2", &victim.udp);
             let answer = newcomer.ask(&interest(&fresh_name("/honest")), Instant::now() + SOON);
             assert!(answer.is_some(), "a newcomer is kept out");
+        },
+    );
+}
+
+/// The pieces of an Interest, in two frames.
+fn in_two_fragments(wire: &[u8], sequence: u64) -> [Vec<u8>; 2] {
+    let (first, second) = wire.split_at(wire.len() / 2);
+    let mut number = 0;
+    [first, second].map(|piece| {
+        let mut frame = Vec::new();
+        let view = LpPacketView {
+            sequence: Some(sequence + number),
+            frag_index: Some(number),
+            frag_count: Some(2),
+            fragment: Some(piece),
+            ..Default::default()
+        };
+        view.encode(&mut frame);
+        number += 1;
+        frame
+    })
+}
+
+#[test]
+fn a_flood_of_first_fragments_from_many_ports_takes_no_incomplete_packet_of_another_address() {
+    const LIMIT: usize = 1 << 20;
+    with_victim(
+        |config| config.node.reassembly_bytes = Some(LIMIT),
+        |victim| {
+            let mut flood: Vec<Peer> = (0..200).map(|_| from(GREEDY, &victim.udp)).collect();
+            let mut honest = from(NEWCOMER, &victim.udp);
+            let series = "cairn_drops_total{layer=\"link\",reason=\"partial-evicted\"}";
+            for round in 0..10 {
+                let asked = interest(&fresh_name("/honest")).build().unwrap();
+                let [first, second] = in_two_fragments(asked.wire(), 2 * round);
+                honest.send(&first).unwrap();
+                let before = victim.counted(series);
+                wait_until("the flood finds no more room", || {
+                    for peer in &mut flood {
+                        let [first, _] = in_two_fragments(&[6; 8000], 2 * round);
+                        peer.send(&first).unwrap();
+                    }
+                    victim.counted(series) > before
+                });
+                honest.send(&second).unwrap();
+                assert!(honest.receive(Instant::now() + SOON).is_some(), "round {round}");
+            }
+            assert!(victim.counted("cairn_reassembly_bytes") <= LIMIT as u64);
         },
     );
 }

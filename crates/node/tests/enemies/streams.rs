@@ -191,3 +191,43 @@ fn all_peers_that_never_read_share_one_limit_and_the_others_are_served() {
     drop(slow);
     wait_until("what waited for them is gone", || victim.counted("cairn_queued_bytes") == 0);
 }
+
+#[test]
+fn an_application_that_asks_faster_than_it_reads_gets_everything_in_the_end() {
+    const ASKED: u32 = 4000;
+    let victim = Victim::with(|config| {
+        // A quarter of what is asked for.
+        config.node.send_queue_bytes = Some(8 << 20);
+        config.content_store.max_bytes = Some(64 << 20);
+    });
+    let deadline = Instant::now() + 3 * SOON;
+    let mut producer = connect(&victim.unix, deadline);
+    assert!(register(&mut producer, &"/large".parse().unwrap(), deadline).is_ok());
+    let names: Vec<_> = (0..100).map(|_| fresh_name("/large")).collect();
+    let mut first = connect(&victim.unix, deadline);
+    for name in &names {
+        first.send(interest(name).nonce(1).build().unwrap().wire()).unwrap();
+        answer(&mut producer, 1);
+        assert!(first.receive(deadline).is_some());
+    }
+    for (number, place) in [&victim.unix, &victim.tcp].into_iter().enumerate() {
+        let mut reader = connect(place, deadline);
+        let mut writer = reader.another();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (nonce, name) in (0..ASKED).zip(names.iter().cycle()) {
+                    let nonce = 2 + nonce + ASKED * number as u32;
+                    writer.send(interest(name).nonce(nonce).build().unwrap().wire()).unwrap();
+                }
+            });
+            // It reads nothing for a moment: until the node has enough of it.
+            wait_until("it is not read from for a while", || {
+                victim.counted("cairn_stream_holds_total") > number as u64
+            });
+            for received in 0..ASKED {
+                assert!(reader.receive(deadline).is_some(), "{received} of {ASKED} over {place:?}");
+            }
+        });
+    }
+    assert_eq!(victim.drops(DropReason::SendQueueFull), 0, "{}", victim.metrics());
+}

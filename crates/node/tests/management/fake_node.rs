@@ -277,6 +277,7 @@ impl NodeControl for FakeNode {
             reassembly_bytes: 8,
             idle_wakeups: 0,
             socket_rests: 0,
+            stream_holds: 0,
             transport_drops: Default::default(),
             link_drops: [("malformed-frame", 9)].into(),
         }

@@ -49,8 +49,18 @@ drop_reasons! {
     Stranger = "stranger",
     /// Received: a frame or a connection from a stranger while there are as many faces made on demand as there may be.
     TooManyFaces = "too-many-faces",
+    /// Received: a frame or a connection from a stranger whose address has as many faces made on demand as one may have.
+    AddressShare = "address-share",
+    /// A face made on demand was closed so that somebody else gets its place: it was idle, or its address had most of them.
+    GaveWay = "gave-way",
     /// Received: a connection that the system could not give a descriptor for.
     OutOfDescriptors = "out-of-descriptors",
+    /// Received: an Ethernet frame larger than the interface was said to take.
+    Truncated = "truncated",
+    /// Received: an Ethernet frame with the tag of another VLAN than the interface's own.
+    OtherNetwork = "other-network",
+    /// Received: frames on an interface that came faster than they were read; counted once for each time.
+    RingOverrun = "ring-overrun",
     /// Received: a frame for a face that is gone.
     NoFace = "no-face",
     /// For the node itself: management has more to do than may wait.

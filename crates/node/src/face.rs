@@ -11,7 +11,7 @@ use packet::time::{Duration, Instant};
 use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
-use crate::plane::Taps;
+use crate::plane::{Origin, Taps};
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
 use crate::transport::websocket::WebSocket;
@@ -38,6 +38,10 @@ pub(crate) struct Face {
     pub(crate) drops: DropCounters,
     /// What the node believes incomplete packets to take here, in its sum over all faces.
     pub(crate) partial_bytes: usize,
+    /// Where a stranger is, whose face it is.
+    pub(crate) origin: Option<Origin>,
+    /// Frames received after which it is looked at whether it deserves a socket of its own.
+    pub(crate) probation_ends: u64,
     /// What watches or changes its frames.
     pub(crate) taps: Taps,
     /// The one among them that makes the link bad on purpose.
@@ -182,7 +186,8 @@ impl Face {
             Transport::Stream(port) => {
                 let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
                 let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);
-                stalled.min(port.attempt_at).min(ping)
+                let held = port.stream.as_ref().map_or(Instant::NEVER, Stream::hold_ends);
+                stalled.min(port.attempt_at).min(ping).min(held)
             }
         };
         transport.min(self.codec.next_deadline())

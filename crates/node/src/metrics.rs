@@ -133,6 +133,10 @@ fn render(status: &NodeStatus) -> Page {
         "Bytes of all tables, packets not counted.",
         tables.footprint_bytes as f64,
     );
+    page.counter("cairn_idle_wakeups_total", "Wake-ups without anything to do.", status.idle_wakeups);
+    page.counter("cairn_socket_rests_total", "Sockets left alone because of them.", status.socket_rests);
+    let help = "Applications not read from for a while because much waited for them.";
+    page.counter("cairn_stream_holds_total", help, status.stream_holds);
     let engine = &status.engine;
     page.counter("cairn_cache_hits_total", "Interests answered from the content store.", engine.cache_hits);
     page.counter("cairn_pending_created_total", "Interests that became pending.", engine.pending_created);

@@ -99,6 +99,7 @@ impl Node {
     /// What keeps it from running; nothing is left behind then.
     pub fn start(config: &Config, application: Box<dyn ControlApplication>) -> Result<Self, StartError> {
         let clock = Clock::start();
+        start::descriptors::raise_limit();
         let wanted = Wanted::read(config)?;
         let prepared = start::prepare(config, &wanted)?;
         let waker = Arc::new(
@@ -473,6 +474,9 @@ impl NodeControl for RemoteControl {
             out_packets: [0; 3],
             queued_bytes: 0,
             reassembly_bytes: 0,
+            idle_wakeups: 0,
+            socket_rests: 0,
+            stream_holds: 0,
             transport_drops: Default::default(),
             link_drops: Default::default(),
         })

@@ -11,6 +11,7 @@ pub mod counting_allocator;
 pub mod experiment;
 pub mod needs;
 pub mod network;
+pub mod own_network;
 pub mod processes;
 pub mod stopwatch;
 pub mod vectors;

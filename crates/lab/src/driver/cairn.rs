@@ -37,6 +37,18 @@ fn remote(kind: LinkKind, interface: &Interface) -> (String, Option<String>) {
     }
 }
 
+/// Bytes of the content store, and of what may wait for one slow reader, on every machine.
+const STORE_BYTES: u64 = 64 << 20;
+const SEND_QUEUE_BYTES: u64 = 4 << 20;
+
+/// What each of so many nodes may take: together half of this machine's memory.
+fn memory_bytes(nodes: usize) -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap_or_default();
+    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().unwrap_or(2 << 20);
+    ((kibibytes << 10) / 2 / nodes.max(1) as u64).clamp(32 << 20, 2 << 30)
+}
+
 fn configuration(setup: &Setup<'_>) -> String {
     let plan = setup.plan;
     let socket = setup.socket.display();
@@ -55,8 +67,19 @@ fn configuration(setup: &Setup<'_>) -> String {
     }
     if let Some(node) = plan.nodes.get(setup.node) {
         let forwarder = &node.forwarder;
+        let settings = forwarder.settings.as_deref().unwrap_or_default();
+        // The machine's memory is for all nodes of the experiment; what changes results must not depend on the machine.
+        if !settings.contains("[node]") {
+            let share = memory_bytes(plan.nodes.len());
+            let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
+        }
+        if !settings.contains("[content_store]") {
+            let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
+        }
         if let Some(entries) = forwarder.content_store {
-            text.push_str("[content_store]\n");
+            if settings.contains("[content_store]") {
+                text.push_str("[content_store]\n");
+            }
             let _ = match entries {
                 0 => writeln!(text, "admit = false\nserve = false"),
                 _ => writeln!(text, "max_entries = {entries}"),

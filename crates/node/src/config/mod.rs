@@ -26,8 +26,14 @@ section! {
         /// Faces that may exist at once, of all kinds.
         max_faces: usize = 16_384,
         /// Faces among them that may exist because a peer appeared: UDP peers and accepted connections. An eighth of them is
-        /// kept for peers on this host.
+        /// kept for peers on this host. There are fewer where the memory has no room for them.
         max_on_demand_faces: usize = 12_288,
+        /// Faces over datagrams among those that one address may have, and as many over connections. An address is one of IPv4, the
+        /// first 64 bits of one of IPv6, or all of an Ethernet link.
+        max_on_demand_faces_per_address: usize = 1024,
+        /// Connections from other hosts that may exist at once; 0 for three quarters of the file descriptors that the system
+        /// gives, so that applications on this host find some.
+        max_remote_connections: usize = 0,
         /// Seconds after which an on-demand face over datagrams closes when nothing came or went.
         idle_timeout_secs: u64 = 600,
         /// Seconds after which such a face closes already when there are as many faces as there may be.
@@ -45,12 +51,16 @@ section! {
         /// Path of the socket at which `cairn capture` reads frames; an empty one offers no captures. Left out, it is beside the
         /// first unix socket, with the ending .capture.
         capture_socket: Option<PathBuf> = None,
-        /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped.
-        send_queue_bytes: usize = 4 << 20,
+        /// Bytes of memory that the node may take, divided among its tables; 0 for a quarter of the machine's, or half of what its
+        /// control group has if that is less, and 2 GiB at most. Keys that say what one table may take hold in spite of it.
+        memory_bytes: u64 = 0,
+        /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped. Left out, an eighth of the next.
+        send_queue_bytes: Option<usize> = None,
         /// Bytes that may wait for all such peers together; when they do, no more than 16 KiB may wait for each of the others.
-        all_send_queues_bytes: usize = 256 << 20,
-        /// Bytes that incomplete packets may take, over all faces.
-        reassembly_bytes: usize = 64 << 20,
+        /// Left out, an eighth of the memory.
+        all_send_queues_bytes: Option<usize> = None,
+        /// Bytes that incomplete packets may take, over all faces. Left out, a thirty-second of the memory.
+        reassembly_bytes: Option<usize> = None,
         /// Whether packets are marked when a face's send queue is too long.
         congestion_marking: bool = true,
         /// Send queue length in bytes from which on packets are marked.
@@ -65,8 +75,8 @@ section! {
     TablesConfig {
         /// Interests that may be pending at once.
         max_pending: u32 = 1 << 20,
-        /// Bytes that pending Interests may take.
-        max_pending_bytes: u64 = 1 << 30,
+        /// Bytes that pending Interests may take. Left out, an eighth of the memory.
+        max_pending_bytes: Option<u64> = None,
         /// Interests that may be pending for one face; 0 for as many as the table holds.
         max_pending_per_face: u32 = 0,
         /// Interests that one face may send in a second; 0 for any number. What is above is refused with a Nack for congestion.
@@ -89,8 +99,8 @@ section! {
 section! {
     /// The content store.
     ContentStoreSection {
-        /// Bytes that kept packets may take, with 180 for each of its own; what suits a router with memory to spare is far more.
-        max_bytes: u64 = 64 << 20,
+        /// Bytes that kept packets may take, with 180 for each of its own. Left out, half of the memory.
+        max_bytes: Option<u64> = None,
         /// Packets that may be kept.
         max_entries: u32 = 1 << 20,
         /// Who leaves when the store is full: sieve, lru or s3-fifo.
@@ -113,6 +123,9 @@ section! {
         mtu_bytes: usize = 8800,
         /// Receive buffer to ask the system for. Bursts overflow small ones.
         receive_buffer_bytes: usize = 8 << 20,
+        /// Neighbours that may have a socket of their own, so that others do not fill the buffer that they wait in: those of the
+        /// configuration, and strangers that have proved useful.
+        own_sockets: usize = 64,
         /// Send buffer to ask the system for.
         send_buffer_bytes: usize = 2 << 20,
         /// Whether losses on faces that are made from now on are noticed and repaired (NDNLPv2 reliability).

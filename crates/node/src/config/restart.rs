@@ -15,6 +15,7 @@ impl Config {
             (self.udp.clone(), self.ethernet.clone(), self.websocket.clone());
         (udp.mtu_bytes, udp.reliability, udp.accept) =
             (new.udp.mtu_bytes, new.udp.reliability, new.udp.accept);
+        udp.own_sockets = new.udp.own_sockets;
         ethernet.accept = new.ethernet.accept;
         websocket.local_origins.clone_from(&new.websocket.local_origins);
         let fixed = [

@@ -101,6 +101,12 @@ pub struct NodeStatus {
     pub queued_bytes: usize,
     /// Bytes of incomplete packets, over all faces.
     pub reassembly_bytes: usize,
+    /// Wake-ups of the data plane in which there was nothing to do.
+    pub idle_wakeups: u64,
+    /// How often a socket that caused them was left alone for a while.
+    pub socket_rests: u64,
+    /// How often an application was not read from for a while, because much waited for it.
+    pub stream_holds: u64,
     /// What transports and the node around its faces dropped, past faces included.
     pub transport_drops: DropCounters,
     /// What links dropped, past faces included, by their words for it.

@@ -2,9 +2,10 @@
 
 use engine::FaceId;
 use packet::time::{Duration, Instant};
+use rustix::event::epoll;
 
-use super::DataPlane;
 use super::send::touch;
+use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceState};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, PING_INTERVAL, Transport};
@@ -49,6 +50,12 @@ impl DataPlane {
         }
         let Some(face) = self.faces.get_mut(&id) else { return };
         if let Transport::Stream(port) = &mut face.transport {
+            if let Some(stream) = port.stream.as_mut()
+                && stream.give_up_holding(now)
+            {
+                let token = Token::Face(id).to_data();
+                let _ = epoll::modify(&self.epoll, &stream.socket, token, stream.flags());
+            }
             if port.incomplete_since.is_some_and(|since| since + stall_timeout <= now) {
                 face.drops.count(DropReason::StalledStream);
                 return self.handle_stream_end(id, "stopped in the middle of a frame");

@@ -11,6 +11,8 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::faces::Peer;
+use super::limits::Kind;
+use super::strangers::Origin;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
 use crate::socket_path;
@@ -144,8 +146,9 @@ pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
 impl DataPlane {
     /// Receives datagrams from a bound socket.
     pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
-        self.watch(&channel.socket, Token::Datagrams(self.channels.len()), epoll::EventFlags::IN)?;
-        self.channels.push(channel);
+        let token = Token::Datagrams(self.channels.next_number());
+        self.watch(&channel.socket, token, epoll::EventFlags::IN)?;
+        self.channels.insert(channel);
         Ok(())
     }
 
@@ -154,6 +157,7 @@ impl DataPlane {
         let number = self.ethernet.len();
         self.watch(&channel.ring, Token::Ethernet(number), epoll::EventFlags::IN)?;
         self.ethernet.push(channel);
+        self.watch_interfaces();
         if multicast {
             self.add_ethernet_face(number, GROUP, FacePersistency::Permanent, None);
         }
@@ -162,8 +166,9 @@ impl DataPlane {
 
     /// Joins a group, for which there is one face.
     pub(crate) fn add_group(&mut self, channel: DatagramChannel, link_type: LinkType) -> io::Result<()> {
-        let (number, group) = (self.channels.len(), channel.local);
+        let (number, group) = (self.channels.next_number(), channel.local);
         self.add_channel(channel)?;
+        self.watch_interfaces();
         if let Some(face) = self.add_group_face(number, group, link_type)
             && let Some(channel) = self.channels.get_mut(number)
         {
@@ -181,7 +186,7 @@ impl DataPlane {
 
     /// Addresses of all that is bound.
     pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
-        let datagrams = self.channels.iter().map(DatagramChannel::uri);
+        let datagrams = self.channels.bound().map(DatagramChannel::uri);
         let ethernet = self.ethernet.iter().map(EthernetChannel::uri);
         datagrams
             .chain(ethernet)
@@ -189,11 +194,18 @@ impl DataPlane {
             .collect()
     }
 
-    pub(super) fn accept(&mut self, number: usize) {
+    pub(super) fn accept(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
+        let mut has_worked = false;
         for _ in 0..ACCEPTED_PER_TURN {
-            let Some(listener) = self.listeners.get(number) else { return };
+            let Some(listener) = self.listeners.get(number) else { return has_worked };
+            if flags.contains(epoll::EventFlags::ERR) {
+                // Reading it clears it.
+                let error = rustix::net::sockopt::socket_error(listener);
+                tracing::debug!(listener = %listener.uri(), ?error, "a listening socket has an error");
+            }
             match listener.accept() {
                 Ok((socket, remote)) => {
+                    has_worked = true;
                     let local = match &socket {
                         Socket::Tcp(socket) => match (socket.local_addr(), listener.is_websocket()) {
                             (Ok(local), true) => FaceUri::WebSocket(local),
@@ -205,20 +217,22 @@ impl DataPlane {
                     let peer =
                         if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
                     let scope = scope_of(&local, &remote);
-                    if self.may_add_on_demand(scope) {
+                    if self.may_add_on_demand(Origin::of(&local, &remote), Kind::Stream) {
                         let persistency = FacePersistency::OnDemand;
                         if let Err(error) = self.add_stream_face(remote, local, scope, persistency, peer) {
                             tracing::debug!(%error, "a connection was given up");
                         }
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return has_worked,
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
-                    return self.shed_connection(number);
+                    self.shed_connection(number);
+                    return true;
                 }
                 // The peer has gone away again, or the like: the next may be better.
                 Err(_) => {}
             }
         }
+        has_worked
     }
 }

@@ -13,7 +13,9 @@ use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use super::channels::scope_of;
-use super::limits::note_queue;
+use super::limits::{Kind, note_queue};
+use super::own_sockets::PROBATION_FRAMES;
+use super::strangers::Origin;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings, NdnCodec};
 use crate::control::{
@@ -33,6 +35,10 @@ use crate::transport::websocket::WebSocket;
 pub(crate) struct Settings {
     pub(crate) max_faces: usize,
     pub(crate) max_on_demand_faces: usize,
+    /// The same for one address, of each of faces over datagrams and connections.
+    pub(crate) max_on_demand_faces_per_address: usize,
+    /// Connections from other hosts.
+    pub(crate) max_remote_connections: usize,
     pub(crate) idle_timeout: Duration,
     /// The same while there are as many faces as there may be.
     pub(crate) crowded_idle_timeout: Duration,
@@ -47,6 +53,9 @@ pub(crate) struct Settings {
     pub(crate) udp_mtu_bytes: usize,
     pub(crate) udp_reliability: bool,
     pub(crate) accept_udp: bool,
+    /// UDP neighbours that may have a socket of their own, and its receive buffer.
+    pub(crate) own_udp_sockets: usize,
+    pub(crate) own_udp_receive_bytes: usize,
     pub(crate) accept_ethernet: bool,
     /// Web pages whose WebSockets are local if their ends are.
     pub(crate) local_origins: Vec<String>,
@@ -89,7 +98,7 @@ impl DataPlane {
     /// Makes a face for a peer that appeared.
     #[cold]
     pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
-        if !self.may_add_on_demand(FaceScope::NonLocal) {
+        if !self.may_add_on_demand(Some(Origin::of_address(peer.ip())), Kind::Datagram) {
             return None;
         }
         let settings = self.udp_link_settings();
@@ -189,6 +198,7 @@ impl DataPlane {
     ) -> Option<FaceId> {
         let channel = self.ethernet.get(number)?;
         let (local, mtu_bytes) = (channel.uri(), channel.mtu_bytes);
+        let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
         let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(mtu_bytes, peer));
         let way = Way::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
@@ -197,7 +207,7 @@ impl DataPlane {
             local,
             scope: FaceScope::NonLocal,
             persistency,
-            state: FaceState::Up,
+            state,
             transport: Transport::Datagram(DatagramPort { outbox: None, way }),
             settings,
             link_type: if many { LinkType::MultiAccess } else { LinkType::PointToPoint },
@@ -308,6 +318,8 @@ impl DataPlane {
             traffic: Traffic::default(),
             drops: DropCounters::default(),
             partial_bytes: 0,
+            origin: None,
+            probation_ends: PROBATION_FRAMES,
             taps: Vec::new(),
             impaired: None,
         };
@@ -321,6 +333,7 @@ impl DataPlane {
         self.on_demand_faces += usize::from(face.persistency == FacePersistency::OnDemand);
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
+        self.note_stranger(id);
         self.renew_alarm(id);
         if self.faces.get(&id).is_some_and(|face| face.is_presentable()) {
             self.announce(id, FaceEventKind::Created);
@@ -359,12 +372,19 @@ impl DataPlane {
         self.engine.remove_face(id);
         self.alarms.remove(&(face.alarm, id));
         self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
+        if let Some(origin) = face.origin {
+            self.strangers_of(Kind::of(&face)).remove(origin, id);
+        }
         self.absorb(&face.traffic, &face.drops, &packets);
         self.forget_holdings(&mut face);
         match &mut face.transport {
             Transport::Datagram(port) => match port.way {
                 Way::Udp { channel, peer, .. } => {
-                    if let Some(channel) = self.channels.get_mut(channel) {
+                    let main = self.channels.get(channel).and_then(DatagramChannel::main);
+                    if main.is_some() {
+                        self.channels.remove(channel);
+                    }
+                    if let Some(channel) = self.channels.get_mut(main.unwrap_or(channel)) {
                         channel.remove_peer(peer);
                     }
                 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceId, FaceScope};
+use engine::FaceId;
 use packet::time::Duration;
 
 use super::DataPlane;
+use super::partials::Owner;
+use super::strangers::{Origin, Strangers};
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
-use crate::face::{Face, StreamPort, Transport};
+use crate::face::{DatagramPort, Face, StreamPort, Transport, Way};
 
 /// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not shut them out.
 const KEPT_FOR_LOCAL: usize = 8;
@@ -19,25 +21,117 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Faces that go after one search: more would keep the others waiting.
 const MAX_GOING: usize = 256;
 
+/// What a face takes of what is scarce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A place.
+    Datagram,
+    /// A place and a descriptor.
+    Stream,
+}
+
+impl Kind {
+    pub(super) fn of(face: &Face) -> Self {
+        match face.transport {
+            Transport::Datagram(_) => Kind::Datagram,
+            Transport::Stream(_) => Kind::Stream,
+        }
+    }
+}
+
 impl DataPlane {
-    /// Whether there is room for one more face that nobody asked for. If there is none, those that were idle for a short time go;
-    /// if that does not help, it is counted.
-    pub(super) fn may_add_on_demand(&mut self, scope: FaceScope) -> bool {
-        if self.has_place(scope) {
+    /// Whether there is room for one more face that nobody asked for, from `origin`, or from this host if there is none. Where
+    /// there is too little, somebody may have to give way: whoever holds most, or those that were idle for a short time. If that
+    /// does not help, it is counted.
+    pub(super) fn may_add_on_demand(&mut self, origin: Option<Origin>, kind: Kind) -> bool {
+        if let Some(origin) = origin
+            && self.strangers_of(kind).count(origin) >= self.settings.max_on_demand_faces_per_address
+            && !self.give_way(origin, kind, true)
+        {
+            self.drops.count(DropReason::AddressShare);
+            return false;
+        }
+        if self.has_place(origin, kind) {
             return true;
         }
-        self.close_idle_strangers();
-        let has_place = self.has_place(scope);
+        self.make_place(origin, kind);
+        let has_place = self.has_place(origin, kind);
         if !has_place {
             self.drops.count(DropReason::TooManyFaces);
         }
         has_place
     }
 
-    fn has_place(&self, scope: FaceScope) -> bool {
+    pub(super) fn strangers_of(&mut self, kind: Kind) -> &mut Strangers {
+        match kind {
+            Kind::Datagram => &mut self.datagram_strangers,
+            Kind::Stream => &mut self.stream_strangers,
+        }
+    }
+
+    fn has_place(&self, origin: Option<Origin>, kind: Kind) -> bool {
         let most = self.settings.max_on_demand_faces;
-        let kept = if scope == FaceScope::Local { 0 } else { most / KEPT_FOR_LOCAL };
-        self.on_demand_faces < most - kept && self.faces.len() < self.settings.max_faces
+        if self.on_demand_faces >= most || self.faces.len() >= self.settings.max_faces {
+            return false;
+        }
+        if origin.is_none() {
+            return true;
+        }
+        let strangers = self.stream_strangers.total() + self.datagram_strangers.total();
+        let has_descriptor =
+            kind == Kind::Datagram || self.stream_strangers.total() < self.settings.max_remote_connections;
+        has_descriptor && strangers < most - most / KEPT_FOR_LOCAL
+    }
+
+    #[cold]
+    fn make_place(&mut self, origin: Option<Origin>, kind: Kind) {
+        let needs_descriptor = kind == Kind::Stream
+            && origin.is_some()
+            && self.stream_strangers.total() >= self.settings.max_remote_connections;
+        let mut holders = vec![(self.stream_strangers.most(), Kind::Stream)];
+        if !needs_descriptor {
+            holders.push((self.datagram_strangers.most(), Kind::Datagram));
+        }
+        let most = holders.into_iter().filter_map(|(most, kind)| Some((most?, kind)));
+        let most = most.max_by_key(|((_, count), _)| *count);
+        let own = origin.map_or(0, |origin| self.strangers_of(kind).count(origin));
+        // To take from somebody who holds no more would only go round in circles.
+        if let Some(((holder, count), held)) = most
+            && count > own + 1
+            && self.give_way(holder, held, false)
+        {
+            return;
+        }
+        if let Some(origin) = origin
+            && self.give_way(origin, kind, true)
+        {
+            return;
+        }
+        self.close_idle_strangers();
+    }
+
+    /// Closes the least recently used face of an origin; with `only_idle` only if it was idle for the time that holds when
+    /// places are short.
+    fn give_way(&mut self, origin: Origin, kind: Kind, only_idle: bool) -> bool {
+        let faces = &self.faces;
+        let strangers = match kind {
+            Kind::Datagram => &mut self.datagram_strangers,
+            Kind::Stream => &mut self.stream_strangers,
+        };
+        let Some(id) = strangers.least_recently_used(origin, faces) else { return false };
+        let Some(face) = self.faces.get(&id) else { return false };
+        if only_idle && face.last_used + self.settings.crowded_idle_timeout > self.now {
+            return false;
+        }
+        self.drops.count(DropReason::GaveWay);
+        self.destroy_face(id, "others want its place");
+        true
+    }
+
+    /// Closes a connection of a stranger, so that there is a descriptor; false if there is none.
+    pub(super) fn free_descriptor(&mut self) -> bool {
+        let most = self.stream_strangers.most();
+        most.is_some_and(|(origin, _)| self.give_way(origin, Kind::Stream, false))
     }
 
     #[cold]
@@ -48,16 +142,40 @@ impl DataPlane {
         self.next_search = self.now + SEARCH_INTERVAL;
         let (now, patience) = (self.now, self.settings.crowded_idle_timeout);
         let is_idle = |face: &Face| {
-            let on_demand = face.persistency == FacePersistency::OnDemand;
-            on_demand && matches!(face.transport, Transport::Datagram(_)) && face.last_used + patience <= now
+            let is_stranger = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
+            is_stranger && face.persistency == FacePersistency::OnDemand && face.last_used + patience <= now
         };
         let going: Vec<FaceId> =
             self.faces.values().filter(|face| is_idle(face)).take(MAX_GOING).map(|face| face.id).collect();
         if !going.is_empty() {
             tracing::debug!(count = going.len(), "as many faces as there may be: idle ones are closed early");
         }
+        self.drops.add(DropReason::GaveWay, going.len() as u64);
         for id in going {
             self.destroy_face(id, "idle, and others want its place");
+        }
+    }
+
+    /// Counts a face among those of strangers, or no longer, as it is now.
+    pub(super) fn note_stranger(&mut self, id: FaceId) {
+        let now = self.now;
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        let origin = Origin::of(&face.local, &face.remote).or(match &face.transport {
+            Transport::Datagram(DatagramPort { way: Way::Ethernet { channel, .. }, .. }) => {
+                Some(Origin::Link(*channel))
+            }
+            _ => None,
+        });
+        let origin = origin.filter(|_| face.persistency == FacePersistency::OnDemand);
+        let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.origin, origin));
+        if before == origin {
+            return;
+        }
+        if let Some(before) = before {
+            self.strangers_of(kind).remove(before, id);
+        }
+        if let Some(origin) = origin {
+            self.strangers_of(kind).add(origin, id, now);
         }
     }
 
@@ -78,23 +196,32 @@ impl DataPlane {
         }
     }
 
-    /// Takes note of what the incomplete packets of a face take. If all together take too much, those of this face go, which
-    /// has just had something to do with it.
+    /// Takes note of what the incomplete packets of a face take. If all together take too much, those go of whoever holds most.
+    #[inline]
     pub(super) fn note_partial_packets(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get(&id) else { return };
+        if face.codec.partial_bytes() != face.partial_bytes {
+            self.weigh_partial_packets(id);
+        }
+    }
+
+    fn weigh_partial_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        let held = face.codec.partial_bytes();
-        self.partial_bytes = (self.partial_bytes + held).saturating_sub(face.partial_bytes);
-        face.partial_bytes = held;
-        if held > 0 && self.partial_bytes > self.settings.reassembly_bytes {
+        face.partial_bytes = face.codec.partial_bytes();
+        self.partials.set(id, owner_of(face), face.partial_bytes);
+        while self.partials.total_bytes() > self.settings.reassembly_bytes
+            && let Some(heaviest) = self.partials.heaviest()
+        {
+            let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_partial_packets();
-            self.partial_bytes -= held;
             face.partial_bytes = 0;
+            self.partials.set(heaviest, owner_of(face), 0);
         }
     }
 
     /// Forgets what a face held that is gone, and keeps what its link counted.
     pub(super) fn forget_holdings(&mut self, face: &mut Face) {
-        self.partial_bytes = self.partial_bytes.saturating_sub(face.partial_bytes);
+        self.partials.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
             *self.past_link_drops.entry(word).or_default() += count;
         }
@@ -112,6 +239,10 @@ impl DataPlane {
         }
         all
     }
+}
+
+fn owner_of(face: &Face) -> Owner {
+    face.origin.map_or(Owner::Face(face.id), Owner::Stranger)
 }
 
 /// Brings the sum over all faces in line with what waits for this one.

@@ -8,16 +8,21 @@ mod alarms;
 mod channels;
 mod faces;
 mod impaired;
+mod interfaces;
 mod limits;
 mod operations;
+mod own_sockets;
+mod partials;
 mod receive;
 mod send;
 mod shortage;
+mod strangers;
 mod taps;
 mod vigil;
 mod visitors;
+mod watchdog;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
@@ -28,17 +33,18 @@ use rustix::event::epoll;
 
 use crate::clock::Clock;
 use crate::codec::Arrivals;
-use crate::control::{FaceEvent, INTERNAL_FACE};
+use crate::control::{FaceEvent, FaceState, INTERNAL_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
-use crate::face::{Faces, Traffic};
+use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
-use crate::transport::datagram::DatagramChannel;
+use crate::transport::Channels;
 use crate::transport::ethernet::EthernetChannel;
 use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
 pub(crate) use impaired::Impaired;
+pub(crate) use strangers::Origin;
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
@@ -61,13 +67,15 @@ pub(crate) enum Message {
 }
 
 /// What epoll says is ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Token {
     Waker,
     Datagrams(usize),
     Ethernet(usize),
     Listener(usize),
     Face(FaceId),
+    /// What the system tells about interfaces.
+    Interfaces,
 }
 
 impl Token {
@@ -78,6 +86,7 @@ impl Token {
             Token::Listener(number) => (2, number as u64),
             Token::Face(face) => (3, u64::from(face.0)),
             Token::Ethernet(number) => (4, number as u64),
+            Token::Interfaces => (5, 0),
         };
         epoll::EventData::new_u64(kind << 56 | number)
     }
@@ -89,6 +98,7 @@ impl Token {
             2 => Token::Listener(number as usize),
             3 => Token::Face(FaceId(number as u32)),
             4 => Token::Ethernet(number as usize),
+            5 => Token::Interfaces,
             _ => Token::Waker,
         }
     }
@@ -109,13 +119,17 @@ pub(crate) struct DataPlane {
     pub(crate) faces: Faces,
     next_face: u32,
     on_demand_faces: usize,
+    datagram_strangers: strangers::Strangers,
+    stream_strangers: strangers::Strangers,
     /// When faces that can go are next searched for.
     next_search: Instant,
     /// What waits for peers to read, over all faces.
     queued_bytes: usize,
     /// What incomplete packets take, over all faces.
-    partial_bytes: usize,
-    channels: Vec<DatagramChannel>,
+    partials: partials::Partials,
+    /// How often a stream was not read for a while because its reader was slow.
+    holds: u64,
+    channels: Channels,
     ethernet: Vec<EthernetChannel>,
     pub(crate) listeners: Vec<Listener>,
     arrivals: Arrivals,
@@ -140,9 +154,16 @@ pub(crate) struct DataPlane {
     stopping: bool,
     last_work: Instant,
     vigil: vigil::Vigil,
+    rhythm: vigil::Rhythm,
+    /// The wait for what comes next in a rhythm.
+    lull: vigil::Vigil,
     /// Whether an Interest has been sent on in this turn.
     asked: bool,
     shortage: shortage::Shortage,
+    watchdog: watchdog::Watchdog,
+    interfaces: interfaces::InterfaceWatch,
+    /// Whether the last wait brought something.
+    had_events: bool,
 }
 
 /// What another thread needs to reach the data plane.
@@ -187,10 +208,13 @@ impl DataPlane {
             faces: Faces::default(),
             next_face: FaceId::LAST_RESERVED.0 + 1,
             on_demand_faces: 0,
+            datagram_strangers: Default::default(),
+            stream_strangers: Default::default(),
             next_search: now,
             queued_bytes: 0,
-            partial_bytes: 0,
-            channels: Vec::new(),
+            partials: Default::default(),
+            holds: 0,
+            channels: Channels::default(),
             ethernet: Vec::new(),
             listeners: Vec::new(),
             arrivals: Arrivals::new(),
@@ -210,8 +234,13 @@ impl DataPlane {
             stopping: false,
             last_work: now,
             vigil: vigil::Vigil::default(),
+            rhythm: Default::default(),
+            lull: vigil::Vigil::default(),
             asked: false,
             shortage: shortage::Shortage::new(),
+            watchdog: watchdog::Watchdog::default(),
+            interfaces: interfaces::InterfaceWatch::default(),
+            had_events: false,
         })
     }
 
@@ -219,37 +248,53 @@ impl DataPlane {
     pub(crate) fn run(&mut self) {
         let mut events = Vec::with_capacity(64);
         while !self.stopping {
-            events.clear();
-            let timeout = self.timeout();
-            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => {
-                    tracing::error!(%error, "waiting for sockets failed; the data plane ends");
-                    return;
-                }
+            if let Err(error) = self.step(&mut events) {
+                tracing::error!(%error, "waiting for sockets failed; the data plane ends");
+                return;
             }
-            self.turn(&events);
         }
         for face in self.faces.keys().copied().collect::<Vec<_>>() {
             self.destroy_face(face, "the node is shutting down");
         }
     }
 
+    /// Waits, and does what there is to do then.
+    fn step(&mut self, events: &mut Vec<epoll::Event>) -> rustix::io::Result<()> {
+        events.clear();
+        let timeout = self.timeout();
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+        self.turn(events);
+        Ok(())
+    }
+
     /// Does everything that is ready, each source its share.
     fn turn(&mut self, events: &[epoll::Event]) {
         self.now = self.clock.now();
-        if !events.is_empty() {
+        self.had_events = !events.is_empty();
+        if self.had_events {
+            self.rhythm.arrived(self.now.saturating_since(self.last_work));
             self.last_work = self.now;
             self.vigil.arrived();
+            self.lull.arrived();
         }
         for event in events {
             let flags = event.flags;
-            match Token::of(event.data) {
+            let token = Token::of(event.data);
+            let has_worked = match token {
                 Token::Waker => self.carry_out_tasks(),
                 Token::Datagrams(channel) => self.handle_datagrams(channel, flags),
-                Token::Ethernet(channel) => self.handle_ethernet(channel),
-                Token::Listener(listener) => self.accept(listener),
+                Token::Ethernet(channel) => self.handle_ethernet(channel, flags),
+                Token::Listener(listener) => self.accept(listener, flags),
                 Token::Face(face) => self.handle_stream(face, flags),
+                Token::Interfaces => self.handle_interfaces(),
+            };
+            if has_worked {
+                self.watchdog.worked(token);
+            } else {
+                self.note_idle(token);
             }
         }
         if self.engine.next_deadline() <= self.now {
@@ -259,6 +304,8 @@ impl DataPlane {
         self.release_delayed();
         self.ring_alarms();
         self.end_shortage();
+        self.end_rests();
+        self.check_interfaces();
         self.finish_touched();
         self.pass_on_events();
         if std::mem::take(&mut self.asked) && self.engine.pending_count() <= vigil::FEW_PENDING {
@@ -271,36 +318,71 @@ impl DataPlane {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
         let deadline = deadline.min(self.delayed.next_deadline()).min(self.shortage.next_deadline());
+        let deadline = deadline.min(self.watchdog.next_deadline()).min(self.interfaces.next_deadline());
         let deadline = if self.late_events.is_empty() {
             deadline
         } else {
             deadline.min(self.now + Duration::from_millis(10))
         };
-        let is_awake = self.settings.busy_poll > Duration::ZERO || self.vigil.is_on();
+        if self.had_events && self.settings.answer_poll > Duration::ZERO {
+            self.lull.begin(self.now, self.rhythm.pause());
+        }
+        let is_awake = self.settings.busy_poll > Duration::ZERO || self.vigil.is_on() || self.lull.is_on();
         if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
         let busy_until = self.last_work + self.settings.busy_poll;
-        let nanos = if busy_until > now || self.vigil.is_held(now) {
+        let nanos = if busy_until > now || self.vigil.is_held(now) || self.lull.is_held(now) {
             0
         } else {
-            deadline.saturating_since(now).as_nanos().min(3_600_000_000_000)
+            let nanos = deadline.saturating_since(now).as_nanos().min(3_600_000_000_000);
+            if nanos > 0 {
+                self.watchdog.in_time();
+                nanos
+            } else {
+                self.watchdog.overdue(self.had_events).as_nanos()
+            }
         };
         let (tv_sec, tv_nsec) = ((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as i64);
         Some(rustix::event::Timespec { tv_sec, tv_nsec })
     }
 
-    fn carry_out_tasks(&mut self) {
+    fn carry_out_tasks(&mut self) -> bool {
         let mut count = [0; 8];
-        let _ = rustix::io::read(&*self.waker, &mut count);
+        let was_woken = rustix::io::read(&*self.waker, &mut count).is_ok();
         for _ in 0..TASKS_PER_TURN {
-            let Ok(task) = self.tasks.try_recv() else { return };
+            let Ok(task) = self.tasks.try_recv() else { return was_woken };
             task(self);
             self.send_all();
         }
         // There may be more: come back after everybody else had a turn.
         let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
+        true
+    }
+
+    /// The socket that a token stands for, and what is asked about it.
+    fn source_of(&self, token: Token) -> Option<(BorrowedFd<'_>, epoll::EventFlags)> {
+        let flags = |waits: bool| {
+            if waits { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN }
+        };
+        Some(match token {
+            Token::Waker => (self.waker.as_fd(), flags(false)),
+            Token::Datagrams(number) => {
+                let channel = self.channels.get(number)?;
+                (channel.socket.as_fd(), flags(channel.is_waiting()))
+            }
+            Token::Ethernet(number) => (self.ethernet.get(number)?.ring.as_fd(), flags(false)),
+            Token::Listener(number) => (self.listeners.get(number)?.as_fd(), flags(false)),
+            Token::Interfaces => (self.interfaces.monitor()?, flags(false)),
+            Token::Face(id) => {
+                let face = self.faces.get(&id)?;
+                let Transport::Stream(port) = &face.transport else { return None };
+                let stream = port.stream.as_ref()?;
+                let connecting = face.state == FaceState::Down;
+                (stream.socket.as_fd(), if connecting { flags(true) } else { stream.flags() })
+            }
+        })
     }
 
     /// Ends the loop after this turn.

@@ -60,13 +60,16 @@ impl DataPlane {
         peer: std::net::SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
-        let channel = self.channels.iter().position(|channel| channel.reaches(peer)).ok_or_else(|| {
+        let channel = self.channels.position(|channel| channel.reaches(peer)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
         let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
-        self.add_datagram_face(channel, peer, request.persistency, settings)
-            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))
+        let id = self
+            .add_datagram_face(channel, peer, request.persistency, settings)
+            .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))?;
+        self.consider_own_socket(id);
+        Ok(id)
     }
 
     fn create_ethernet_face(
@@ -82,11 +85,12 @@ impl DataPlane {
             let problem = "multicast faces are made by the configuration";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
-        let channel = self.ethernet.iter().position(|channel| channel.name == *name).ok_or_else(|| {
-            CreateFaceError::Unsupported(format!(
-                "{name} is not among ethernet.interfaces of the configuration"
-            ))
-        })?;
+        let channel =
+            self.ethernet.iter().position(|channel| channel.place.name == *name).ok_or_else(|| {
+                CreateFaceError::Unsupported(format!(
+                    "{name} is not among ethernet.interfaces of the configuration"
+                ))
+            })?;
         let mtu_bytes = self.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
         let settings = self.ethernet_link_settings(mtu_bytes, peer);
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
@@ -170,6 +174,7 @@ impl DataPlane {
         self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.on_demand_faces += usize::from(persistency == FacePersistency::OnDemand);
         face.persistency = persistency;
+        self.note_stranger(id);
         self.renew_alarm(id);
         self.face_status(id).ok_or(UpdateFaceError::NoFace(id))
     }
@@ -315,7 +320,10 @@ impl DataPlane {
             in_packets: received,
             out_packets: sent,
             queued_bytes: self.queued_bytes,
-            reassembly_bytes: self.partial_bytes,
+            reassembly_bytes: self.partials.total_bytes(),
+            idle_wakeups: self.watchdog.idle_wakeups(),
+            socket_rests: self.watchdog.rests(),
+            stream_holds: self.holds,
             transport_drops: self.all_drops(),
             link_drops: self.all_link_drops(),
         }

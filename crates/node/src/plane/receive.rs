@@ -4,7 +4,9 @@ use engine::FaceId;
 use link::Direction;
 use rustix::event::epoll;
 
+use super::limits::Kind;
 use super::send::touch;
+use super::strangers::Origin;
 use super::taps::{Delayed, pass};
 use super::{DataPlane, Token};
 use crate::codec::{Arrivals, Codec, Framing};
@@ -25,20 +27,31 @@ const FRAMES_PER_TURN: usize = 256;
 
 impl DataPlane {
     /// A socket for datagrams has something to read, or room to write.
-    pub(super) fn handle_datagrams(&mut self, number: usize, flags: epoll::EventFlags) {
+    pub(super) fn handle_datagrams(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
+        let mut has_worked = false;
+        if flags.contains(epoll::EventFlags::ERR)
+            && let Some(channel) = self.channels.get(number)
+        {
+            // Reading it clears it: otherwise the socket would stay ready for ever.
+            let error = channel.socket.take_error();
+            // A neighbour that is not there is an ordinary thing, and no error of the socket.
+            has_worked = channel.main().is_some() && matches!(error, Ok(Some(_)));
+        }
         if flags.contains(epoll::EventFlags::OUT)
             && let Some(channel) = self.channels.get_mut(number)
         {
+            let before = channel.queued_bytes();
             channel.handle_writable(&mut self.drops);
+            has_worked |= channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
                 let _ = epoll::modify(&self.epoll, &channel.socket, token, epoll::EventFlags::IN);
             }
         }
         if !flags.contains(epoll::EventFlags::IN) {
-            return;
+            return has_worked;
         }
-        let Some(mut receiver) = self.receiver.take() else { return };
+        let Some(mut receiver) = self.receiver.take() else { return has_worked };
         let is_group = self.channels.get(number).is_some_and(|channel| channel.is_multicast());
         for _ in 0..READS_PER_TURN {
             let Some(channel) = self.channels.get(number) else { break };
@@ -47,13 +60,16 @@ impl DataPlane {
             let spares = self.engine.spare_buffers();
             let received = receiver.receive_with(&channel.socket, most, || spares.take(SLOT_BYTES));
             let Ok(count) = received else { break };
+            has_worked |= count > 0;
             for index in 0..count {
                 self.arrivals.memory = receiver.keep(index);
                 let Some((train, bytes)) = receiver.train(index) else { continue };
                 let first = bytes.get(..train.stride).unwrap_or(bytes);
                 let Some(face) = self.face_of_peer(number, train.from, first) else { continue };
                 let from = if is_group { endpoint_of(train.from) } else { 0 };
-                self.receive_frames(face, from, bytes.chunks(train.stride));
+                if self.receive_frames(face, from, bytes.chunks(train.stride)) {
+                    self.consider_own_socket(face);
+                }
             }
             self.arrivals.memory = None;
             self.hand_over();
@@ -63,12 +79,14 @@ impl DataPlane {
             }
         }
         self.receiver = Some(receiver);
+        has_worked
     }
 
     /// An interface has frames.
-    pub(super) fn handle_ethernet(&mut self, number: usize) {
+    pub(super) fn handle_ethernet(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
+        let mut has_worked = false;
         for _ in 0..FRAMES_PER_TURN {
-            let Some(channel) = self.ethernet.get_mut(number) else { return };
+            let Some(channel) = self.ethernet.get_mut(number) else { return has_worked };
             let scratch = &mut self.scratch;
             let mut arrived = None;
             let more = channel.ring.receive(|frame| {
@@ -82,6 +100,7 @@ impl DataPlane {
             if !more {
                 break;
             }
+            has_worked = true;
             let Some((peer, from, length)) = arrived else { continue };
             let scratch = std::mem::take(&mut self.scratch);
             let frame = scratch.get(..length).unwrap_or_default();
@@ -106,6 +125,13 @@ impl DataPlane {
             }
         }
         self.hand_over();
+        if let Some(channel) = self.ethernet.get_mut(number) {
+            channel.ring.note_losses(&mut self.drops);
+        }
+        if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
+            self.handle_ethernet_error(number);
+        }
+        has_worked
     }
 
     fn face_of_ethernet_peer(&mut self, number: usize, peer: MacAddress, frame: &[u8]) -> Option<FaceId> {
@@ -117,7 +143,7 @@ impl DataPlane {
             self.drops.count(DropReason::Stranger);
             return None;
         }
-        if !self.may_add_on_demand(engine::FaceScope::NonLocal) {
+        if !self.may_add_on_demand(Some(Origin::Link(number)), Kind::Datagram) {
             return None;
         }
         self.add_ethernet_face(number, peer, FacePersistency::OnDemand, None)
@@ -126,8 +152,13 @@ impl DataPlane {
     /// The face of a peer, made if the peer is new and its frame worth it.
     #[inline]
     fn face_of_peer(&mut self, number: usize, peer: std::net::SocketAddr, frame: &[u8]) -> Option<FaceId> {
-        if let Some(face) = self.channels.get_mut(number)?.face(peer) {
+        let channel = self.channels.get_mut(number)?;
+        if let Some(face) = channel.face(peer) {
             return Some(face);
+        }
+        // What came to the socket of a neighbour in the moment before it was only his.
+        if let Some(main) = channel.main() {
+            return self.face_of_peer(main, peer, frame);
         }
         if !self.settings.accept_udp || !Codec::is_welcome(packet::Dialect::Ndn, frame) {
             self.drops.count(DropReason::Stranger);
@@ -136,13 +167,21 @@ impl DataPlane {
         self.add_datagram_face_on_demand(number, peer)
     }
 
+    /// Receives what came by a face; whether that was the last of its probation.
     #[inline]
-    fn receive_frames<'f>(&mut self, id: FaceId, from: u64, mut frames: impl Iterator<Item = &'f [u8]>) {
+    fn receive_frames<'f>(
+        &mut self,
+        id: FaceId,
+        from: u64,
+        mut frames: impl Iterator<Item = &'f [u8]>,
+    ) -> bool {
         // Looked up anew after a batch has been handed over, which may do anything to faces.
         while let Some(face) = self.faces.get_mut(&id) {
             touch(&mut self.touched, face);
             loop {
-                let Some(frame) = frames.next() else { return };
+                let Some(frame) = frames.next() else {
+                    return face.traffic.in_frames >= face.probation_ends;
+                };
                 receive_frame(
                     face,
                     from,
@@ -158,28 +197,37 @@ impl DataPlane {
             }
             self.hand_over();
         }
+        false
     }
 
     /// A connection has something to read, or room to write, or has come about.
-    pub(super) fn handle_stream(&mut self, id: FaceId, flags: epoll::EventFlags) {
-        let Some(face) = self.faces.get_mut(&id) else { return };
+    pub(super) fn handle_stream(&mut self, id: FaceId, flags: epoll::EventFlags) -> bool {
+        // One that has ended earlier in this turn is no reason for suspicion.
+        let Some(face) = self.faces.get_mut(&id) else { return true };
         if face.state == FaceState::Down {
-            return self.handle_connected(id);
+            self.handle_connected(id);
+            return true;
         }
+        let mut has_worked = false;
         if flags.contains(epoll::EventFlags::OUT) {
+            let before = face.traffic.out_bytes;
             self.handle_writable(id);
+            has_worked = self.faces.get(&id).is_none_or(|face| face.traffic.out_bytes != before);
         }
         if flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
-            self.read_stream(id);
+            has_worked |= self.read_stream(id);
         }
+        has_worked
     }
 
-    fn read_stream(&mut self, id: FaceId) {
-        let Some(face) = self.faces.get_mut(&id) else { return };
-        let Transport::Stream(port) = &mut face.transport else { return };
-        let Some(stream) = &mut port.stream else { return };
+    /// Reads once; false if there was nothing, not even an end.
+    fn read_stream(&mut self, id: FaceId) -> bool {
+        let Some(face) = self.faces.get_mut(&id) else { return false };
+        let Transport::Stream(port) = &mut face.transport else { return false };
+        let Some(stream) = &mut port.stream else { return false };
         let mut scratch = std::mem::take(&mut self.scratch);
-        match stream.read(&mut scratch) {
+        let outcome = stream.read(&mut scratch);
+        match outcome {
             ReadOutcome::Nothing => {}
             ReadOutcome::Closed => self.handle_stream_end(id, "closed by the peer"),
             ReadOutcome::Bytes(count) => {
@@ -195,6 +243,7 @@ impl DataPlane {
             }
         }
         self.scratch = scratch;
+        outcome != ReadOutcome::Nothing
     }
 
     /// Takes the frames out of what was read, and keeps the rest.

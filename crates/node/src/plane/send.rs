@@ -1,7 +1,8 @@
 //! From the engine to the sockets.
 
-use engine::{FaceId, Outgoing, Transmit, Waiting};
+use engine::{FaceId, FaceScope, Outgoing, Transmit, Waiting};
 use packet::Interest;
+use packet::time::Instant;
 use rustix::event::epoll;
 
 use super::limits::note_queue;
@@ -18,6 +19,8 @@ const FULL_FRAMES: usize = 2 * MAX_TRAIN_DATAGRAMS;
 const FULL_BYTES: usize = 2 * MAX_TRAIN_BYTES;
 /// Outboxes kept for later.
 const MAX_SPARE_OUTBOXES: usize = 64;
+/// An application for which one in so many parts waits of what may wait is not read from until it has caught up.
+const HELD_PART: usize = 4;
 
 impl DataPlane {
     /// Hands all arrivals to the engine and sends what comes of them.
@@ -48,6 +51,10 @@ impl DataPlane {
         }
         self.asked |= matches!(waiting.packet(), Outgoing::Interest(_));
         let full = match &mut face.transport {
+            Transport::Datagram(_) if face.state == FaceState::Down => {
+                face.drops.count(DropReason::FaceDown);
+                return;
+            }
             Transport::Datagram(port) => {
                 let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
                 face.codec.send(self.now, waiting, outbox);
@@ -217,7 +224,10 @@ impl DataPlane {
                 }
                 return;
             }
-            Transport::Stream(_) => write_stream(face, &self.epoll),
+            Transport::Stream(_) => {
+                let most = self.settings.send_queue_bytes / HELD_PART;
+                write_stream(face, &self.epoll, self.now, most, &mut self.holds)
+            }
         };
         if ended {
             return self.handle_stream_end(id, "writing failed");
@@ -246,16 +256,26 @@ pub(super) fn touch(touched: &mut Vec<FaceId>, face: &mut Face) {
 }
 
 /// Writes what a connection takes; true if it is gone.
-fn write_stream(face: &mut Face, epoll: &std::os::fd::OwnedFd) -> bool {
+fn write_stream(
+    face: &mut Face,
+    epoll: &std::os::fd::OwnedFd,
+    now: Instant,
+    most: usize,
+    holds: &mut u64,
+) -> bool {
     let Transport::Stream(port) = &mut face.transport else { return false };
     let Some(stream) = port.stream.as_mut().filter(|_| face.state == FaceState::Up) else { return false };
     let before = stream.queued_bytes();
     let Ok(more) = stream.write() else { return true };
-    face.traffic.out_bytes += (before - stream.queued_bytes()) as u64;
-    if more != stream.waits_for_room {
-        stream.waits_for_room = more;
-        let flags = if more { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
-        let _ = epoll::modify(epoll, &stream.socket, Token::Face(face.id).to_data(), flags);
+    let (written, flags) = (before - stream.queued_bytes(), stream.flags());
+    face.traffic.out_bytes += written as u64;
+    stream.waits_for_room = more;
+    // Two nodes that hold each other would both wait.
+    if face.scope == FaceScope::Local && port.target.is_none() {
+        *holds += u64::from(stream.hold(now, written, most));
+    }
+    if stream.flags() != flags {
+        let _ = epoll::modify(epoll, &stream.socket, Token::Face(face.id).to_data(), stream.flags());
     }
     face.codec.handle_send_queue(stream.all_queued_bytes());
     false

@@ -43,6 +43,10 @@ impl DataPlane {
     /// A connection waits that no descriptor is there for.
     #[cold]
     pub(super) fn shed_connection(&mut self, number: usize) {
+        // A stranger's connection goes first; the newcomer has another try in the next turn.
+        if self.free_descriptor() {
+            return;
+        }
         self.drops.count(DropReason::OutOfDescriptors);
         self.shortage.reserve = None;
         let Some(listener) = self.listeners.get(number) else { return };

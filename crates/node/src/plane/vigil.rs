@@ -59,11 +59,53 @@ impl Vigil {
     }
 }
 
+/// Arrivals that come closer together than this come one upon the other, as requests of a program that waits for each answer do.
+const CLOSE: Duration = Duration::from_micros(50);
+/// How many of them, one after another, make a rhythm.
+const RHYTHM: u32 = 16;
+
+/// Tells whether packets come in a rhythm, in which to sleep and be woken costs more than to stay awake.
+#[derive(Debug, Default)]
+pub(super) struct Rhythm {
+    close: u32,
+}
+
+impl Rhythm {
+    /// Something has come, so long after what came before.
+    #[inline]
+    pub(super) fn arrived(&mut self, gap: Duration) {
+        self.close = if gap <= CLOSE { (self.close + 1).min(RHYTHM) } else { self.close / 2 };
+    }
+
+    /// How long the next arrival is worth waiting for; zero for not at all.
+    #[inline]
+    pub(super) fn pause(&self) -> Duration {
+        if self.close >= RHYTHM { CLOSE } else { Duration::ZERO }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const LENGTH: Duration = Duration::from_micros(100);
+
+    #[test]
+    fn only_arrivals_that_come_one_upon_the_other_are_a_rhythm_and_a_few_gaps_end_it() {
+        let mut rhythm = Rhythm::default();
+        for _ in 1..RHYTHM {
+            rhythm.arrived(Duration::from_micros(10));
+            assert_eq!(rhythm.pause(), Duration::ZERO);
+        }
+        rhythm.arrived(Duration::from_micros(10));
+        assert_eq!(rhythm.pause(), CLOSE);
+        rhythm.arrived(Duration::from_millis(1));
+        assert_eq!(rhythm.pause(), Duration::ZERO);
+        for _ in 0..1000 {
+            rhythm.arrived(Duration::from_micros(60));
+        }
+        assert_eq!((rhythm.pause(), rhythm.close), (Duration::ZERO, 0));
+    }
 
     /// Time awake while `count` Interests are sent, one each millisecond, whose answers take `answer`.
     fn awake(vigil: &mut Vigil, count: u64, answer: Duration) -> Duration {

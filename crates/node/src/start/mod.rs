@@ -1,6 +1,8 @@
 //! From a configuration to a data plane: the sockets.
 
+pub(crate) mod descriptors;
 mod limits;
+mod memory;
 mod patterns;
 mod wanted;
 
@@ -37,8 +39,7 @@ pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, Star
     let settings = wanted.settings.clone();
     let mut channels = Vec::new();
     for &local in &config.udp.listen {
-        let bound =
-            DatagramChannel::bind(local, config.udp.receive_buffer_bytes, config.udp.send_buffer_bytes);
+        let bound = DatagramChannel::bind(local, wanted.receive_buffer_bytes, config.udp.send_buffer_bytes);
         match bound {
             Ok((channel, granted)) => {
                 if granted.receive_bytes < granted.wanted_receive_bytes {
@@ -61,14 +62,14 @@ pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, Star
         }
     }
     let listeners = listeners(config)?;
-    let groups = groups(config)?;
+    let groups = groups(config, wanted.receive_buffer_bytes)?;
     let ethernet = ethernet(config)?;
     let ethernet_multicast = config.ethernet.multicast;
     Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, ethernet_multicast })
 }
 
 /// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an error.
-fn groups(config: &Config) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
+fn groups(config: &Config, receive_bytes: usize) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
     let section = &config.multicast;
     let mut groups = Vec::new();
     if section.interfaces.is_empty() {
@@ -92,7 +93,7 @@ fn groups(config: &Config) -> Result<Vec<(DatagramChannel, LinkType)>, StartErro
             if !has_address {
                 continue;
             }
-            match DatagramChannel::bind_group(group, interface, config.udp.receive_buffer_bytes) {
+            match DatagramChannel::bind_group(group, interface, receive_bytes) {
                 Ok(channel) => {
                     tracing::info!("multicast to {group} on {}", interface.name);
                     groups.push((channel, link_type));

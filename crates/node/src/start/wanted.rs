@@ -17,11 +17,14 @@ use crate::control::{
 };
 use crate::node::RemoteControl;
 use crate::plane::{Impaired, Settings};
+use crate::start::descriptors;
+use crate::start::memory::Shares;
 
 /// What a configuration asks for, its sockets aside.
 pub(crate) struct Wanted {
     pub(crate) settings: Settings,
     pub(crate) content_store: ContentStoreChanges,
+    pub(crate) receive_buffer_bytes: usize,
     /// All but what is random.
     engine: EngineConfig,
     strategies: Vec<(Name, StrategySpec)>,
@@ -41,7 +44,8 @@ impl Wanted {
         limits::check(config)?;
         Selection::read("multicast", &config.multicast.interfaces, &config.multicast.exclude)?;
         Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
-        let content_store = content_store(&config.content_store)?;
+        let shares = Shares::of(config);
+        let content_store = content_store(&config.content_store, &shares)?;
         let strategies = config.strategies.iter().map(|choice| {
             let prefix = name("strategy.prefix", &choice.prefix)?;
             let strategy = choice.strategy.parse();
@@ -49,8 +53,9 @@ impl Wanted {
             Ok((prefix.clone(), strategy.map_err(bad)?))
         });
         Ok(Wanted {
-            settings: settings(config),
-            engine: engine(&config.tables, &content_store)?,
+            settings: settings(config, &shares),
+            engine: engine(&config.tables, &content_store, &shares)?,
+            receive_buffer_bytes: shares.receive_buffer_bytes,
             content_store,
             strategies: with_usual(strategies.collect::<Result<_, _>>()?)?,
             faces: config.faces.iter().map(WantedFace::read).collect::<Result<_, _>>()?,
@@ -146,19 +151,24 @@ fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, Strate
 }
 
 /// The settings of the data plane.
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, shares: &Shares) -> Settings {
     let node = &config.node;
     Settings {
         max_faces: node.max_faces,
-        max_on_demand_faces: node.max_on_demand_faces,
+        max_on_demand_faces: shares.on_demand_faces,
+        max_on_demand_faces_per_address: node.max_on_demand_faces_per_address,
+        max_remote_connections: match node.max_remote_connections {
+            0 => descriptors::for_strangers(),
+            given => given,
+        },
         idle_timeout: Duration::from_secs(node.idle_timeout_secs),
         crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
         stall_timeout: Duration::from_secs(node.stall_timeout_secs),
         busy_poll: Duration::from_micros(node.busy_poll_micros),
         answer_poll: Duration::from_micros(node.answer_poll_micros),
-        send_queue_bytes: node.send_queue_bytes,
-        all_send_queues_bytes: node.all_send_queues_bytes,
-        reassembly_bytes: node.reassembly_bytes,
+        send_queue_bytes: shares.send_queue_bytes,
+        all_send_queues_bytes: shares.all_send_queues_bytes,
+        reassembly_bytes: shares.reassembly_bytes,
         congestion_marking: node.congestion_marking,
         congestion: CongestionSettings {
             interval: Duration::from_millis(node.congestion_interval_millis),
@@ -167,6 +177,8 @@ fn settings(config: &Config) -> Settings {
         udp_mtu_bytes: config.udp.mtu_bytes,
         udp_reliability: config.udp.reliability,
         accept_udp: config.udp.accept,
+        own_udp_sockets: shares.own_udp_sockets,
+        own_udp_receive_bytes: shares.own_udp_receive_bytes,
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
         max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
@@ -177,7 +189,7 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// The changes to the content store.
-fn content_store(section: &ContentStoreSection) -> Result<ContentStoreChanges, ConfigError> {
+fn content_store(section: &ContentStoreSection, shares: &Shares) -> Result<ContentStoreChanges, ConfigError> {
     let eviction = EvictionPolicy::ALL
         .into_iter()
         .find(|policy| policy.as_str() == section.eviction)
@@ -201,7 +213,7 @@ fn content_store(section: &ContentStoreSection) -> Result<ContentStoreChanges, C
     };
     Ok(ContentStoreChanges {
         max_entries: Some(section.max_entries),
-        max_bytes: Some(section.max_bytes),
+        max_bytes: Some(shares.store_bytes),
         admit: Some(section.admit),
         serve: Some(section.serve),
         eviction: Some(eviction),
@@ -209,7 +221,11 @@ fn content_store(section: &ContentStoreSection) -> Result<ContentStoreChanges, C
     })
 }
 
-fn engine(tables: &TablesConfig, changes: &ContentStoreChanges) -> Result<EngineConfig, ConfigError> {
+fn engine(
+    tables: &TablesConfig,
+    changes: &ContentStoreChanges,
+    shares: &Shares,
+) -> Result<EngineConfig, ConfigError> {
     let store = ContentStoreConfig::default();
     let bad = |error: &dyn std::fmt::Display| ConfigError::new(format!("tables.default_strategy: {error}"));
     // What is random is drawn when it starts.
@@ -217,9 +233,9 @@ fn engine(tables: &TablesConfig, changes: &ContentStoreChanges) -> Result<Engine
     let regions = tables.producer_regions.iter().map(|region| name("tables.producer_regions", region));
     Ok(EngineConfig {
         max_pending: tables.max_pending,
-        max_pending_bytes: tables.max_pending_bytes,
+        max_pending_bytes: shares.pending_bytes,
         max_prefixes: tables.max_prefixes,
-        max_dead_nonces: tables.max_dead_nonces,
+        max_dead_nonces: shares.dead_nonces,
         default_hop_limit: Some(tables.default_hop_limit).filter(|hops| *hops > 0),
         producer_regions: regions.collect::<Result<_, _>>()?,
         content_store: ContentStoreConfig {

@@ -177,9 +177,12 @@ fn segment_size(header: &libc::msghdr) -> Option<usize> {
     let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !message.is_null() {
         // SAFETY: not null, so it points to a whole control message header within the buffer.
-        let (level, kind) = unsafe { ((*message).cmsg_level, (*message).cmsg_type) };
-        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) {
-            // SAFETY: this message holds an int; the buffer may hold it at any alignment.
+        let (level, kind, len) =
+            unsafe { ((*message).cmsg_level, (*message).cmsg_type, (*message).cmsg_len) };
+        // SAFETY: it only computes a length.
+        let needed = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as libc::c_uint) };
+        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) && len as usize >= needed as usize {
+            // SAFETY: this message holds an int, by its length; the buffer may hold it at any alignment.
             let size = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(message).cast::<libc::c_int>()) };
             return usize::try_from(size).ok();
         }
@@ -211,6 +214,14 @@ impl Train<'_> {
 
 /// Sends trains, up to [`SEND_TRAINS`] of them; gives how many went. An error is about the first, of which nothing went.
 pub(crate) fn send(socket: &impl AsFd, trains: &[Train<'_>]) -> io::Result<usize> {
+    send_with(socket, trains, false)
+}
+
+/// The same, by a socket that may be connected to whom all of them are for, which spares the system looking for the way.
+pub(crate) fn send_with(socket: &impl AsFd, trains: &[Train<'_>], is_connected: bool) -> io::Result<usize> {
+    if let [train] = trains {
+        return send_one(socket, train, is_connected).map(|()| 1);
+    }
     let mut names = [MaybeUninit::<libc::sockaddr_storage>::uninit(); SEND_TRAINS];
     let mut controls = [Control([0; 64]); SEND_TRAINS];
     // SAFETY: all bytes zero are a valid mmsghdr: null pointers with lengths of zero.
@@ -218,8 +229,10 @@ pub(crate) fn send(socket: &impl AsFd, trains: &[Train<'_>]) -> io::Result<usize
     let places = names.iter_mut().zip(&mut controls).zip(&mut headers);
     let mut count = 0;
     for (train, ((name, control), header)) in trains.iter().zip(places) {
-        header.msg_hdr.msg_namelen = write_address(name, train.to);
-        header.msg_hdr.msg_name = name.as_mut_ptr().cast();
+        if !is_connected {
+            header.msg_hdr.msg_namelen = write_address(name, train.to);
+            header.msg_hdr.msg_name = name.as_mut_ptr().cast();
+        }
         // An IoSlice is an iovec, by its documentation; and the kernel only reads what it sends.
         header.msg_hdr.msg_iov = train.slices.as_ptr().cast_mut().cast();
         header.msg_hdr.msg_iovlen = train.slices.len() as _;
@@ -239,6 +252,29 @@ pub(crate) fn send(socket: &impl AsFd, trains: &[Train<'_>]) -> io::Result<usize
         )
     };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Sends one train: with less to prepare than for many.
+fn send_one(socket: &impl AsFd, train: &Train<'_>, is_connected: bool) -> io::Result<()> {
+    let mut name = MaybeUninit::<libc::sockaddr_storage>::uninit();
+    let mut control = Control([0; 64]);
+    // SAFETY: all bytes zero are a valid msghdr: null pointers with lengths of zero.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    if !is_connected {
+        header.msg_namelen = write_address(&mut name, train.to);
+        header.msg_name = name.as_mut_ptr().cast();
+    }
+    // An IoSlice is an iovec, by its documentation; and the kernel only reads what it sends.
+    header.msg_iov = train.slices.as_ptr().cast_mut().cast();
+    header.msg_iovlen = train.slices.len() as _;
+    if train.segment < train.len_bytes {
+        set_segment_size(&mut header, &mut control, train.segment);
+    }
+    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+    // SAFETY: the header points to slices and perhaps to a name and a control buffer of the lengths it gives; all of them, and the
+    // bytes of the train, outlive the call.
+    let sent = unsafe { libc::sendmsg(socket.as_fd().as_raw_fd(), &raw const header, flags) };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Adds the control message that has the kernel cut the train.
@@ -352,6 +388,35 @@ mod tests {
                 .into();
         assert_eq!(received, expected);
         assert_eq!(receiver.receive(&far, 4).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    }
+
+    /// A control message of this kind that says how long it is.
+    fn size_told_by(kind: libc::c_int, len: usize) -> Option<usize> {
+        let mut control = Control([0; 64]);
+        // SAFETY: all bytes zero are a valid header without pointers.
+        let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+        header.msg_control = control.0.as_mut_ptr().cast();
+        header.msg_controllen = control.0.len() as _;
+        // SAFETY: the buffer is aligned for a message header and has room for one with an int.
+        unsafe {
+            let message = libc::CMSG_FIRSTHDR(&raw const header);
+            (*message).cmsg_level = libc::SOL_UDP;
+            (*message).cmsg_type = kind;
+            (*message).cmsg_len = len as _;
+            std::ptr::write_unaligned(libc::CMSG_DATA(message).cast::<libc::c_int>(), 1200);
+        }
+        segment_size(&header)
+    }
+
+    #[test]
+    fn a_control_message_that_is_too_short_for_what_it_should_hold_is_not_read() {
+        // SAFETY: it only computes a length.
+        let whole = unsafe { libc::CMSG_LEN(4) } as usize;
+        assert_eq!(size_told_by(libc::UDP_GRO, whole), Some(1200));
+        assert_eq!(size_told_by(libc::UDP_SEGMENT, whole), None);
+        for len in [0, 1, whole - 4, whole - 1] {
+            assert_eq!(size_told_by(libc::UDP_GRO, len), None, "{len}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::AsRawFd as _;
 
 use crate::control::MacAddress;
 
@@ -19,14 +20,8 @@ pub(crate) struct Interface {
     pub(crate) mac: Option<MacAddress>,
     pub(crate) v4: Vec<Ipv4Addr>,
     pub(crate) v6: Vec<Ipv6Addr>,
-}
-
-impl Interface {
-    /// The largest packet that the interface takes.
-    pub(crate) fn mtu_bytes(&self) -> io::Result<usize> {
-        let text = std::fs::read_to_string(format!("/sys/class/net/{}/mtu", self.name))?;
-        text.trim().parse().map_err(io::Error::other)
-    }
+    /// The largest packet that it takes.
+    pub(crate) mtu_bytes: usize,
 }
 
 /// All interfaces, in order of name.
@@ -54,6 +49,8 @@ fn note(interfaces: &mut BTreeMap<String, Interface>, element: &libc::ifaddrs) {
     let has = |flag: libc::c_int| element.ifa_flags & flag as libc::c_uint != 0;
     let interface = interfaces.entry(name.clone()).or_insert_with(|| Interface {
         index: index_of(&name),
+        // One that has just gone takes nothing.
+        mtu_bytes: mtu_of(&name).unwrap_or(0),
         name,
         is_up: has(libc::IFF_UP) && has(libc::IFF_RUNNING),
         is_loopback: has(libc::IFF_LOOPBACK),
@@ -85,9 +82,34 @@ fn note(interfaces: &mut BTreeMap<String, Interface>, element: &libc::ifaddrs) {
     }
 }
 
+/// The largest packet that an interface takes.
+fn mtu_of(name: &str) -> io::Result<usize> {
+    let socket = any_socket()?;
+    // SAFETY: all bytes zero are a valid request: an empty name, and numbers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // The last byte stays zero, which ends the name.
+    let places = request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1);
+    places.zip(name.bytes()).for_each(|(place, byte)| *place = byte as libc::c_char);
+    // SAFETY: the descriptor is open; the kernel reads the name of the request and writes a number to it.
+    let outcome = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU as _, &raw mut request) };
+    if outcome != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: this request fills in the MTU, a number.
+    let mtu = unsafe { request.ifr_ifru.ifru_mtu };
+    usize::try_from(mtu).map_err(io::Error::other)
+}
+
 fn index_of(name: &str) -> u32 {
-    let text = std::fs::read_to_string(format!("/sys/class/net/{name}/ifindex")).unwrap_or_default();
-    text.trim().parse().unwrap_or(0)
+    // Not by way of /sys, which may show another network namespace.
+    let index = any_socket().and_then(|socket| Ok(rustix::net::netdevice::name_to_index(&socket, name)?));
+    index.unwrap_or(0)
+}
+
+/// A socket to ask the system by.
+fn any_socket() -> io::Result<std::net::UdpSocket> {
+    let unbound = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::DGRAM, None)?;
+    Ok(unbound.into())
 }
 
 #[cfg(test)]
@@ -99,6 +121,6 @@ mod tests {
         let all = all().unwrap();
         let loopback = all.iter().find(|interface| interface.is_loopback).unwrap();
         assert!(loopback.v4.contains(&Ipv4Addr::LOCALHOST), "{loopback:?}");
-        assert!(loopback.index > 0 && loopback.mtu_bytes().unwrap() > 1000);
+        assert!(loopback.index > 0 && loopback.mtu_bytes > 1000);
     }
 }

@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 
 use super::ring_slots::RingSlots;
 use crate::control::MacAddress;
+use crate::drop_reason::{DropCounters, DropReason};
 
 /// Slots of the ring, and the memory that they may take together.
 const MAX_SLOTS: usize = 1024;
@@ -113,9 +114,22 @@ impl PacketRing {
         option(&self.socket, libc::PACKET_ADD_MEMBERSHIP, &request)
     }
 
+    /// The error of the socket, which is none afterwards.
+    pub(crate) fn take_error(&self) -> io::Result<()> {
+        Ok(rustix::net::sockopt::socket_error(&self.socket)??)
+    }
+
     /// Shows the next frame to `visit`; false if there is none.
     pub(crate) fn receive(&mut self, visit: impl FnOnce(ReceivedFrame<'_>)) -> bool {
         self.slots.receive(visit)
+    }
+
+    /// Counts what did not come through since this was last asked.
+    pub(crate) fn note_losses(&mut self, drops: &mut DropCounters) {
+        let losses = self.slots.take_losses();
+        drops.add(DropReason::Truncated, losses.truncated);
+        drops.add(DropReason::OtherNetwork, losses.tagged);
+        drops.add(DropReason::RingOverrun, losses.overruns);
     }
 
     /// Sends one frame.

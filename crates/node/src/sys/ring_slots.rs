@@ -14,6 +14,18 @@ pub(super) struct RingSlots {
     slot_bytes: usize,
     slots: usize,
     next: usize,
+    losses: Losses,
+}
+
+/// Frames that did not come through, by what the kernel says about those that did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Losses {
+    /// Frames that were cut because they are larger than a slot.
+    pub(crate) truncated: u64,
+    /// Frames with the tag of a network other than ours.
+    pub(crate) tagged: u64,
+    /// Frames after which others found no slot.
+    pub(crate) overruns: u64,
 }
 
 impl RingSlots {
@@ -24,11 +36,27 @@ impl RingSlots {
     /// so is `slot_bytes`, which is at least the size of one. Who writes to it keeps to the protocol of TPACKET_V2: a slot belongs to
     /// the kernel until its status has the bit of the user, and to the user until the status is given back.
     pub(super) unsafe fn new(memory: NonNull<u8>, slot_bytes: usize, slots: usize) -> Self {
-        RingSlots { memory, slot_bytes, slots, next: 0 }
+        RingSlots { memory, slot_bytes, slots, next: 0, losses: Losses::default() }
     }
 
     pub(super) fn as_ptr(&self) -> *mut u8 {
         self.memory.as_ptr()
+    }
+
+    /// What was lost since this was last asked.
+    pub(super) fn take_losses(&mut self) -> Losses {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// Whether a frame is as it was sent, and for us; counts what is not.
+    fn is_whole(&mut self, flags: u32, header: &libc::tpacket2_hdr) -> bool {
+        self.losses.overruns += u64::from(flags & libc::TP_STATUS_LOSING != 0);
+        let is_truncated = header.tp_snaplen < header.tp_len;
+        self.losses.truncated += u64::from(is_truncated);
+        // The kernel has taken the tag out of the frame; number 0 only gives a priority.
+        let is_tagged = flags & libc::TP_STATUS_VLAN_VALID != 0 && header.tp_vlan_tci & 0xfff != 0;
+        self.losses.tagged += u64::from(is_tagged);
+        !is_truncated && !is_tagged
     }
 
     /// Shows the next frame to `visit`; false if there is none.
@@ -38,7 +66,8 @@ impl RingSlots {
         // SAFETY: each slot begins with a header whose first word is the status. Kernel and process hand the slot to each other by this
         // word, so it is read and written atomically.
         let status = unsafe { AtomicU32::from_ptr(slot.cast()) };
-        if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
+        let flags = status.load(Ordering::Acquire);
+        if flags & libc::TP_STATUS_USER == 0 {
             return false;
         }
         // SAFETY: the status says that the kernel has filled in the header and leaves the slot alone.
@@ -50,6 +79,7 @@ impl RingSlots {
         if let (Some(to), Some(from), Some(payload)) =
             (frame.first_chunk::<6>(), frame.get(6..12), frame.get(HEADER_BYTES..))
             && let Ok(from) = from.try_into()
+            && self.is_whole(flags, &header)
         {
             visit(ReceivedFrame { from: MacAddress(from), to: MacAddress(*to), payload });
         }
@@ -132,6 +162,36 @@ mod tests {
             assert_eq!(Kernel::status(place, usize::from(number) % SLOTS), libc::TP_STATUS_KERNEL);
             assert_eq!(receive(&mut slots), None);
         }
+    }
+
+    #[test]
+    fn frames_that_were_cut_or_belong_to_another_network_are_not_shown_and_are_counted() {
+        let mut kernel = Kernel::new();
+        let place = kernel.place();
+        // SAFETY: as above.
+        let mut slots = unsafe { RingSlots::new(place, SLOT_BYTES, SLOTS) };
+        let frame = frame(&[7; 20]);
+        let cases = [
+            (0, frame.len() as u32, 0, true),
+            (0, 9000, 0, false),
+            (libc::TP_STATUS_VLAN_VALID, frame.len() as u32, 5, false),
+            (libc::TP_STATUS_VLAN_VALID | libc::TP_STATUS_LOSING, frame.len() as u32, 0x2000, true),
+        ];
+        for (slot, (flags, original, tag, is_shown)) in cases.into_iter().enumerate() {
+            Kernel::fill(place, slot, OFFSET, frame.len() as u32, &frame);
+            // SAFETY: within the memory; nobody reads the slot meanwhile.
+            unsafe {
+                let header = place.as_ptr().add(slot * SLOT_BYTES).cast::<libc::tpacket2_hdr>();
+                (*header).tp_status |= flags;
+                (*header).tp_len = original;
+                (*header).tp_vlan_tci = tag;
+            }
+            let mut shown = false;
+            assert!(slots.receive(|_| shown = true));
+            assert_eq!(shown, is_shown, "{slot}");
+        }
+        assert_eq!(slots.take_losses(), Losses { truncated: 1, tagged: 1, overruns: 1 });
+        assert_eq!(slots.take_losses(), Losses::default());
     }
 
     #[test]

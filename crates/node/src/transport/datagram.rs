@@ -9,6 +9,7 @@ use engine::FaceId;
 use smallvec::SmallVec;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
+use super::Place;
 use super::train::{Outbox, Run, RunLimits};
 use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
@@ -32,6 +33,19 @@ pub(crate) struct DatagramChannel {
     backlog: VecDeque<Waiting>,
     backlog_bytes: usize,
     send_buffer_bytes: usize,
+    /// The interface, if it is bound to one.
+    pub(crate) place: Option<Place>,
+    pub(crate) receive_buffer_bytes: usize,
+    /// The one neighbour that it is connected to.
+    own: Option<Own>,
+}
+
+/// A socket that one neighbour has for itself.
+#[derive(Clone, Copy, Debug)]
+struct Own {
+    /// The socket for everybody at the same local address.
+    main: usize,
+    face: FaceId,
 }
 
 struct Waiting {
@@ -67,9 +81,12 @@ impl DatagramChannel {
         let granted = enlarge_buffers(&socket, receive_bytes, send_bytes);
         options::allow_ip_fragments(&socket, local.is_ipv6())?;
         socket.bind(&local.into())?;
+        // Only now: whoever else is bound to this address must have been an error. It lets us, and nobody of another user, bind
+        // the sockets of single neighbours to it.
+        let _ = socket.set_reuse_port(true);
         // Without it trains arrive one datagram at a time, and nothing else changes.
         let _ = options::receive_trains(&socket);
-        Ok((DatagramChannel::over(socket.into(), local)?, granted))
+        Ok((DatagramChannel::over(socket.into(), local, receive_bytes)?, granted))
     }
 
     /// Binds a socket to a group on one interface: what is sent to the group there arrives, and what is sent leaves there.
@@ -103,10 +120,12 @@ impl DatagramChannel {
         }
         let _ = enlarge_buffers(&socket, receive_bytes, receive_bytes);
         let _ = options::receive_trains(&socket);
-        DatagramChannel::over(socket.into(), group)
+        let mut channel = DatagramChannel::over(socket.into(), group, receive_bytes)?;
+        channel.place = Some(Place::of(interface));
+        Ok(channel)
     }
 
-    fn over(socket: UdpSocket, local: SocketAddr) -> io::Result<Self> {
+    fn over(socket: UdpSocket, local: SocketAddr, receive_buffer_bytes: usize) -> io::Result<Self> {
         let local = socket.local_addr().unwrap_or(local);
         let send_buffer_bytes = socket2::SockRef::from(&socket).send_buffer_size()?;
         Ok(DatagramChannel {
@@ -118,12 +137,51 @@ impl DatagramChannel {
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             send_buffer_bytes,
+            place: None,
+            receive_buffer_bytes,
+            own: None,
         })
     }
 
     /// What the system keeps of what has arrived.
     pub(crate) fn receive_buffer_bytes(&self) -> u64 {
         socket2::SockRef::from(&self.socket).recv_buffer_size().map_or(0, |bytes| bytes as u64)
+    }
+
+    /// A socket for one neighbour at the same local address.
+    pub(crate) fn connected_to(
+        &self,
+        peer: SocketAddr,
+        main: usize,
+        face: FaceId,
+        receive_bytes: usize,
+    ) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, Some(Protocol::UDP))?;
+        socket.set_nonblocking(true)?;
+        if peer.is_ipv6() {
+            socket.set_only_v6(true)?;
+        }
+        enlarge_buffers(&socket, receive_bytes, self.send_buffer_bytes / 2);
+        options::allow_ip_fragments(&socket, peer.is_ipv6())?;
+        socket.set_reuse_port(true)?;
+        socket.bind(&self.local.into())?;
+        socket.connect(&peer.into())?;
+        let _ = options::receive_trains(&socket);
+        let mut channel = DatagramChannel::over(socket.into(), self.local, receive_bytes)?;
+        channel.own = Some(Own { main, face });
+        channel.add_peer(peer, face);
+        Ok(channel)
+    }
+
+    /// The socket for everybody at this address, if this one is for one neighbour.
+    #[inline]
+    pub(crate) fn main(&self) -> Option<usize> {
+        self.own.map(|own| own.main)
+    }
+
+    /// The face of the neighbour that it is for.
+    pub(crate) fn owner(&self) -> Option<FaceId> {
+        self.own.map(|own| own.face)
     }
 
     pub(crate) fn uri(&self) -> FaceUri {
@@ -133,7 +191,8 @@ impl DatagramChannel {
     /// Whether faces to this address can be made from here.
     pub(crate) fn reaches(&self, remote: SocketAddr) -> bool {
         let local_only = |ip: IpAddr| ip.is_loopback();
-        !self.is_multicast()
+        self.own.is_none()
+            && !self.is_multicast()
             && self.local.is_ipv4() == remote.is_ipv4()
             && (!local_only(self.local.ip()) || local_only(remote.ip()))
     }
@@ -161,6 +220,18 @@ impl DatagramChannel {
         self.group = Some(face);
     }
 
+    /// The group that the socket is for, without a scope.
+    pub(crate) fn group_address(&self) -> Option<SocketAddr> {
+        self.is_multicast().then(|| SocketAddr::new(self.local.ip(), self.local.port()))
+    }
+
+    /// Goes on with another socket, to which nothing that waited is sent.
+    pub(crate) fn replace_socket(&mut self, anew: DatagramChannel) {
+        (self.socket, self.local) = (anew.socket, anew.local);
+        self.backlog.clear();
+        self.backlog_bytes = 0;
+    }
+
     /// Whether the socket is for a group.
     pub(crate) fn is_multicast(&self) -> bool {
         self.local.ip().is_multicast()
@@ -185,8 +256,8 @@ impl DatagramChannel {
         largest_in_train: &mut usize,
         drops: &mut DropCounters,
     ) {
-        let mut first = 0;
-        let mut slices = Vec::with_capacity(4 * MAX_TRAIN_DATAGRAMS);
+        let (mut first, mut was_refused) = (0, false);
+        let mut slices = Vec::with_capacity((2 * outbox.frames()).min(4 * MAX_TRAIN_DATAGRAMS));
         loop {
             let limits = RunLimits {
                 frames: MAX_TRAIN_DATAGRAMS,
@@ -215,9 +286,13 @@ impl DatagramChannel {
                 continue;
             }
             let end_of = |sent: usize| runs.get(sent.max(1) - 1).map_or(at, |(run, _)| run.frames.end);
-            match datagrams::send(&self.socket, &trains) {
+            match datagrams::send_with(&self.socket, &trains, self.own.is_some()) {
                 Ok(sent) => first = end_of(sent),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // That is about something sent long ago, and is told once: the neighbour may be back.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && !was_refused => {
+                    was_refused = true;
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.keep(&trains, drops);
                     first = at;
@@ -263,7 +338,7 @@ impl DatagramChannel {
                 len_bytes: waiting.bytes.len(),
                 segment: waiting.segment,
             };
-            match datagrams::send(&self.socket, &[train]) {
+            match datagrams::send_with(&self.socket, &[train], self.own.is_some()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {

@@ -5,6 +5,7 @@ use std::io;
 
 use engine::FaceId;
 
+use super::Place;
 use super::train::Outbox;
 use crate::control::{FaceUri, MacAddress};
 use crate::drop_reason::{DropCounters, DropReason};
@@ -19,27 +20,39 @@ pub(crate) const GROUP: MacAddress = MacAddress([0x01, 0x00, 0x5e, 0x00, 0x17, 0
 /// An interface, and whom is known on it.
 pub(crate) struct EthernetChannel {
     pub(crate) ring: PacketRing,
-    pub(crate) name: String,
+    pub(crate) place: Place,
     pub(crate) mac: MacAddress,
     pub(crate) mtu_bytes: usize,
     peers: HashMap<MacAddress, FaceId>,
     spare: Vec<u8>,
+    is_in_group: bool,
 }
 
 impl EthernetChannel {
     pub(crate) fn open(interface: &Interface, multicast: bool) -> io::Result<Self> {
         let mac = interface.mac.ok_or_else(|| io::Error::other("the interface has no Ethernet address"))?;
-        let mtu_bytes = interface.mtu_bytes()?;
+        let mtu_bytes = interface.mtu_bytes;
         let ring = PacketRing::open(ETHERTYPE, interface.index, mtu_bytes)?;
         if multicast {
             ring.join(interface.index, GROUP)?;
         }
-        let name = interface.name.clone();
-        Ok(EthernetChannel { ring, name, mac, mtu_bytes, peers: HashMap::new(), spare: Vec::new() })
+        let place = Place::of(interface);
+        let (peers, spare) = (HashMap::new(), Vec::new());
+        Ok(EthernetChannel { ring, place, mac, mtu_bytes, peers, spare, is_in_group: multicast })
+    }
+
+    /// Whether frames to the group are received.
+    pub(crate) fn is_in_group(&self) -> bool {
+        self.is_in_group
+    }
+
+    /// Goes on with the socket of another, and keeps whom is known.
+    pub(crate) fn replace(&mut self, anew: EthernetChannel) {
+        (self.ring, self.mac, self.mtu_bytes) = (anew.ring, anew.mac, anew.mtu_bytes);
     }
 
     pub(crate) fn uri(&self) -> FaceUri {
-        FaceUri::Device(self.name.clone())
+        FaceUri::Device(self.place.name.clone())
     }
 
     /// The face of a peer, or of the group.

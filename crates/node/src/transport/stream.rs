@@ -7,6 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use packet::Buffer;
+use packet::time::{Duration, Instant};
+use rustix::event::epoll;
 
 use super::websocket;
 use crate::codec::FrameSink;
@@ -59,6 +61,10 @@ pub(crate) struct Stream {
     queue: Queue,
     /// Whether the system has been asked to say when more can be written.
     pub(crate) waits_for_room: bool,
+    /// Since when the peer is not read from, or something last left for it meanwhile.
+    held_since: Option<Instant>,
+    /// Whether the peer reads nothing: to hold it any longer would hold it for ever.
+    is_given_up: bool,
     /// Bytes written since the system was asked how much it holds.
     written_since_sample: u64,
     /// Bytes the system held then.
@@ -84,6 +90,10 @@ const SLICES: usize = 128;
 const BYTES_PER_TURN: usize = 1 << 20;
 /// Bytes between two looks at how much the system holds.
 const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
+/// Bytes read at once from a peer for which something waits.
+const BYTES_WHILE_QUEUED: usize = 16 << 10;
+/// How long a peer is not read from while nothing leaves for it: perhaps it writes and does not read before that is done.
+const HOLD_PATIENCE: Duration = Duration::from_millis(200);
 
 impl Stream {
     pub(crate) fn new(socket: Socket) -> Self {
@@ -92,6 +102,8 @@ impl Stream {
             partial: Vec::new(),
             queue: Queue::default(),
             waits_for_room: false,
+            held_since: None,
+            is_given_up: false,
             written_since_sample: 0,
             sampled_bytes: 0,
         }
@@ -101,6 +113,9 @@ impl Stream {
     pub(crate) fn read(&mut self, scratch: &mut [u8]) -> ReadOutcome {
         let kept = self.partial.len();
         let Some((head, room)) = scratch.split_at_mut_checked(kept) else { return ReadOutcome::Closed };
+        // A peer for which something waits is asked for its wishes a few at a time, so that it can be held in between.
+        let most = if self.queue.is_empty() { room.len() } else { room.len().min(BYTES_WHILE_QUEUED) };
+        let room = room.get_mut(..most).unwrap_or_default();
         head.copy_from_slice(&self.partial);
         match self.socket.read(room) {
             Ok(0) => ReadOutcome::Closed,
@@ -113,6 +128,41 @@ impl Stream {
             }
             Err(_) => ReadOutcome::Closed,
         }
+    }
+
+    /// What the system is asked about the socket.
+    pub(crate) fn flags(&self) -> epoll::EventFlags {
+        let read = if self.held_since.is_some() { epoll::EventFlags::empty() } else { epoll::EventFlags::IN };
+        if self.waits_for_room { read | epoll::EventFlags::OUT } else { read }
+    }
+
+    /// Decides whether more is read from a peer, so much having just been written to it: what it asks for while more than
+    /// `most` waits for it would only be dropped. Whether that begins now.
+    pub(crate) fn hold(&mut self, now: Instant, written: usize, most: usize) -> bool {
+        let waits = self.queue_cost();
+        if waits <= most / 2 {
+            (self.held_since, self.is_given_up) = (None, false);
+        } else if self.held_since.is_some() && written > 0 {
+            self.held_since = Some(now);
+        } else if self.held_since.is_none() && waits > most && !self.is_given_up {
+            self.held_since = Some(now);
+            return true;
+        }
+        false
+    }
+
+    /// When a peer is read from again that has read nothing meanwhile.
+    pub(crate) fn hold_ends(&self) -> Instant {
+        self.held_since.map_or(Instant::NEVER, |since| since + HOLD_PATIENCE)
+    }
+
+    /// Reads again from a peer that has read nothing for long enough; whether that is so.
+    pub(crate) fn give_up_holding(&mut self, now: Instant) -> bool {
+        let is_due = self.hold_ends() <= now;
+        if is_due {
+            (self.held_since, self.is_given_up) = (None, true);
+        }
+        is_due
     }
 
     /// Keeps what is left of a read for the next one.
@@ -304,6 +354,29 @@ impl FrameSink for Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_peer_that_reads_slowly_is_held_until_it_has_caught_up_and_one_that_does_not_read_is_let_go() {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let mut stream = Stream::new(Socket::Unix(near));
+        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+        let wants_to_read = |stream: &Stream| stream.flags().contains(epoll::EventFlags::IN);
+        stream.queue.end_frame(Some(Buffer::from(vec![0; 1000])));
+        assert!(!stream.hold(at(0), 0, 2000) && wants_to_read(&stream));
+        assert!(stream.hold(at(0), 0, 1000) && !wants_to_read(&stream));
+        // As long as it reads something it is held.
+        assert!(!stream.hold(at(150), 1, 1000) && !stream.give_up_holding(at(300)));
+        assert!(!wants_to_read(&stream));
+        assert!(stream.give_up_holding(at(350)) && wants_to_read(&stream));
+        // Once let go, it is not held again before it has caught up.
+        assert!(!stream.hold(at(400), 1, 1000) && wants_to_read(&stream));
+        stream.queue.clear();
+        assert!(!stream.hold(at(500), 1000, 1000));
+        stream.queue.end_frame(Some(Buffer::from(vec![0; 2000])));
+        assert!(stream.hold(at(600), 0, 1000) && !wants_to_read(&stream));
+        stream.queue.clear();
+        assert!(!stream.hold(at(700), 2000, 1000) && wants_to_read(&stream));
+    }
 
     fn queue() -> (Queue, Vec<u8>) {
         let (mut queue, mut all) = (Queue::default(), Vec::new());

@@ -52,7 +52,7 @@ fn first_fragments_without_their_rest_are_forgotten_and_counted() {
 #[test]
 fn a_flood_of_first_fragments_from_many_peers_stays_within_the_memory_for_all_of_them() {
     const LIMIT: usize = 1 << 20;
-    let victim = Victim::with(|config| config.node.reassembly_bytes = LIMIT);
+    let victim = Victim::with(|config| config.node.reassembly_bytes = Some(LIMIT));
     let mut peers: Vec<Peer> = (0..200).map(|_| connect(&victim.udp, Instant::now() + SOON)).collect();
     for sequence in 0..50 {
         for peer in &mut peers {

@@ -1,7 +1,7 @@
 //! The far end of a socket to a node: well-behaved or not, as the test wants.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -58,6 +58,34 @@ pub(crate) fn message(first: u8, payload: &[u8]) -> Vec<u8> {
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Peer {
+    /// Connects from one address of this host.
+    pub(crate) fn connect_from(from: IpAddr, place: &Place) -> io::Result<Self> {
+        let socket = match place {
+            Place::Udp(address) => {
+                let socket = UdpSocket::bind((from, 0))?;
+                socket.connect(address)?;
+                Socket::Udp(socket)
+            }
+            Place::Tcp(address) => {
+                let socket = socket2::Socket::new(
+                    socket2::Domain::for_address(*address),
+                    socket2::Type::STREAM,
+                    None,
+                )?;
+                socket.bind(&SocketAddr::new(from, 0).into())?;
+                socket.connect(&(*address).into())?;
+                Socket::Tcp(socket.into())
+            }
+            Place::Unix(_) | Place::WebSocket(_) => return Err(io::ErrorKind::Unsupported.into()),
+        };
+        match &socket {
+            Socket::Tcp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
+            Socket::Udp(socket) => socket.set_read_timeout(Some(PATIENCE))?,
+            Socket::Unix(_) => {}
+        }
+        Ok(Peer { socket, read: Vec::new(), as_messages: false })
+    }
+
     pub(crate) fn connect(place: &Place) -> io::Result<Self> {
         let socket = match place {
             Place::Unix(path) => Socket::Unix(UnixStream::connect(path)?),
@@ -115,6 +143,23 @@ impl Peer {
             Socket::Tcp(socket) => socket.write_all(bytes),
             Socket::Udp(socket) => socket.send(bytes).map(drop),
         }
+    }
+
+    /// Sends a frame to a unix socket if the system takes it at once.
+    pub(crate) fn send_if_room(&mut self, frame: &[u8]) -> io::Result<()> {
+        let Socket::Unix(socket) = &mut self.socket else { return Err(io::ErrorKind::Unsupported.into()) };
+        socket.set_write_timeout(Some(PATIENCE))?;
+        socket.write_all(frame)
+    }
+
+    /// Another handle to the same stream, from which nothing has been read yet.
+    pub(crate) fn another(&self) -> Peer {
+        let socket = match &self.socket {
+            Socket::Unix(socket) => Socket::Unix(socket.try_clone().unwrap()),
+            Socket::Tcp(socket) => Socket::Tcp(socket.try_clone().unwrap()),
+            Socket::Udp(socket) => Socket::Udp(socket.try_clone().unwrap()),
+        };
+        Peer { socket, read: Vec::new(), as_messages: self.as_messages }
     }
 
     /// Says that nothing more will be sent over a stream.

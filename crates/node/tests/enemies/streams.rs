@@ -96,7 +96,7 @@ fn answer(producer: &mut Peer, count: usize) {
 #[test]
 fn a_peer_that_never_reads_has_a_bounded_queue_and_keeps_nobody_waiting() {
     const QUEUE: usize = 100_000;
-    let victim = Victim::with(|config| config.node.send_queue_bytes = QUEUE);
+    let victim = Victim::with(|config| config.node.send_queue_bytes = Some(QUEUE));
     let deadline = Instant::now() + 2 * SOON;
     let mut slow = Vec::new();
     for (place, prefix) in [(&victim.tcp, "/large/tcp"), (&victim.unix, "/large/unix")] {
@@ -128,7 +128,7 @@ fn a_peer_that_never_reads_has_a_bounded_queue_and_keeps_nobody_waiting() {
 #[test]
 fn a_browser_that_asks_whether_we_are_there_and_never_reads_has_a_bounded_queue() {
     const QUEUE: usize = 100_000;
-    let victim = Victim::with(|config| config.node.send_queue_bytes = QUEUE);
+    let victim = Victim::with(|config| config.node.send_queue_bytes = Some(QUEUE));
     let mut peer = connect(&victim.websocket, Instant::now() + SOON);
     let ping = message(0x89, &[b'?'; 125]).repeat(1000);
     wait_until("the queue fills", || {
@@ -159,8 +159,8 @@ fn requests_to_become_a_websocket_that_never_end_are_closed_in_time() {
 fn all_peers_that_never_read_share_one_limit_and_the_others_are_served() {
     const ALL: usize = 1 << 20;
     let victim = Victim::with(|config| {
-        config.node.all_send_queues_bytes = ALL;
-        config.content_store.max_bytes = 64 << 20;
+        config.node.all_send_queues_bytes = Some(ALL);
+        config.content_store.max_bytes = Some(64 << 20);
     });
     let deadline = Instant::now() + SOON;
     let mut producer = connect(&victim.unix, deadline);
@@ -190,4 +190,44 @@ fn all_peers_that_never_read_share_one_limit_and_the_others_are_served() {
     assert!(victim.counted("cairn_queued_bytes") <= most, "{}", victim.metrics());
     drop(slow);
     wait_until("what waited for them is gone", || victim.counted("cairn_queued_bytes") == 0);
+}
+
+#[test]
+fn an_application_that_asks_faster_than_it_reads_gets_everything_in_the_end() {
+    const ASKED: u32 = 4000;
+    let victim = Victim::with(|config| {
+        // A quarter of what is asked for.
+        config.node.send_queue_bytes = Some(8 << 20);
+        config.content_store.max_bytes = Some(64 << 20);
+    });
+    let deadline = Instant::now() + 3 * SOON;
+    let mut producer = connect(&victim.unix, deadline);
+    assert!(register(&mut producer, &"/large".parse().unwrap(), deadline).is_ok());
+    let names: Vec<_> = (0..100).map(|_| fresh_name("/large")).collect();
+    let mut first = connect(&victim.unix, deadline);
+    for name in &names {
+        first.send(interest(name).nonce(1).build().unwrap().wire()).unwrap();
+        answer(&mut producer, 1);
+        assert!(first.receive(deadline).is_some());
+    }
+    for (number, place) in [&victim.unix, &victim.tcp].into_iter().enumerate() {
+        let mut reader = connect(place, deadline);
+        let mut writer = reader.another();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for (nonce, name) in (0..ASKED).zip(names.iter().cycle()) {
+                    let nonce = 2 + nonce + ASKED * number as u32;
+                    writer.send(interest(name).nonce(nonce).build().unwrap().wire()).unwrap();
+                }
+            });
+            // It reads nothing for a moment: until the node has enough of it.
+            wait_until("it is not read from for a while", || {
+                victim.counted("cairn_stream_holds_total") > number as u64
+            });
+            for received in 0..ASKED {
+                assert!(reader.receive(deadline).is_some(), "{received} of {ASKED} over {place:?}");
+            }
+        });
+    }
+    assert_eq!(victim.drops(DropReason::SendQueueFull), 0, "{}", victim.metrics());
 }

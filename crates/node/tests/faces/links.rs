@@ -62,7 +62,7 @@ fn a_reliable_link_carries_packets_and_acknowledges_them() {
 
 #[test]
 fn a_peer_that_does_not_read_loses_its_own_packets_and_nobody_elses() {
-    let node = TestNode::start_with(|config| config.node.send_queue_bytes = 200_000);
+    let node = TestNode::start_with(|config| config.node.send_queue_bytes = Some(200_000));
     let mut slow = tcp_peer(node.address("tcp4"));
     node.until("the peer has a face", |node| node.faces().len() == 1);
     node.route("/slow", node.faces()[0].id);

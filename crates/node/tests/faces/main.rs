@@ -5,6 +5,7 @@
     reason = "a test stops where something is not as it must be"
 )]
 
+mod interfaces;
 mod lifecycle;
 mod links;
 mod support;

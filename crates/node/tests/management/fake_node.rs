@@ -275,6 +275,9 @@ impl NodeControl for FakeNode {
             out_packets: [4, 5, 6],
             queued_bytes: 7,
             reassembly_bytes: 8,
+            idle_wakeups: 0,
+            socket_rests: 0,
+            stream_holds: 0,
             transport_drops: Default::default(),
             link_drops: [("malformed-frame", 9)].into(),
         }

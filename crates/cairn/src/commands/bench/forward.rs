@@ -99,6 +99,10 @@ impl<'a> Bench<'a> {
         let kilobyte = Load { payload_bytes: 1000, window, catalogue: 0 };
         match part {
             Part::Udp => self.contest(part, subjects, Way::Udp, kilobyte),
+            Part::UdpOne => self.contest(part, subjects, Way::Udp, Load { window: 1, ..kilobyte }),
+            Part::UdpSixteen => self.contest(part, subjects, Way::Udp, Load { window: 16, ..kilobyte }),
+            Part::UnixOne => self.contest(part, subjects, Way::Unix, Load { window: 1, ..kilobyte }),
+            Part::UnixSixteen => self.contest(part, subjects, Way::Unix, Load { window: 16, ..kilobyte }),
             Part::UdpLarge => {
                 let load = Load { payload_bytes: 8000, window: window.min(128), catalogue: 0 };
                 self.contest(part, subjects, Way::Udp, load)
@@ -166,6 +170,10 @@ impl Part {
     pub(super) fn title(self) -> &'static str {
         match self {
             Part::Udp => "UDP, 1 kB of payload",
+            Part::UdpOne => "UDP, 1 kB of payload, window 1",
+            Part::UdpSixteen => "UDP, 1 kB of payload, window 16",
+            Part::UnixOne => "unix sockets, 1 kB of payload, window 1",
+            Part::UnixSixteen => "unix sockets, 1 kB of payload, window 16",
             Part::UdpLarge => "UDP, 8 kB of payload",
             Part::UdpCached => "UDP, cache hits of 1 kB",
             Part::UdpVeth => "UDP over veth, 1 kB of payload",

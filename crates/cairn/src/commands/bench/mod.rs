@@ -96,6 +96,10 @@ pub(crate) struct ForwardArguments {
 pub(super) enum Part {
     /// Exchanges over UDP with 1 kB of payload.
     Udp,
+    /// The same with one Interest on its way at a time: what a request of an application costs.
+    UdpOne,
+    /// The same with 16.
+    UdpSixteen,
     /// The same with 8 kB.
     UdpLarge,
     /// Cache hits over UDP.
@@ -106,6 +110,10 @@ pub(super) enum Part {
     Tcp,
     /// Exchanges over unix sockets.
     Unix,
+    /// The same with one Interest on its way at a time.
+    UnixOne,
+    /// The same with 16.
+    UnixSixteen,
     /// Latency at low load, everything wherever the system runs it.
     Latency,
     /// The same with the forwarder on a processor of its own, which sleeps in between.

@@ -1,0 +1,285 @@
+//! Interfaces that go down, come up, vanish and come back under their names, and what is bound to them: packet sockets, and sockets
+//! for UDP multicast.
+//!
+//! The system tells by netlink that something about interfaces has changed, not least when an address appears that a group needs. What
+//! it says in detail is not read: all interfaces are looked at anew, a moment later, so that a flood of changes costs one look.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use engine::FaceId;
+use packet::time::{Duration, Instant};
+use rustix::event::epoll;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink};
+
+use super::{DataPlane, Token};
+use crate::control::{FaceEventKind, FaceState};
+use crate::face::{DatagramPort, Transport, Way};
+use crate::sys::interfaces::{self, Interface};
+use crate::transport::Place;
+use crate::transport::datagram::DatagramChannel;
+use crate::transport::ethernet::EthernetChannel;
+
+/// How long changes are collected before interfaces are looked at.
+const SETTLING: Duration = Duration::from_millis(20);
+/// The pause before it is tried again to open a socket on an interface that is up; it doubles up to the longest.
+const FIRST_RETRY: Duration = Duration::from_millis(250);
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
+/// How often interfaces are looked at where the system tells nothing about them.
+const UNTOLD_INTERVAL: Duration = Duration::from_secs(5);
+/// Messages of the system read in one turn.
+const MESSAGES_PER_TURN: usize = 64;
+
+/// Groups of netlink: links, and addresses of both families.
+const GROUPS: u32 = 0x1 | 0x10 | 0x100;
+
+/// When interfaces are looked at next, and who says that something changed there.
+#[derive(Debug)]
+pub(super) struct InterfaceWatch {
+    monitor: Option<OwnedFd>,
+    is_needed: bool,
+    check_at: Instant,
+    retry: Duration,
+}
+
+impl Default for InterfaceWatch {
+    fn default() -> Self {
+        InterfaceWatch { monitor: None, is_needed: false, check_at: Instant::NEVER, retry: FIRST_RETRY }
+    }
+}
+
+impl InterfaceWatch {
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.check_at
+    }
+
+    pub(super) fn monitor(&self) -> Option<BorrowedFd<'_>> {
+        self.monitor.as_ref().map(AsFd::as_fd)
+    }
+
+    fn check_soon(&mut self, now: Instant) {
+        self.check_at = self.check_at.min(now + SETTLING);
+    }
+}
+
+/// What is bound to an interface.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Ethernet(usize),
+    Group(usize),
+}
+
+fn open_monitor() -> std::io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    // The protocol for routes, links and addresses is number 0.
+    let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
+    rustix::net::bind(&socket, &netlink::SocketAddrNetlink::new(0, GROUPS))?;
+    Ok(socket)
+}
+
+impl DataPlane {
+    /// Something depends on an interface: from now on its state is followed.
+    pub(super) fn watch_interfaces(&mut self) {
+        if self.interfaces.is_needed {
+            return;
+        }
+        self.interfaces.is_needed = true;
+        let opened = open_monitor().and_then(|monitor| {
+            self.watch(&monitor, Token::Interfaces, epoll::EventFlags::IN)?;
+            Ok(monitor)
+        });
+        match opened {
+            Ok(monitor) => self.interfaces.monitor = Some(monitor),
+            Err(error) => {
+                tracing::info!(%error, "the system does not tell of changes to interfaces; they are looked for");
+            }
+        }
+        // One that is down already would say so by an error, but a group would not.
+        self.interfaces.check_soon(self.now);
+    }
+
+    /// The system says that something about interfaces has changed.
+    pub(super) fn handle_interfaces(&mut self) -> bool {
+        let Some(monitor) = &self.interfaces.monitor else { return false };
+        let mut message = [0; 4096];
+        let mut count = 0;
+        // An error says that messages were lost; then something has changed, too.
+        while count < MESSAGES_PER_TURN
+            && !matches!(
+                rustix::net::recv(monitor, &mut message, RecvFlags::DONTWAIT),
+                Err(rustix::io::Errno::AGAIN)
+            )
+        {
+            count += 1;
+        }
+        self.interfaces.check_soon(self.now);
+        count > 0
+    }
+
+    /// A packet socket has an error, which is how it says that its interface is down or gone.
+    #[cold]
+    pub(super) fn handle_ethernet_error(&mut self, number: usize) {
+        let Some(channel) = self.ethernet.get_mut(number) else { return };
+        // Reading it clears it: otherwise the socket would stay ready for ever.
+        let error = channel.ring.take_error();
+        tracing::debug!(interface = channel.place.name, ?error, "a packet socket has an error");
+        channel.place.is_lost = true;
+        self.interfaces.check_soon(self.now);
+    }
+
+    /// Compares what is bound to interfaces with the interfaces there are, if that is due.
+    pub(super) fn check_interfaces(&mut self) {
+        if self.interfaces.check_at > self.now {
+            return;
+        }
+        self.interfaces.check_at = if self.interfaces.monitor.is_some() || !self.interfaces.is_needed {
+            Instant::NEVER
+        } else {
+            self.now + UNTOLD_INTERVAL
+        };
+        let all = match interfaces::all() {
+            Ok(all) => all,
+            Err(error) => {
+                tracing::warn!(%error, "interfaces cannot be listed");
+                return self.retry_later();
+            }
+        };
+        let groups = self.channels.numbers().map(Bound::Group);
+        let bound: Vec<Bound> = (0..self.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
+        self.check_own_sockets(&all);
+        let mut has_failed = false;
+        for bound in bound {
+            has_failed |= !self.check_bound(bound, &all);
+        }
+        if has_failed {
+            self.retry_later();
+        } else {
+            self.interfaces.retry = FIRST_RETRY;
+        }
+    }
+
+    fn retry_later(&mut self) {
+        let retry = self.interfaces.retry;
+        self.interfaces.check_at = self.interfaces.check_at.min(self.now + retry);
+        self.interfaces.retry = (retry * 2).min(LONGEST_RETRY);
+    }
+
+    fn place(&mut self, bound: Bound) -> Option<&mut Place> {
+        match bound {
+            Bound::Ethernet(number) => self.ethernet.get_mut(number).map(|channel| &mut channel.place),
+            Bound::Group(number) => self.channels.get_mut(number)?.place.as_mut(),
+        }
+    }
+
+    /// Brings what is bound to an interface in line with it. False if that has failed and is to be tried again.
+    fn check_bound(&mut self, bound: Bound, all: &[Interface]) -> bool {
+        let Some(place) = self.place(bound) else { return true };
+        let interface = all.iter().find(|interface| interface.name == place.name);
+        let Some(interface) = interface.filter(|interface| interface.is_up) else {
+            if !place.is_down() {
+                tracing::warn!(interface = place.name, "the interface is down");
+                place.goes_down();
+                self.set_states(bound, FaceState::Down);
+            }
+            return true;
+        };
+        if !place.differs_from(interface) {
+            return true;
+        }
+        let outcome = match bound {
+            Bound::Ethernet(number) => self.reopen_ethernet(number, interface),
+            Bound::Group(number) => self.reopen_group(number, interface),
+        };
+        let Some(place) = self.place(bound) else { return true };
+        let was_down = place.is_down();
+        match outcome {
+            Ok(()) => {
+                place.comes_up(interface);
+                tracing::info!(
+                    interface = place.name,
+                    index = place.index,
+                    "listening again on the interface"
+                );
+                self.set_states(bound, FaceState::Up);
+                true
+            }
+            // An address that a group needs is yet to come: the system will tell.
+            Err(error) if error.kind() == std::io::ErrorKind::AddrNotAvailable => true,
+            Err(error) => {
+                if !was_down || !place.has_failed {
+                    tracing::warn!(interface = place.name, %error, "the interface cannot be listened on yet");
+                }
+                place.has_failed = true;
+                if !was_down {
+                    place.goes_down();
+                    self.set_states(bound, FaceState::Down);
+                }
+                false
+            }
+        }
+    }
+
+    fn reopen_ethernet(&mut self, number: usize, interface: &Interface) -> std::io::Result<()> {
+        let Some(channel) = self.ethernet.get_mut(number) else { return Ok(()) };
+        let anew = EthernetChannel::open(interface, channel.is_in_group())?;
+        epoll::add(&self.epoll, &anew.ring, Token::Ethernet(number).to_data(), epoll::EventFlags::IN)?;
+        channel.replace(anew);
+        let mtu_bytes = channel.mtu_bytes;
+        self.trust_anew(Token::Ethernet(number));
+        for id in self.faces_bound(Bound::Ethernet(number)) {
+            let Some(face) = self.faces.get_mut(&id) else { continue };
+            let mut settings = *face.codec.settings();
+            settings.transport_mtu_bytes = Some(mtu_bytes.min(packet::ndn::tlv::MAX_PACKET_BYTES));
+            if settings != *face.codec.settings() && !face.codec.set_settings(settings) {
+                tracing::warn!(face = id.0, mtu_bytes, "the face cannot have the interface's new MTU");
+            }
+        }
+        Ok(())
+    }
+
+    fn reopen_group(&mut self, number: usize, interface: &Interface) -> std::io::Result<()> {
+        let Some(channel) = self.channels.get_mut(number) else { return Ok(()) };
+        let Some(group) = channel.group_address() else { return Ok(()) };
+        let has_address = if group.is_ipv4() { !interface.v4.is_empty() } else { !interface.v6.is_empty() };
+        if !has_address {
+            return Err(std::io::ErrorKind::AddrNotAvailable.into());
+        }
+        let anew = DatagramChannel::bind_group(group, interface, channel.receive_buffer_bytes)?;
+        epoll::add(&self.epoll, &anew.socket, Token::Datagrams(number).to_data(), epoll::EventFlags::IN)?;
+        channel.replace_socket(anew);
+        let group = channel.local;
+        self.trust_anew(Token::Datagrams(number));
+        // The address names the interface by its number, which may be another now.
+        for id in self.faces_bound(Bound::Group(number)) {
+            let Some(face) = self.faces.get_mut(&id) else { continue };
+            face.remote = crate::control::FaceUri::Udp(group);
+            face.local = crate::control::FaceUri::Udp(group);
+            if let Transport::Datagram(DatagramPort { way: Way::Udp { peer, .. }, .. }) = &mut face.transport
+            {
+                *peer = group;
+            }
+        }
+        Ok(())
+    }
+
+    fn faces_bound(&self, bound: Bound) -> Vec<FaceId> {
+        let is_it = |transport: &Transport| match (transport, bound) {
+            (Transport::Datagram(port), Bound::Ethernet(number)) => {
+                matches!(port.way, Way::Ethernet { channel, .. } if channel == number)
+            }
+            (Transport::Datagram(port), Bound::Group(number)) => {
+                matches!(port.way, Way::Udp { channel, .. } if channel == number)
+            }
+            (Transport::Stream(_), _) => false,
+        };
+        self.faces.values().filter(|face| is_it(&face.transport)).map(|face| face.id).collect()
+    }
+
+    fn set_states(&mut self, bound: Bound, state: FaceState) {
+        for id in self.faces_bound(bound) {
+            let Some(face) = self.faces.get_mut(&id).filter(|face| face.state != state) else { continue };
+            face.state = state;
+            let kind = if state == FaceState::Up { FaceEventKind::Up } else { FaceEventKind::Down };
+            self.announce(id, kind);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Who holds the memory of incomplete packets: when all together take too much, those of whoever holds most go.
+
+use std::collections::{BTreeSet, HashMap};
+
+use engine::FaceId;
+
+use super::strangers::Origin;
+
+/// Who answers for what a face holds: the address of a stranger, and otherwise the face alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Owner {
+    Stranger(Origin),
+    Face(FaceId),
+}
+
+/// What incomplete packets take, by face and by owner.
+#[derive(Debug, Default)]
+pub(super) struct Partials {
+    held: HashMap<FaceId, (Owner, usize)>,
+    owners: HashMap<Owner, (usize, BTreeSet<(usize, FaceId)>)>,
+    by_bytes: BTreeSet<(usize, Owner)>,
+    total_bytes: usize,
+}
+
+impl Partials {
+    pub(super) fn total_bytes(&self) -> usize {
+        self.total_bytes
+    }
+
+    /// A face holds so much now.
+    pub(super) fn set(&mut self, face: FaceId, owner: Owner, bytes: usize) {
+        if let Some((owner, before)) = self.held.remove(&face) {
+            self.total_bytes -= before;
+            if let Some((sum, faces)) = self.owners.get_mut(&owner) {
+                self.by_bytes.remove(&(*sum, owner));
+                *sum -= before;
+                faces.remove(&(before, face));
+                if faces.is_empty() {
+                    self.owners.remove(&owner);
+                } else {
+                    self.by_bytes.insert((*sum, owner));
+                }
+            }
+        }
+        if bytes == 0 {
+            return;
+        }
+        self.held.insert(face, (owner, bytes));
+        self.total_bytes += bytes;
+        let (sum, faces) = self.owners.entry(owner).or_default();
+        self.by_bytes.remove(&(*sum, owner));
+        *sum += bytes;
+        faces.insert((bytes, face));
+        self.by_bytes.insert((*sum, owner));
+    }
+
+    /// The face that holds most among those of the owner that holds most.
+    pub(super) fn heaviest(&self) -> Option<FaceId> {
+        let (_, owner) = self.by_bytes.last()?;
+        let (_, faces) = self.owners.get(owner)?;
+        faces.last().map(|(_, face)| *face)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_faces_of_one_address_go_before_one_of_another_that_holds_more_than_each() {
+        let mut partials = Partials::default();
+        let flood = Owner::Stranger(Origin::V4(1));
+        (0..100).for_each(|face| partials.set(FaceId(face), flood, 1000 + face as usize));
+        partials.set(FaceId(500), Owner::Stranger(Origin::V4(2)), 8000);
+        partials.set(FaceId(501), Owner::Face(FaceId(501)), 9000);
+        for expected in (10..100).rev() {
+            assert_eq!(partials.heaviest(), Some(FaceId(expected)));
+            partials.set(FaceId(expected), flood, 0);
+        }
+        partials.set(FaceId(501), Owner::Face(FaceId(501)), 20_000);
+        assert_eq!(partials.heaviest(), Some(FaceId(501)));
+        (0..600).for_each(|face| partials.set(FaceId(face), flood, 0));
+        assert_eq!((partials.total_bytes(), partials.heaviest()), (0, None));
+        assert!(partials.held.is_empty() && partials.owners.is_empty() && partials.by_bytes.is_empty());
+    }
+}

@@ -1,0 +1,187 @@
+//! One budget of memory, and what of it each table gets.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+
+/// What the node needs before it holds anything for anybody.
+const OWN_BYTES: u64 = 12 << 20;
+/// With less than this it could not forward.
+const LEAST_BYTES: u64 = 16 << 20;
+/// More than this is not taken unasked.
+const MOST_BYTES: u64 = 2 << 30;
+/// What is taken for the machine's memory where the system does not say it.
+const UNKNOWN_BYTES: u64 = 1 << 30;
+/// What an idle face takes, about.
+const FACE_BYTES: u64 = 8 << 10;
+/// The receive buffer of a socket for one neighbour: more than two trains of the largest size.
+const OWN_SOCKET_BYTES: usize = 2 << 20;
+/// What a remembered nonce takes, about.
+const NONCE_BYTES: u64 = 24;
+
+/// The limits of all tables that peers can fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    pub(crate) store_bytes: u64,
+    pub(crate) pending_bytes: u64,
+    pub(crate) all_send_queues_bytes: usize,
+    pub(crate) send_queue_bytes: usize,
+    pub(crate) reassembly_bytes: usize,
+    pub(crate) on_demand_faces: usize,
+    pub(crate) dead_nonces: u32,
+    /// Of each UDP socket, in the system's memory, which counts for a control group.
+    pub(crate) receive_buffer_bytes: usize,
+    /// Sockets for single UDP neighbours, and the receive buffer of each.
+    pub(crate) own_udp_sockets: usize,
+    pub(crate) own_udp_receive_bytes: usize,
+}
+
+impl Shares {
+    /// What a configuration says, and for the rest shares of its budget.
+    pub(crate) fn of(config: &Config) -> Self {
+        let budget = match config.node.memory_bytes {
+            0 => default_budget(),
+            given => given,
+        };
+        let shares = Shares::divide(budget);
+        let (node, tables) = (&config.node, &config.tables);
+        Shares {
+            store_bytes: config.content_store.max_bytes.unwrap_or(shares.store_bytes),
+            pending_bytes: tables.max_pending_bytes.unwrap_or(shares.pending_bytes),
+            all_send_queues_bytes: node.all_send_queues_bytes.unwrap_or(shares.all_send_queues_bytes),
+            send_queue_bytes: node.send_queue_bytes.unwrap_or(shares.send_queue_bytes),
+            reassembly_bytes: node.reassembly_bytes.unwrap_or(shares.reassembly_bytes),
+            on_demand_faces: node.max_on_demand_faces.min(shares.on_demand_faces),
+            dead_nonces: tables.max_dead_nonces.min(shares.dead_nonces),
+            receive_buffer_bytes: config.udp.receive_buffer_bytes.min(shares.receive_buffer_bytes),
+            own_udp_sockets: config.udp.own_sockets.min(shares.own_udp_sockets),
+            own_udp_receive_bytes: config.udp.receive_buffer_bytes.min(shares.own_udp_receive_bytes),
+        }
+    }
+
+    fn divide(budget: u64) -> Self {
+        let rest = budget.max(LEAST_BYTES) - OWN_BYTES;
+        let part = |of: u64| usize::try_from(rest / of).unwrap_or(usize::MAX);
+        let queues = part(8);
+        Shares {
+            store_bytes: rest / 2,
+            pending_bytes: rest / 8,
+            all_send_queues_bytes: queues,
+            send_queue_bytes: (queues / 8).clamp(256 << 10, 16 << 20),
+            reassembly_bytes: part(32),
+            on_demand_faces: part(16 * FACE_BYTES).max(64),
+            dead_nonces: u32::try_from(rest / (32 * NONCE_BYTES)).unwrap_or(u32::MAX),
+            receive_buffer_bytes: part(32).max(208 << 10),
+            own_udp_sockets: (part(32) / OWN_SOCKET_BYTES).max(1),
+            own_udp_receive_bytes: OWN_SOCKET_BYTES.min(part(32).max(208 << 10)),
+        }
+    }
+}
+
+/// A quarter of the machine's memory, or half of what a control group has, whichever is less.
+fn default_budget() -> u64 {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let machine = machine_bytes(&read("/proc/meminfo"));
+    let group = group_bytes(Path::new("/sys/fs/cgroup"), &read("/proc/self/cgroup"));
+    budget_of(machine, group)
+}
+
+fn budget_of(machine: Option<u64>, group: Option<u64>) -> u64 {
+    let machine = machine.unwrap_or(UNKNOWN_BYTES);
+    let budget = group.map_or(machine / 4, |group| (group / 2).min(machine / 4));
+    budget.clamp(LEAST_BYTES, MOST_BYTES)
+}
+
+/// The machine's memory by `/proc/meminfo`.
+fn machine_bytes(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+/// The least limit of the control groups that this process is in, by `/proc/self/cgroup`, of version 1 or 2.
+fn group_bytes(root: &Path, groups: &str) -> Option<u64> {
+    let mut least: Option<u64> = None;
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        let (root, file) = match controllers {
+            "" => (root.to_owned(), "memory.max"),
+            some if some.split(',').any(|name| name == "memory") => {
+                (root.join("memory"), "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        // The limits of all groups above hold, too. In a container the path may be one of the host's, and only the root is there.
+        let mut folder: PathBuf = root.join(path.trim_start_matches('/'));
+        while folder.starts_with(&root) {
+            let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+            if let Ok(limit) = text.trim().parse::<u64>() {
+                least = Some(least.map_or(limit, |least| least.min(limit)));
+            }
+            if !folder.pop() {
+                break;
+            }
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_follows_the_machine_and_the_group_and_has_a_floor_and_a_ceiling() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(machine_bytes("MemFree: 1 kB\nMemTotal:       24576 kB\n"), Some(24 << 20));
+        assert_eq!(budget_of(Some(4 * GIB), None), GIB);
+        assert_eq!(budget_of(Some(4 * GIB), Some(100 << 20)), 50 << 20);
+        // The limit of version 1 that means none.
+        assert_eq!(budget_of(Some(4 * GIB), Some(9_223_372_036_854_771_712)), GIB);
+        assert_eq!(budget_of(Some(400 * GIB), None), MOST_BYTES);
+        assert_eq!(budget_of(None, Some(1)), LEAST_BYTES);
+    }
+
+    #[test]
+    fn the_shares_of_a_budget_are_no_more_than_it() {
+        for budget in [0, LEAST_BYTES, 32 << 20, 64 << 20, 1 << 30, 2 << 30, 1 << 40] {
+            let shares = Shares::divide(budget);
+            let faces = shares.on_demand_faces as u64 * FACE_BYTES;
+            let others = (shares.all_send_queues_bytes + shares.reassembly_bytes) as u64;
+            let nonces = u64::from(shares.dead_nonces) * NONCE_BYTES;
+            let all = OWN_BYTES + shares.store_bytes + shares.pending_bytes + others + faces + nonces;
+            assert!(all <= budget.max(LEAST_BYTES), "{budget}: {shares:?}");
+            assert!(shares.send_queue_bytes <= shares.all_send_queues_bytes);
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_one_table_holds_whatever_the_budget() {
+        let mut config = Config::default();
+        config.node.memory_bytes = 32 << 20;
+        config.content_store.max_bytes = Some(1 << 30);
+        let shares = Shares::of(&config);
+        assert_eq!(shares.store_bytes, 1 << 30);
+        assert_eq!(shares.pending_bytes, Shares::divide(32 << 20).pending_bytes);
+    }
+
+    #[test]
+    fn the_least_limit_of_all_groups_above_counts_in_both_versions() {
+        let root = std::env::temp_dir().join(format!("cairn-groups-{}", std::process::id()));
+        let write = |path: &str, text: &str| {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("a/memory.max", "max\n");
+        write("a/b/memory.max", "2000\n");
+        write("a/b/c/memory.max", "5000\n");
+        write("memory/x/memory.limit_in_bytes", "700\n");
+        assert_eq!(group_bytes(&root, "0::/a/b/c\n"), Some(2000));
+        assert_eq!(group_bytes(&root, "0::/a\n"), None);
+        assert_eq!(group_bytes(&root, "5:cpu:/\n3:hugetlb,memory:/x/y\n0::/a/b\n"), Some(700));
+        assert_eq!(group_bytes(&root, "nonsense"), None);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,195 @@
+//! Interfaces that go down and come back, or vanish and are made anew under the same name.
+
+use std::io::Write;
+use std::time::Duration;
+
+use node::control::{FaceState, NodeControl};
+use testkit::own_network::{self, ip};
+
+use crate::support::*;
+
+/// Wake-ups for nothing that chance may cause; a socket that is not looked after causes as many in a millisecond.
+const BY_CHANCE: u64 = 300;
+
+fn plug() {
+    ip("link add cable0 type veth peer name cable1").unwrap();
+    set_both("up");
+}
+
+fn unplug() {
+    ip("link del cable0").unwrap();
+}
+
+fn set_both(state: &str) {
+    ip(&format!("link set cable0 {state}")).unwrap();
+    ip(&format!("link set cable1 {state}")).unwrap();
+}
+
+/// The only face of a scheme.
+fn face_of(node: &TestNode, scheme: &str) -> node::control::FaceStatus {
+    let faces = node.faces();
+    let found = faces.iter().find(|face| face.remote.scheme() == scheme);
+    found.unwrap_or_else(|| panic!("no face by {scheme}: {faces:?}")).clone()
+}
+
+/// A consumer's node and a producer's, with a group between them.
+struct Path {
+    near: TestNode,
+    _far: TestNode,
+    producer: std::net::TcpStream,
+    consumer: std::net::UdpSocket,
+    asked: u32,
+    scheme: &'static str,
+}
+
+impl Path {
+    fn lay(near: TestNode, far: TestNode, scheme: &'static str) -> Self {
+        let producer = tcp_peer(far.address("tcp4"));
+        far.until("the producer has a face", |node| {
+            node.faces().iter().any(|face| face.remote.scheme() == "tcp4")
+        });
+        far.route("/x", face_of(&far, "tcp4").id);
+        near.route("/x", face_of(&near, scheme).id);
+        let consumer = udp_peer();
+        let soon = Some(Duration::from_millis(100));
+        producer.set_read_timeout(soon).unwrap();
+        consumer.set_read_timeout(soon).unwrap();
+        Path { near, _far: far, producer, consumer, asked: 0, scheme }
+    }
+
+    /// Demands that an exchange comes about, though some may get lost while an interface comes up.
+    fn assert_carries(&mut self) {
+        let deadline = std::time::Instant::now() + PATIENCE;
+        let mut frame = vec![0; 9000];
+        loop {
+            self.asked += 1;
+            let uri = format!("/x/{}", self.asked);
+            self.consumer.send_to(&interest(&uri), self.near.address("udp4")).unwrap();
+            if self.producer.peek(&mut [0]).is_ok() {
+                let asked = read_frame(&mut self.producer);
+                let asked = packet::Interest::decode_ndn(packet_of(&asked).into()).unwrap();
+                self.producer.write_all(&data(&asked.name().to_string(), 1000)).unwrap();
+            }
+            if self.consumer.recv(&mut frame).is_ok() {
+                return;
+            }
+            assert!(std::time::Instant::now() < deadline, "nothing came through");
+        }
+    }
+
+    fn wait_for(&self, state: FaceState) {
+        self.near.until("the face follows its interface", |node| face_of(node, self.scheme).state == state);
+    }
+
+    fn assert_calm(&self) {
+        let status = self.near.node.control().status();
+        assert!(status.idle_wakeups < BY_CHANCE, "{} wake-ups for nothing", status.idle_wakeups);
+    }
+}
+
+fn over_ethernet() -> Path {
+    let on = |interface: &str| {
+        let interface = interface.to_owned();
+        TestNode::start_with(move |config| config.ethernet.interfaces = vec![interface])
+    };
+    Path::lay(on("cable0"), on("cable1"), "ether")
+}
+
+/// Gives both ends an address that can be used at once.
+fn number_ends() {
+    ip("addr add fe80::a/64 dev cable0 nodad").unwrap();
+    ip("addr add fe80::b/64 dev cable1 nodad").unwrap();
+}
+
+fn over_multicast() -> Path {
+    number_ends();
+    let on = |interface: &str| {
+        let interface = interface.to_owned();
+        TestNode::start_with(move |config| config.multicast.interfaces = vec![interface])
+    };
+    Path::lay(on("cable0"), on("cable1"), "udp6")
+}
+
+#[test]
+fn an_ethernet_interface_that_goes_down_and_up_wakes_nobody_meanwhile_and_carries_packets_again() {
+    own_network::run(|| {
+        plug();
+        let mut path = over_ethernet();
+        path.assert_carries();
+        for _ in 0..2 {
+            set_both("down");
+            path.wait_for(FaceState::Down);
+            path.assert_calm();
+            set_both("up");
+            path.wait_for(FaceState::Up);
+            path.assert_carries();
+        }
+        path.assert_calm();
+    });
+}
+
+#[test]
+fn an_ethernet_interface_that_is_removed_and_made_anew_carries_packets_again() {
+    own_network::run(|| {
+        plug();
+        let mut path = over_ethernet();
+        path.assert_carries();
+        unplug();
+        path.wait_for(FaceState::Down);
+        plug();
+        path.wait_for(FaceState::Up);
+        path.assert_carries();
+        path.assert_calm();
+    });
+}
+
+#[test]
+fn an_ethernet_interface_that_is_down_when_the_node_starts_carries_packets_once_it_is_up() {
+    own_network::run(|| {
+        plug();
+        set_both("down");
+        let mut path = over_ethernet();
+        path.wait_for(FaceState::Down);
+        set_both("up");
+        path.wait_for(FaceState::Up);
+        path.assert_carries();
+        path.assert_calm();
+    });
+}
+
+#[test]
+fn a_larger_mtu_of_an_interface_holds_for_its_faces() {
+    own_network::run(|| {
+        plug();
+        let mut path = over_ethernet();
+        for mtu in [1300, 4000] {
+            ip(&format!("link set cable0 mtu {mtu}")).unwrap();
+            ip(&format!("link set cable1 mtu {mtu}")).unwrap();
+            path.near.until("the face has it", |node| face_of(node, "ether").mtu_bytes == Some(mtu));
+            path.assert_carries();
+        }
+    });
+}
+
+#[test]
+fn udp_multicast_works_again_when_its_interface_is_removed_and_made_anew() {
+    own_network::run(|| {
+        plug();
+        let mut path = over_multicast();
+        path.assert_carries();
+        set_both("down");
+        path.wait_for(FaceState::Down);
+        set_both("up");
+        number_ends();
+        path.wait_for(FaceState::Up);
+        path.assert_carries();
+        unplug();
+        path.wait_for(FaceState::Down);
+        plug();
+        // Without an address there is no group.
+        number_ends();
+        path.wait_for(FaceState::Up);
+        path.assert_carries();
+        path.assert_calm();
+    });
+}

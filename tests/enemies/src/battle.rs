@@ -228,7 +228,7 @@ impl Battlefield<'_> {
         clock.set(Phase::Attack);
         let attacker = self.attacker(attack, people.numbers.clone(), plan.attack);
         let waited = self.stop.wait(plan.attack / 4);
-        measured.newcomers = self.newcomers(0);
+        let newcomers = self.newcomers(0);
         measured.sent = match ground::join(attacker) {
             Ok(sent) => sent,
             Err(error) => {
@@ -238,15 +238,20 @@ impl Battlefield<'_> {
         };
         let left_at = Instant::now();
         clock.set(Phase::Pause);
-        waited?;
         measured.seconds = started.elapsed().as_secs_f64();
-        measured.cpu_share =
-            (victim::cpu_time(victim.pid()).saturating_sub(cpu)).as_secs_f64() / measured.seconds;
-        self.stop.wait(plan.leave)?;
+        let share = victim::cpu_time(victim.pid())
+            .into_iter()
+            .zip(cpu)
+            .map(|(now, before)| now.saturating_sub(before).as_secs_f64() / measured.seconds);
+        [measured.cpu_share, measured.waited_share] =
+            share.collect::<Vec<_>>().try_into().unwrap_or([0.0; 2]);
+        measured.newcomers = answers(newcomers);
+        waited?;
+        self.stop.wait(plan.leave.saturating_sub(left_at.elapsed()))?;
         clock.set(Phase::After);
-        let (until, newcomers) = (Instant::now() + plan.after, self.newcomers(2));
-        measured.newcomers_after = newcomers;
-        self.stop.wait(until.saturating_duration_since(Instant::now()))?;
+        let newcomers = self.newcomers(2);
+        self.stop.wait(plan.after)?;
+        measured.newcomers_after = answers(newcomers);
         clock.set(Phase::Pause);
         self.stop.wait(plan.patience + Duration::from_millis(50))?;
         (measured.resident_peak, measured.status) = watch.end();
@@ -289,7 +294,7 @@ impl Battlefield<'_> {
     }
 
     /// Two newcomers at once, one by datagrams and one by a connection, each with an address nobody has used on this node.
-    fn newcomers(&self, first: u8) -> Vec<Newcomer> {
+    fn newcomers(&self, first: u8) -> Vec<Coming> {
         let node = SocketAddr::from((ground::SEEN_BY_NEWCOMERS, PORT));
         let patience = self.plan.newcomer_patience;
         let come = |(way, own): (Way, Ipv4Addr)| {
@@ -297,8 +302,7 @@ impl Battlefield<'_> {
             (way, self.ground.newcomer.spawn(OTHERS_CPU, work))
         };
         let both = [(Way::Udp, ground::newcomer(first)), (Way::Tcp, ground::newcomer(first + 1))];
-        let threads: Vec<_> = both.into_iter().map(come).collect();
-        threads.into_iter().map(|(way, thread)| (way, ground::join(thread).ok().flatten())).collect()
+        both.into_iter().map(come).collect()
     }
 
     /// Looks until nothing of the attacker is left, at most a little longer than that may take.
@@ -329,6 +333,14 @@ impl Battlefield<'_> {
             self.stop.wait(Duration::from_secs(1))?;
         }
     }
+}
+
+/// A newcomer on his way.
+type Coming = (Way, JoinHandle<io::Result<Option<Duration>>>);
+
+/// Waits for what newcomers have to tell.
+fn answers(coming: Vec<Coming>) -> Vec<Newcomer> {
+    coming.into_iter().map(|(way, thread)| (way, ground::join(thread).ok().flatten())).collect()
 }
 
 fn phases(book: &Book) -> Phases {

@@ -42,6 +42,7 @@ impl Control {
         }
         let sink_stop = stop.clone();
         control.threads.push(ground.victim.spawn(VICTIM_CPU, move || {
+            ground::go_first();
             let mut buffer = [0; 9000];
             while !sink_stop.is_set() {
                 let _ = sink.recv(&mut buffer);
@@ -49,6 +50,7 @@ impl Control {
             Ok(())
         }));
         control.threads.push(ground.victim.spawn(VICTIM_CPU, move || {
+            ground::go_first();
             let mut buffer = [0; 9000];
             while !stop.is_set() {
                 if let Ok((length, from)) = echo.recv_from(&mut buffer) {

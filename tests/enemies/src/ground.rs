@@ -135,9 +135,22 @@ pub(crate) fn stay_on(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
+/// Makes this process a session of its own that goes before the others of the machine, where the system shares processors among
+/// sessions: what else runs here shall not look like a slow node. Without effect for who is started from a shell by hand.
+pub(crate) fn go_apart() {
+    if rustix::process::setsid().is_ok() {
+        let _ = std::fs::write("/proc/self/autogroup", "-20");
+    }
+}
+
 /// Lets this thread run before others of its processor: honest people measure the node and not how busy their own machine is.
 pub(crate) fn go_first() {
     let _ = rustix::process::setpriority_process(None, -15);
+}
+
+/// Lets this thread run before the rest of the machine, and after those that [go first](go_first).
+pub(crate) fn go_before_strangers() {
+    let _ = rustix::process::setpriority_process(None, -10);
 }
 
 /// Removes namespaces of runs whose process is gone, and ends what still runs in them.

@@ -61,6 +61,7 @@ pub fn run(words: &[String], say: &mut dyn FnMut(&str)) -> Result<bool, String> 
     let stop = Stop::by_signals().map_err(|error| error.to_string())?;
     let folder = Folder::make()?;
     let ground = Ground::make()?;
+    ground::go_apart();
     let descriptors = victim::raise_descriptors().map_err(|error| error.to_string())?;
     let room = usize::try_from(descriptors.saturating_sub(OWN_DESCRIPTORS)).unwrap_or(usize::MAX);
     let field = Battlefield {

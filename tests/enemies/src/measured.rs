@@ -59,6 +59,9 @@ pub(crate) struct Measured {
     pub(crate) cage_bytes: Option<u64>,
     /// Time that the node ran, for each second of the attack.
     pub(crate) cpu_share: f64,
+    /// Time that its threads could have run and waited for a processor, likewise. Much of it means that others were at work on the
+    /// machine, and that no time measured here says anything.
+    pub(crate) waited_share: f64,
     /// How the node ended, if it did.
     pub(crate) ended: Option<String>,
     /// Which limits acted: what was dropped between the phases before and after, by layer and reason.
@@ -87,6 +90,7 @@ impl Measured {
             "resident_peak_bytes": self.resident_peak,
             "budget_told_bytes": self.budget_told,
             "cpu_share": self.cpu_share,
+            "waited_share": self.waited_share,
             "ended": self.ended,
             "drops": self.drops,
             "left": self.left.as_ref().map(|left| json!({

@@ -35,7 +35,7 @@ const HEADER: &[&str] = &[
     "newcomer",
     "status",
     "memory",
-    "core",
+    "core, waited",
     "gone",
     "verdict",
 ];
@@ -83,7 +83,7 @@ fn row(entry: &Entry) -> Vec<String> {
         newcomer(&seen.newcomers),
         status,
         megabytes(seen.resident_peak),
-        format!("{:.0} %", seen.cpu_share * 100.0),
+        format!("{:.0} %, {:.0} %", seen.cpu_share * 100.0, seen.waited_share * 100.0),
         match &seen.left {
             None => "–".to_owned(),
             Some(left) => left.gone_after.map_or("no".to_owned(), |after| time(Some(after))),

@@ -4,28 +4,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, getppid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Whether to stop. Copies see the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop {
+    told: Arc<AtomicBool>,
+    /// Who started this process, if it is to end with him.
+    parent: Option<Pid>,
+}
 
 impl Stop {
-    /// Set by Ctrl-C, SIGTERM and SIGHUP.
+    /// Set by Ctrl-C, SIGTERM and SIGHUP, and by the end of whoever started this process: a terminal tells only him.
     pub(crate) fn by_signals() -> std::io::Result<Self> {
-        let stop = Stop::default();
+        let stop = Stop { parent: getppid(), ..Stop::default() };
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, stop.0.clone())?;
+            signal_hook::flag::register(signal, stop.told.clone())?;
         }
         Ok(stop)
     }
 
     pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.told.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.told.load(Ordering::Relaxed) || self.parent.is_some() && self.parent != getppid()
     }
 
     /// Waits; fails as soon as it is to stop.

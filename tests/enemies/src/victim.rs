@@ -56,7 +56,11 @@ impl Victim {
         command.args(["node", "run", "--config"]).arg(&config);
         let log = File::create(folder.join("node.log")).map_err(|error| error.to_string())?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
-        let child = ground.victim.run(VICTIM_CPU, move || with_usual_descriptors(|| command.spawn()));
+        let child = ground.victim.run(VICTIM_CPU, move || {
+            // A processor of its own, as nearly as a busy machine has one.
+            ground::go_first();
+            with_usual_descriptors(|| command.spawn())
+        });
         let child = child.map_err(|error| format!("cannot start {}: {error}", cairn.display()))?;
         let mut victim = Victim { child, cairn: cairn.to_owned(), folder: folder.to_owned() };
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -168,14 +172,17 @@ pub(crate) fn resident_bytes(pid: u32) -> u64 {
     pages.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
-/// Time that all threads of a process have run.
-pub(crate) fn cpu_time(pid: u32) -> Duration {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return Duration::ZERO };
-    let nanos = tasks.flatten().filter_map(|task| {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<u64>().ok()
-    });
-    Duration::from_nanos(nanos.sum())
+/// Time that all threads of a process have run, and time that they could have run and had to wait for a processor.
+pub(crate) fn cpu_time(pid: u32) -> [Duration; 2] {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return [Duration::ZERO; 2] };
+    let mut nanos = [0, 0];
+    for task in tasks.flatten() {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+        for (sum, number) in nanos.iter_mut().zip(text.split(' ')) {
+            *sum += number.parse::<u64>().unwrap_or(0);
+        }
+    }
+    nanos.map(Duration::from_nanos)
 }
 
 /// Raises this process's limit of descriptors as far as it may; gives what it is then.

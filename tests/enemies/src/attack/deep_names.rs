@@ -42,7 +42,7 @@ impl Attack for DeepNames {
             interest.can_be_prefix(true).lifetime(lifetime)
         })?);
         // Below what is asked for but for the last component, and below nothing at all.
-        let apart = asked.prefix(PENDING_COMPONENTS).with(Component::generic(b"z")).map_err(wrong)?;
+        let apart = asked.prefix(PENDING_COMPONENTS - 1).with(Component::generic(b"z")).map_err(wrong)?;
         self.data = vec![raw_data(&apart), raw_data(&name("/nobody")?)];
         Ok(())
     }
@@ -86,6 +86,25 @@ mod tests {
     use packet::{Buffer, Data};
 
     use super::*;
+
+    #[test]
+    fn the_deep_data_does_not_answer_the_deep_interest() {
+        let mut field = Field {
+            node: ([127, 0, 0, 1], 9).into(),
+            web: ([127, 0, 0, 1], 9).into(),
+            honest: Default::default(),
+            descriptors: 1,
+            random: packet::random::Random::from_seed(1),
+        };
+        let mut attack = DeepNames::default();
+        attack.begin(&mut field).unwrap();
+        let interest = Buffer::from(attack.interest.unwrap().stamp(0, 1));
+        let interest = packet::Interest::decode_ndn(interest).unwrap();
+        assert_eq!(interest.component_count(), PENDING_COMPONENTS);
+        for data in attack.data {
+            assert!(!interest.matches(&Data::decode_ndn(Buffer::from(data)).unwrap()));
+        }
+    }
 
     #[test]
     fn the_deep_data_is_good_and_as_deep_as_a_packet_can_be() {

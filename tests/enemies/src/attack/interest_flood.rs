@@ -34,10 +34,10 @@ impl Attack for InterestFlood {
     }
 
     fn strike(&mut self, field: &mut Field, room: usize) -> io::Result<Spent> {
-        self.sent += room as u64;
-        let packets = self.interests.iter().cycle().take(room).zip(0u64..);
+        let packets = self.interests.iter().cycle().take(room).zip(self.sent..);
         let packets: Vec<Vec<u8>> =
-            packets.map(|(interest, at)| interest.fresh(self.sent + at, &mut field.random)).collect();
+            packets.map(|(interest, number)| interest.fresh(number, &mut field.random)).collect();
+        self.sent += room as u64;
         Ok(self.ports.volley(&packets))
     }
 }

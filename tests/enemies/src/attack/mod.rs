@@ -113,6 +113,7 @@ pub(crate) fn carry_out(
 ) -> io::Result<Spent> {
     /// Few enough that others of this processor are not kept waiting.
     const VOLLEY: usize = 32;
+    crate::ground::go_before_strangers();
     attack.begin(field)?;
     let started = Instant::now();
     let mut pacer = Pacer::new(started, packets_per_second, bits_per_second);

@@ -293,7 +293,8 @@ impl Battlefield<'_> {
         })
     }
 
-    /// Two newcomers at once, one by datagrams and one by a connection, each with an address nobody has used on this node.
+    /// Two newcomers at once, one by datagrams and one by a connection, each with an address nobody has
+    /// used on this node.
     fn newcomers(&self, first: u8) -> Vec<Coming> {
         let node = SocketAddr::from((ground::SEEN_BY_NEWCOMERS, PORT));
         let patience = self.plan.newcomer_patience;
@@ -308,7 +309,8 @@ impl Battlefield<'_> {
     /// Looks until nothing of the attacker is left, at most a little longer than that may take.
     fn left(&self, asker: &Asker, before: &Value, left_at: Instant, limit: Duration) -> Result<Left, String> {
         let number = |status: &Value, path: &str| status.pointer(path).and_then(Value::as_u64);
-        // Newcomers by datagrams have not been idle for long enough to go; the suite's own questions make one.
+        // Newcomers by datagrams have not been idle for long enough to go; the suite's own questions make
+        // one.
         const HONEST_FACES: u64 = 5;
         let mut left = Left { pending: u64::MAX, faces: u64::MAX, ..Left::default() };
         loop {

@@ -1,4 +1,5 @@
-//! The control: in place of the node a socket that only drops, and an echo for the honest neighbour. What is lost here, the machine lost.
+//! The control: in place of the node a socket that only drops, and an echo for the honest neighbour. What
+//! is lost here, the machine lost.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};

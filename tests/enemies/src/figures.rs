@@ -31,7 +31,8 @@ impl Figures {
         if self.sent == 0 { 1.0 } else { self.lost() as f64 / self.sent as f64 }
     }
 
-    /// The round trip that so great a share of the answers does not exceed (nearest rank); `None` without answers.
+    /// The round trip that so great a share of the answers does not exceed (nearest rank); `None` without
+    /// answers.
     pub(crate) fn quantile(&self, share: f64) -> Option<Duration> {
         let mut sorted = self.round_trips.clone();
         sorted.sort_unstable();

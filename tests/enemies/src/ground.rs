@@ -1,4 +1,5 @@
-//! Network namespaces joined by cables: one for the victim, and one each for the attacker, a neighbour and newcomers.
+//! Network namespaces joined by cables: one for the victim, and one each for the attacker, a neighbour and
+//! newcomers.
 
 use std::fs::File;
 use std::io;
@@ -73,7 +74,8 @@ impl Ground {
         [&self.victim, &self.attacker, &self.neighbour, &self.newcomer]
     }
 
-    /// Plugs in a cable between the victim and another; names of interfaces are those namespaces' own, so any will do.
+    /// Plugs in a cable between the victim and another; names of interfaces are those namespaces' own, so
+    /// any will do.
     fn join(&self, other: &Namespace, net: u8, addresses: u8) -> Result<(), String> {
         let (victim, other) = (&self.victim.0, &other.0);
         ip(&format!("link add v{net} netns {victim} type veth peer name e{net} netns {other}"))?;
@@ -95,7 +97,8 @@ impl Drop for Ground {
 }
 
 impl Namespace {
-    /// Starts a thread in this namespace, on this processor. Sockets it opens and processes it starts are there, too.
+    /// Starts a thread in this namespace, on this processor. Sockets it opens and processes it starts are
+    /// there, too.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         cpu: usize,
@@ -124,7 +127,8 @@ pub(crate) fn join<T>(thread: JoinHandle<io::Result<T>>) -> io::Result<T> {
     thread.join().unwrap_or_else(|_| Err(io::Error::other("a thread of the suite has panicked")))
 }
 
-/// Keeps this thread, and what it starts, on one processor. On a machine that has only one, everything shares it.
+/// Keeps this thread, and what it starts, on one processor. On a machine that has only one, everything
+/// shares it.
 pub(crate) fn stay_on(cpu: usize) -> io::Result<()> {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     if count <= cpu {
@@ -135,15 +139,17 @@ pub(crate) fn stay_on(cpu: usize) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Makes this process a session of its own that goes before the others of the machine, where the system shares processors among
-/// sessions: what else runs here shall not look like a slow node. Without effect for who is started from a shell by hand.
+/// Makes this process a session of its own that goes before the others of the machine, where the system
+/// shares processors among sessions: what else runs here shall not look like a slow node. Without effect
+/// for who is started from a shell by hand.
 pub(crate) fn go_apart() {
     if rustix::process::setsid().is_ok() {
         let _ = std::fs::write("/proc/self/autogroup", "-20");
     }
 }
 
-/// Lets this thread run before others of its processor: honest people measure the node and not how busy their own machine is.
+/// Lets this thread run before others of its processor: honest people measure the node and not how busy
+/// their own machine is.
 pub(crate) fn go_first() {
     let _ = rustix::process::setpriority_process(None, -15);
 }

@@ -1,11 +1,13 @@
 //! Attacks on a running node, and what honest traffic loses by them.
 //!
-//! The suite runs `cairn node run` with its default configuration in a network namespace of its own, on a processor of its own. From
-//! other namespaces come an attacker with one address, an established neighbour, and newcomers; on the node's own host are
-//! applications. Each attack has a fresh node and a quiet phase before and after it. What the machine itself loses under the same load is
-//! measured by a control: a socket that only drops, and an echo beside it.
+//! The suite runs `cairn node run` with its default configuration in a network namespace of its own, on a
+//! processor of its own. From other namespaces come an attacker with one address, an established neighbour,
+//! and newcomers; on the node's own host are applications. Each attack has a fresh node and a quiet phase
+//! before and after it. What the machine itself loses under the same load is measured by a control: a
+//! socket that only drops, and an echo beside it.
 //!
-//! An attack is a file below `src/attack`. `cargo xtask enemies` builds everything and runs it, which takes root.
+//! An attack is a file below `src/attack`. `cargo xtask enemies` builds everything and runs it, which takes
+//! root.
 //!
 //! ```no_run
 //! let words: Vec<String> = std::env::args().skip(1).collect();
@@ -45,7 +47,8 @@ use stop::Stop;
 /// Descriptors that the suite needs beside the attacker's.
 const OWN_DESCRIPTORS: u64 = 500;
 
-/// Runs the suite as the words of a command line say; `say` is given what people are to read. Gives whether every demand was met.
+/// Runs the suite as the words of a command line say; `say` is given what people are to read. Gives whether
+/// every demand was met.
 ///
 /// # Errors
 /// Words that make no sense, rights that are missing, and whatever keeps the suite from running at all.

@@ -59,8 +59,8 @@ pub(crate) struct Measured {
     pub(crate) cage_bytes: Option<u64>,
     /// Time that the node ran, for each second of the attack.
     pub(crate) cpu_share: f64,
-    /// Time that its threads could have run and waited for a processor, likewise. Much of it means that others were at work on the
-    /// machine, and that no time measured here says anything.
+    /// Time that its threads could have run and waited for a processor, likewise. Much of it means that
+    /// others were at work on the machine, and that no time measured here says anything.
     pub(crate) waited_share: f64,
     /// How the node ended, if it did.
     pub(crate) ended: Option<String>,

@@ -37,7 +37,8 @@ impl Spent {
     }
 }
 
-/// Two buckets, of packets and of bytes; what was overdrawn has to be waited for, so the rates hold whatever the size of a packet.
+/// Two buckets, of packets and of bytes; what was overdrawn has to be waited for, so the rates hold
+/// whatever the size of a packet.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     packets_per_second: f64,

@@ -39,8 +39,9 @@ pub(crate) struct Demands {
     pub(crate) loss: f64,
     /// How many times as long as in quiet a round trip may take at 99 %; `None` demands nothing.
     pub(crate) slower: Option<f64>,
-    /// No quiet round trip counts as shorter than this one. A unix socket answers within some tens of microseconds as long as both processors
-    /// are awake and idle; three times that is less than one turn of another process takes, which is no harm to anybody.
+    /// No quiet round trip counts as shorter than this one. A unix socket answers within some tens of
+    /// microseconds as long as both processors are awake and idle; three times that is less than one turn
+    /// of another process takes, which is no harm to anybody.
     pub(crate) floor: Duration,
     /// Until a newcomer has his first answer.
     pub(crate) newcomer: Duration,
@@ -80,7 +81,8 @@ impl Plan {
         }
     }
 
-    /// What holds on a busy machine with two processors, too: nobody is locked out, nothing stops, nothing grows without end.
+    /// What holds on a busy machine with two processors, too: nobody is locked out, nothing stops, nothing
+    /// grows without end.
     pub(crate) fn short() -> Plan {
         Plan {
             quiet: Duration::from_secs(1),

@@ -16,7 +16,8 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Set by Ctrl-C, SIGTERM and SIGHUP, and by the end of whoever started this process: a terminal tells only him.
+    /// Set by Ctrl-C, SIGTERM and SIGHUP, and by the end of whoever started this process: a terminal tells
+    /// only him.
     pub(crate) fn by_signals() -> std::io::Result<Self> {
         let stop = Stop { parent: getppid(), ..Stop::default() };
         for signal in [SIGINT, SIGTERM, SIGHUP] {

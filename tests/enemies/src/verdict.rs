@@ -67,7 +67,8 @@ fn reasons(figures: &Figures) -> String {
     }
 }
 
-/// The base is the quiet round trip, but no less than `floor`, and no less than what the machine itself takes under the same load.
+/// The base is the quiet round trip, but no less than `floor`, and no less than what the machine itself
+/// takes under the same load.
 fn round_trip(
     demand: &'static str,
     pair: &Phases,

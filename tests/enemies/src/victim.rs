@@ -172,7 +172,8 @@ pub(crate) fn resident_bytes(pid: u32) -> u64 {
     pages.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
-/// Time that all threads of a process have run, and time that they could have run and had to wait for a processor.
+/// Time that all threads of a process have run, and time that they could have run and had to wait for a
+/// processor.
 pub(crate) fn cpu_time(pid: u32) -> [Duration; 2] {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return [Duration::ZERO; 2] };
     let mut nanos = [0, 0];

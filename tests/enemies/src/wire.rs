@@ -81,7 +81,8 @@ impl Template {
         Template::interest_for(numbered(prefix, NUMBER)?.with(digest).map_err(wrong)?, change)
     }
 
-    /// A Data with a number below a prefix. Its signature is right for another number only, which forwarders do not look at.
+    /// A Data with a number below a prefix. Its signature is right for another number only, which
+    /// forwarders do not look at.
     pub(crate) fn data(prefix: &str, content: Vec<u8>) -> io::Result<Template> {
         let data = DataBuilder::new(numbered(prefix, NUMBER)?)
             .content(content)

@@ -9,7 +9,8 @@ use socket2::{Domain, Socket, Type};
 
 use crate::pace::Spent;
 
-/// UDP sockets of one address, connected to the victim. Answers are not read: the kernel drops what does not fit.
+/// UDP sockets of one address, connected to the victim. Answers are not read: the kernel drops what does
+/// not fit.
 #[derive(Debug, Default)]
 pub(super) struct Ports {
     sockets: Vec<UdpSocket>,
@@ -48,7 +49,8 @@ impl Ports {
         let slices: Vec<[IoSlice<'_>; 1]> = packets.iter().map(|packet| [IoSlice::new(packet)]).collect();
         let mut headers = MultiHeaders::<()>::preallocate(packets.len(), None);
         let addresses = vec![None; packets.len()];
-        // Sockets without room and ports that nobody listens at are no errors: what was meant to leave counts as sent.
+        // Sockets without room and ports that nobody listens at are no errors: what was meant to leave
+        // counts as sent.
         let _ = sendmmsg(socket.as_raw_fd(), &mut headers, &slices, addresses, [], MsgFlags::MSG_DONTWAIT);
         let mut spent = Spent::default();
         packets.iter().for_each(|packet| spent.add(Spent::packet(packet.len())));
@@ -80,7 +82,8 @@ impl Streams {
         self.streams.len()
     }
 
-    /// Opens one more and does not wait for it. `receive_bytes` makes the buffer small in which answers pile up.
+    /// Opens one more and does not wait for it. `receive_bytes` makes the buffer small in which answers
+    /// pile up.
     pub(super) fn add(&mut self, node: SocketAddr, receive_bytes: Option<usize>) -> io::Result<Spent> {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;

@@ -16,7 +16,8 @@ use crate::wire::{Template, name, wrong};
 const PENDING_COMPONENTS: usize = 70;
 const DATA_COMPONENTS: usize = 4300;
 
-/// A prefix of more than 64 components is pending, and Data with thousands of components come that nobody asked for.
+/// A prefix of more than 64 components is pending, and Data with thousands of components come that nobody
+/// asked for.
 #[derive(Default)]
 pub(super) struct DeepNames {
     ports: Ports,

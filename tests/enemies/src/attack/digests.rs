@@ -13,7 +13,8 @@ const NAMES: u64 = 64;
 /// The content of a Data that nearly fills a packet.
 const CONTENT: usize = 8600;
 
-/// Interests for digests that no Data has are pending, and large Data with these names come one after another.
+/// Interests for digests that no Data has are pending, and large Data with these names come one after
+/// another.
 #[derive(Default)]
 pub(super) struct Digests {
     ports: Ports,

@@ -12,7 +12,8 @@ use crate::pace::Spent;
 const SMALL: usize = 40;
 /// The payload of some: as much as fits into a datagram.
 const LARGE: usize = 1300;
-/// How the Data in each begins: it says that nearly as many bytes will come as a packet may have, and memory is set aside for them.
+/// How the Data in each begins: it says that nearly as many bytes will come as a packet may have, and
+/// memory is set aside for them.
 const START: &[u8] = &[0x06, 0xfd, 0x22, 0x00];
 
 /// First slices of packets, of many ports, each with a new number.

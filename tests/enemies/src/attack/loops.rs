@@ -10,7 +10,8 @@ use crate::wire::Template;
 
 const PORTS: usize = 8;
 
-/// Each Interest comes by eight ports with one nonce, as if it went in circles; some have names that others will ask for.
+/// Each Interest comes by eight ports with one nonce, as if it went in circles; some have names that others
+/// will ask for.
 #[derive(Default)]
 pub(super) struct Loops {
     ports: Ports,

@@ -12,7 +12,8 @@ use crate::wire::{name, wrong};
 
 const COMMANDS: u64 = 512;
 
-/// Registrations of `/` and of other people's names: signed by nobody, by a forger, with keys that would have to be fetched.
+/// Registrations of `/` and of other people's names: signed by nobody, by a forger, with keys that would
+/// have to be fetched.
 #[derive(Default)]
 pub(super) struct Registrations {
     ports: Ports,

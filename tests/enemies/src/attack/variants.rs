@@ -12,7 +12,8 @@ const VARIANTS: usize = 32;
 /// How far ahead of honest people names are taken.
 const AHEAD: u64 = 3000;
 
-/// Takes each name that honest people will ask for with 32 hints to somebody who never answers, for ten days.
+/// Takes each name that honest people will ask for with 32 hints to somebody who never answers, for ten
+/// days.
 #[derive(Default)]
 pub(super) struct Variants {
     ports: Ports,

@@ -136,7 +136,8 @@ impl Waiting {
     }
 }
 
-/// What a frame says to somebody who asks for numbers. An Interest that comes back as it went out is an echo's answer.
+/// What a frame says to somebody who asks for numbers. An Interest that comes back as it went out is an
+/// echo's answer.
 fn read_frame(frame: &LpPacketView<'_>) -> Option<Answer> {
     let fragment = frame.fragment?;
     if u32::from(*fragment.first()?) == types::DATA {

@@ -1,4 +1,5 @@
-//! People who only want their packets: they ask at a steady rate, repeat nothing, and write down what came of it.
+//! People who only want their packets: they ask at a steady rate, repeat nothing, and write down what came
+//! of it.
 
 mod consumer;
 mod line;
@@ -64,7 +65,8 @@ impl Clock {
     }
 }
 
-/// Which numbers honest people will ask for next. Names are guessable, and the attacker is given the best guess there is.
+/// Which numbers honest people will ask for next. Names are guessable, and the attacker is given the best
+/// guess there is.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     local: AtomicU64,

@@ -24,7 +24,8 @@ pub(crate) enum Way {
     Tcp,
 }
 
-/// Comes from `own` and asks every fifty milliseconds; the time until the first good answer, or `None` if there was none in time.
+/// Comes from `own` and asks every fifty milliseconds; the time until the first good answer, or `None` if
+/// there was none in time.
 pub(crate) fn first_answer(
     way: Way,
     own: Ipv4Addr,

@@ -47,7 +47,8 @@ fn check(words: &[&str]) -> Result<(), String> {
             }
             _ => {
                 return Err(format!(
-                    "enemies does not know `{word}`; it takes `--short`, `--list`, `--attack NAME`, `--json FILE`, `--seed N`"
+                    "enemies does not know `{word}`; it takes `--short`, `--list`, `--attack NAME`, \
+                     `--json FILE` and `--seed N`"
                 ));
             }
         }

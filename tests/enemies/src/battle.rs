@@ -27,6 +27,9 @@ use crate::victim::{self, Asker, Victim};
 const SILENT_PORT: u16 = 7100;
 /// Entries that the traffic of honest people, and whoever asks for the status, may have at any moment.
 const HONEST_PENDING: u64 = 64;
+/// Faces that are no harm until they have been idle for long enough to go: those of newcomers, and a few of a
+/// stranger.
+const FEW_FACES: u64 = 64;
 /// Bytes that may wait for a peer at any moment, all being well.
 const HONEST_QUEUED: u64 = 64 << 10;
 
@@ -309,16 +312,13 @@ impl Battlefield<'_> {
     /// Looks until nothing of the attacker is left, at most a little longer than that may take.
     fn left(&self, asker: &Asker, before: &Value, left_at: Instant, limit: Duration) -> Result<Left, String> {
         let number = |status: &Value, path: &str| status.pointer(path).and_then(Value::as_u64);
-        // Newcomers by datagrams have not been idle for long enough to go; the suite's own questions make
-        // one.
-        const HONEST_FACES: u64 = 5;
         let mut left = Left { pending: u64::MAX, faces: u64::MAX, ..Left::default() };
         loop {
             if let Some(now) = asker.ask().ok().and_then(|status| status.told) {
                 let of = |path| number(&now, path).unwrap_or(u64::MAX);
                 let over = |path, margin| of(path).saturating_sub(number(before, path).unwrap_or(0) + margin);
                 left.pending = over("/pit_entries", HONEST_PENDING);
-                left.faces = over("/totals/faces", HONEST_FACES);
+                left.faces = over("/totals/faces", FEW_FACES);
                 left.reassembly_bytes = of("/totals/reassembly_bytes");
                 left.queued_bytes = of("/totals/queued_bytes").saturating_sub(HONEST_QUEUED);
                 let nothing = left.pending + left.reassembly_bytes + left.queued_bytes == 0;

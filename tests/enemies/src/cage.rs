@@ -15,10 +15,14 @@ pub(crate) struct Cage {
 impl Cage {
     /// Makes one in the first hierarchy that lets us, of version 2 or 1.
     pub(crate) fn make() -> Result<Self, String> {
-        let name = format!("cairn-enemies-{}", std::process::id());
+        let name = format!("{}{}", crate::OWN_FOLDERS, std::process::id());
         let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"];
         let mut why = "there is no hierarchy of control groups with memory".to_owned();
         for place in places.map(Path::new) {
+            // One that still holds processes stays.
+            for folder in crate::left_behind(place) {
+                let _ = std::fs::remove_dir(folder);
+            }
             let folder = place.join(&name);
             if !place.join("cgroup.procs").exists() {
                 continue;

@@ -14,6 +14,9 @@ pub(crate) const PORT: u16 = 6363;
 /// Where the echo is.
 pub(crate) const ECHO_PORT: u16 = 7007;
 
+/// Connections that are kept, at each port; the descriptors are those that the attacker needs, too.
+const MAX_ACCEPTED: usize = 1000;
+
 /// Sink and echo, each a thread on the victim's processor; they end when dropped.
 #[derive(Debug)]
 pub(crate) struct Control {
@@ -69,7 +72,7 @@ fn accept(listener: &TcpListener, stop: &Stop) -> io::Result<()> {
     let mut accepted = Vec::new();
     while !stop.is_set() {
         match listener.accept() {
-            Ok((stream, _)) if accepted.len() < 4000 => accepted.push(stream),
+            Ok((stream, _)) if accepted.len() < MAX_ACCEPTED => accepted.push(stream),
             Ok(_) => {}
             Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }

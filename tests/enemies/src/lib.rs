@@ -39,13 +39,13 @@ use arguments::Arguments;
 use attack::Attack;
 use battle::Battlefield;
 use ground::Ground;
-use measured::Phases;
+use measured::{Measured, Phases};
 use plan::Plan;
 use report::Entry;
 use stop::Stop;
 
-/// Descriptors that the suite needs beside the attacker's.
-const OWN_DESCRIPTORS: u64 = 500;
+/// Descriptors that the suite needs beside the attacker's, the control's connections included.
+const OWN_DESCRIPTORS: u64 = 3000;
 
 /// Runs the suite as the words of a command line say; `say` is given what people are to read. Gives whether
 /// every demand was met.
@@ -81,7 +81,6 @@ pub fn run(words: &[String], say: &mut dyn FnMut(&str)) -> Result<bool, String> 
     let (entries, not_run) = fight_all(&field, &names, say)?;
     say("");
     say(&report::table(&entries));
-    entries.iter().for_each(|entry| say(&report::details(entry)));
     not_run.iter().for_each(|line| say(&format!("NOT RUN: {line}")));
     if let Some(path) = &arguments.json {
         write_json(path, &report::json(&plan, arguments.seed, &entries, &not_run))?;
@@ -105,18 +104,33 @@ fn fight_all(
             not_run.push(format!("{name}: no control group can be made: {why}"));
             continue;
         }
-        if control.is_none() || field.plan.control_each {
-            control = Some(field.control(by_name(name)?)?);
-        }
-        let mut measured = field.fight(by_name(name)?).map_err(|error| format!("{name}: {error}"))?;
-        measured.control = control.clone().unwrap_or_default();
+        let measured = match try_one(field, name, &mut control) {
+            Ok(measured) => measured,
+            Err(error) if field.stop.is_set() => return Err(format!("{name}: {error}")),
+            Err(error) => failed(by_name(name)?.as_ref(), error),
+        };
         let judged = verdict::judge(&measured, &field.plan.demands);
         let entry = Entry { measured, judged };
         let verdict = if entry.is_met() { "met" } else { "MISSED" };
-        say(&format!("{name}: {verdict} ({:.0} s)", started.elapsed().as_secs_f64()));
+        say(&format!("{verdict} in {:.0} s: {}", started.elapsed().as_secs_f64(), report::details(&entry)));
         entries.push(entry);
     }
     Ok((entries, not_run))
+}
+
+/// One attack, after a control where it needs one.
+fn try_one(field: &Battlefield<'_>, name: &str, control: &mut Option<Phases>) -> Result<Measured, String> {
+    if control.is_none() || field.plan.control_each {
+        *control = None;
+        *control = Some(field.control(by_name(name)?)?);
+    }
+    let measured = field.fight(by_name(name)?)?;
+    Ok(Measured { control: control.clone().unwrap_or_default(), ..measured })
+}
+
+/// What is to be said of an attack that could not be carried out: nothing was seen, so every demand is missed.
+fn failed(attack: &dyn Attack, error: String) -> Measured {
+    Measured { attack: attack.name(), about: attack.about(), trouble: vec![error], ..Measured::default() }
 }
 
 /// A new attack with this name.
@@ -135,9 +149,26 @@ fn write_json(path: &Path, value: &serde_json::Value) -> Result<(), String> {
 /// A folder for the node's socket, configuration and log; gone when dropped.
 struct Folder(PathBuf);
 
+/// How folders and control groups are called; the number of the process follows.
+const OWN_FOLDERS: &str = "cairn-enemies-";
+
+/// What runs that are gone have left behind in a folder because they were killed.
+fn left_behind(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let of_the_dead = entries.filter(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let owner = name.strip_prefix(OWN_FOLDERS).filter(|pid| pid.parse::<u32>().is_ok());
+        owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists())
+    });
+    of_the_dead.map(|entry| entry.path()).collect()
+}
+
 impl Folder {
     fn make() -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("cairn-enemies-{}", std::process::id()));
+        for path in left_behind(&std::env::temp_dir()) {
+            let _ = std::fs::remove_dir_all(path);
+        }
+        let path = std::env::temp_dir().join(format!("{OWN_FOLDERS}{}", std::process::id()));
         std::fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Folder(path))
     }
@@ -152,6 +183,18 @@ impl Drop for Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_the_dead_have_left_is_left_behind() {
+        let folder = std::env::temp_dir().join(format!("enemies-left-{}", std::process::id()));
+        let (own, dead) =
+            (format!("{OWN_FOLDERS}{}", std::process::id()), format!("{OWN_FOLDERS}4294967295"));
+        for name in [&own, &dead, "cairn-enemies-notes", "somebody-else"] {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+        }
+        assert_eq!(left_behind(&folder), [folder.join(dead)]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn every_attack_is_found_by_its_name() {

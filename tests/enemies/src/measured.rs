@@ -31,7 +31,7 @@ pub(crate) struct Left {
     pub(crate) reassembly_bytes: u64,
     /// Bytes that wait for peers.
     pub(crate) queued_bytes: u64,
-    /// Faces on top of those before and of newcomers.
+    /// Faces on top of those before and of a few that are no harm.
     pub(crate) faces: u64,
 }
 
@@ -85,7 +85,7 @@ impl Measured {
             "control": phases(&self.control),
             "newcomers": self.newcomers.iter().map(newcomer).collect::<Vec<_>>(),
             "newcomers_after": self.newcomers_after.iter().map(newcomer).collect::<Vec<_>>(),
-            "status_seconds": self.status.iter().map(|took| took.map(|took| took.as_secs_f64())).collect::<Vec<_>>(),
+            "status_seconds": self.status.iter().map(|took| seconds(*took)).collect::<Vec<_>>(),
             "resident_before_bytes": self.resident_before,
             "resident_peak_bytes": self.resident_peak,
             "budget_told_bytes": self.budget_told,
@@ -94,7 +94,7 @@ impl Measured {
             "ended": self.ended,
             "drops": self.drops,
             "left": self.left.as_ref().map(|left| json!({
-                "gone_after_seconds": left.gone_after.map(|time| time.as_secs_f64()),
+                "gone_after_seconds": seconds(left.gone_after),
                 "pending": left.pending,
                 "reassembly_bytes": left.reassembly_bytes,
                 "queued_bytes": left.queued_bytes,
@@ -106,7 +106,11 @@ impl Measured {
 }
 
 fn newcomer((way, answered): &Newcomer) -> Value {
-    json!({ "way": format!("{way:?}").to_lowercase(), "seconds": answered.map(|time| time.as_secs_f64()) })
+    json!({ "way": format!("{way:?}").to_lowercase(), "seconds": seconds(*answered) })
+}
+
+fn seconds(time: Option<Duration>) -> Option<f64> {
+    time.map(|time| time.as_secs_f64())
 }
 
 fn phases(phases: &Phases) -> Value {
@@ -122,5 +126,6 @@ fn phases(phases: &Phases) -> Value {
             "round_trip_max_us": micros(1.0),
         })
     };
-    json!({ "quiet": figures(&phases.quiet), "attack": figures(&phases.attack), "after": figures(&phases.after) })
+    let Phases { quiet, attack, after } = phases;
+    json!({ "quiet": figures(quiet), "attack": figures(attack), "after": figures(after) })
 }

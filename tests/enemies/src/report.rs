@@ -122,7 +122,8 @@ pub(crate) fn json(plan: &Plan, seed: u64, entries: &[Entry], not_run: &[String]
     let attacks = entries.iter().map(|entry| {
         let mut value = entry.measured.json();
         let verdicts = entry.judged.iter().map(|judged| {
-            json!({ "demand": judged.demand, "met": judged.met, "found": judged.found, "limit": judged.limit })
+            let Judged { demand, met, found, limit } = judged;
+            json!({ "demand": demand, "met": met, "found": found, "limit": limit })
         });
         value["verdicts"] = verdicts.collect();
         value["met"] = json!(entry.is_met());

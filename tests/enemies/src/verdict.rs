@@ -178,7 +178,8 @@ mod tests {
     use crate::plan::Plan;
 
     fn figures(sent: u64, answered: u64, micros: u64) -> Figures {
-        let mut figures = Figures { sent, ..Figures::default() };
+        let mut figures = Figures::default();
+        figures.sent = sent;
         (0..answered).for_each(|_| figures.answered(Duration::from_micros(micros)));
         figures
     }

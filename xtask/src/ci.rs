@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::{fuzz, interop, licences, memory, process, swarm, table, tidy, tree, worst_cases};
+use crate::{enemies, fuzz, interop, licences, memory, process, swarm, table, tidy, tree, worst_cases};
 
 /// One thing that must pass.
 struct Step {
@@ -51,6 +51,7 @@ const STEPS: &[Step] = &[
         run: |_| worst_cases::run().map(|missing| unless_missing(&missing)),
     },
     Step { name: "interop", only_in_full: true, run: |_| interop::run(&[]).map(passed) },
+    Step { name: "enemies", only_in_full: true, run: |_| attacks() },
     Step { name: "fuzz smoke", only_in_full: true, run: |_| fuzz::run(&["smoke"]).map(passed) },
 ];
 
@@ -202,6 +203,16 @@ fn tests(shop: &Workshop) -> Result<Outcome, String> {
 fn docs(shop: &Workshop) -> Result<Outcome, String> {
     let arguments = ["doc", "--workspace", "--locked", "--no-deps"];
     process::run("cargo", &arguments, &shop.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
+}
+
+/// The short form of the attacks, with demands that hold on a busy machine, too.
+fn attacks() -> Result<Outcome, String> {
+    match enemies::missing() {
+        Some(missing) => {
+            Ok(Outcome::Absent(format!("the attacks need {missing}; nothing stands in for them")))
+        }
+        None => enemies::run(&["--short"]).map(passed),
+    }
 }
 
 /// Compiles the engine for a target that has no clock, no sockets, no files and no threads: the proof that it

@@ -6,6 +6,7 @@
 
 mod bench;
 mod ci;
+mod enemies;
 mod fuzz;
 mod interop;
 mod licences;
@@ -35,6 +36,8 @@ Usage: cargo xtask <command>
   fuzz run TARGET FILE            one input again, as after a crash
   swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
   interop [--write] [WORD...]     other people's software against ours; --write makes docs/interop.md of it
+  enemies [--short] [--list] [--attack NAME]... [--json FILE] [--seed N]
+                                  attacks on a running node, and what honest traffic loses by them (as root)
   memory                          the unsafe code under valgrind and Miri
   worst-cases                     what the worst packets cost the engine, counted by valgrind
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["licences"] => licences::run(),
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        ["enemies", rest @ ..] => enemies::run(rest),
         ["interop", rest @ ..] => interop::run(rest),
         ["memory"] => {
             memory::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))

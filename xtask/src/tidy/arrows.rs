@@ -26,6 +26,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Crates outside `crates/`, by their folders. Who attacks a node knows it from outside only, as strangers do.
+const OUTSIDE: &[(&str, &[&str])] = &[("tests/enemies", &["packet", "management", "client"])];
+
 /// Crates that every crate may use in its tests, and none elsewhere.
 const ONLY_IN_TESTS: &[&str] = &["testkit"];
 
@@ -39,13 +42,24 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             violations.push(Violation::new(RULE, &path, 0, message));
             continue;
         };
-        for dependency in manifest::dependencies(text) {
-            let Some(used) = dependency.package.strip_prefix("cairn-") else { continue };
-            let fine = allowed.contains(&used) || dependency.only_in_tests && ONLY_IN_TESTS.contains(&used);
-            if !fine {
-                let message = format!("`{name}` may not use `{used}`; it may use {}", list(allowed));
-                violations.push(Violation::new(RULE, &path, dependency.line, message));
-            }
+        violations.extend(check_manifest(name, &path, text, allowed));
+    }
+    for (folder, allowed) in OUTSIDE {
+        let path = format!("{folder}/Cargo.toml");
+        let text = tree.get(&path).unwrap_or_default();
+        violations.extend(check_manifest(folder, &path, text, allowed));
+    }
+    violations
+}
+
+fn check_manifest(name: &str, path: &str, text: &str, allowed: &[&str]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for dependency in manifest::dependencies(text) {
+        let Some(used) = dependency.package.strip_prefix("cairn-") else { continue };
+        let fine = allowed.contains(&used) || dependency.only_in_tests && ONLY_IN_TESTS.contains(&used);
+        if !fine {
+            let message = format!("`{name}` may not use `{used}`; it may use {}", list(allowed));
+            violations.push(Violation::new(RULE, path, dependency.line, message));
         }
     }
     violations
@@ -92,6 +106,14 @@ mod tests {
         let found =
             messages(&[("crates/link/Cargo.toml", "[dependencies]\ncairn-testkit.workspace = true\n")]);
         assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn who_attacks_a_node_does_not_look_inside_it() {
+        let found =
+            messages(&[("tests/enemies/Cargo.toml", "[dependencies]\ncairn-node.workspace = true\n")]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("`tests/enemies` may not use `node`"), "{}", found[0]);
     }
 
     #[test]

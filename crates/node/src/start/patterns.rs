@@ -183,6 +183,7 @@ mod tests {
             is_up: true,
             is_loopback: false,
             can_multicast: true,
+            mtu_bytes: 1500,
             mac: "02:00:00:00:00:01".parse().ok(),
             v4: vec!["192.0.2.77".parse().unwrap()],
             v6: vec!["2001:db8::7".parse().unwrap()],

@@ -1,0 +1,116 @@
+//! Names of thousands of components.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use packet::ndn::tlv;
+use packet::ndn::types;
+use packet::{Component, Name};
+
+use super::arms::Ports;
+use super::{Attack, Field};
+use crate::honest::SILENT;
+use crate::pace::Spent;
+use crate::wire::{Template, name, wrong};
+
+const PENDING_COMPONENTS: usize = 70;
+const DATA_COMPONENTS: usize = 4300;
+
+/// A prefix of more than 64 components is pending, and Data with thousands of components come that nobody
+/// asked for.
+#[derive(Default)]
+pub(super) struct DeepNames {
+    ports: Ports,
+    interest: Option<Template>,
+    data: Vec<Vec<u8>>,
+    asked: Option<Instant>,
+}
+
+impl Attack for DeepNames {
+    fn name(&self) -> &'static str {
+        "deep-names"
+    }
+
+    fn about(&self) -> &'static str {
+        "a prefix of 70 components pending, then unsolicited Data of 4,300 components"
+    }
+
+    fn begin(&mut self, field: &mut Field) -> io::Result<()> {
+        self.ports = Ports::open(1, field.node)?;
+        let asked = deep(&name(SILENT)?, PENDING_COMPONENTS)?;
+        let lifetime = packet::time::Duration::from_secs(60);
+        self.interest = Some(Template::interest_for(asked.clone(), |interest| {
+            interest.can_be_prefix(true).lifetime(lifetime)
+        })?);
+        // Below what is asked for but for the last component, and below nothing at all.
+        let apart = asked.prefix(PENDING_COMPONENTS - 1).with(Component::generic(b"z")).map_err(wrong)?;
+        self.data = vec![raw_data(&apart), raw_data(&name("/nobody")?)];
+        Ok(())
+    }
+
+    fn strike(&mut self, field: &mut Field, room: usize) -> io::Result<Spent> {
+        if self.asked.is_none_or(|asked| asked.elapsed() > Duration::from_millis(500)) {
+            self.asked = Some(Instant::now());
+            let interest = self.interest.iter().map(|interest| interest.fresh(0, &mut field.random));
+            return Ok(self.ports.volley(&interest.collect::<Vec<_>>()));
+        }
+        let data: Vec<Vec<u8>> = self.data.iter().take((room / 6).max(1)).cloned().collect();
+        Ok(self.ports.volley(&data))
+    }
+}
+
+/// The name with components of one letter up to so many.
+fn deep(start: &Name, components: usize) -> io::Result<Name> {
+    let more = vec![Component::generic(b"a"); components - start.components().count()];
+    Name::from_components(start.components().chain(more)).map_err(wrong)
+}
+
+/// A Data whose name is `start` and then empty components, as many as fit.
+fn raw_data(start: &Name) -> Vec<u8> {
+    let mut components = start.canonical().to_vec();
+    for _ in start.components().count()..DATA_COMPONENTS {
+        Component::generic(b"").append_to(&mut components);
+    }
+    let mut value = Vec::new();
+    tlv::write_element(&mut value, types::NAME, &components);
+    let mut info = Vec::new();
+    tlv::write_element(&mut info, types::SIGNATURE_TYPE, &[0]);
+    tlv::write_element(&mut value, types::SIGNATURE_INFO, &info);
+    tlv::write_element(&mut value, types::SIGNATURE_VALUE, &[0; 32]);
+    let mut data = Vec::new();
+    tlv::write_element(&mut data, types::DATA, &value);
+    data
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::{Buffer, Data};
+
+    use super::*;
+
+    #[test]
+    fn the_deep_data_does_not_answer_the_deep_interest() {
+        let mut field = Field {
+            node: ([127, 0, 0, 1], 9).into(),
+            web: ([127, 0, 0, 1], 9).into(),
+            honest: Default::default(),
+            descriptors: 1,
+            random: packet::random::Random::from_seed(1),
+        };
+        let mut attack = DeepNames::default();
+        attack.begin(&mut field).unwrap();
+        let interest = Buffer::from(attack.interest.unwrap().stamp(0, 1));
+        let interest = packet::Interest::decode_ndn(interest).unwrap();
+        assert_eq!(interest.component_count(), PENDING_COMPONENTS);
+        for data in attack.data {
+            assert!(!interest.matches(&Data::decode_ndn(Buffer::from(data)).unwrap()));
+        }
+    }
+
+    #[test]
+    fn the_deep_data_is_good_and_as_deep_as_a_packet_can_be() {
+        let data = Data::decode_ndn(Buffer::from(raw_data(&name("/a").unwrap()))).unwrap();
+        assert_eq!(data.component_count(), DATA_COMPONENTS);
+        assert!(data.wire().len() <= 8800);
+    }
+}

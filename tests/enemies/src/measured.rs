@@ -1,0 +1,131 @@
+//! What was seen of one attack.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::figures::Figures;
+use crate::honest::Way;
+use crate::pace::Spent;
+
+/// One honest pair in all phases.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Phases {
+    pub(crate) quiet: Figures,
+    pub(crate) attack: Figures,
+    pub(crate) after: Figures,
+}
+
+/// A newcomer: how he came, and after what time he had an answer, if he had one.
+pub(crate) type Newcomer = (Way, Option<Duration>);
+
+/// What is left of an attacker who has gone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Left {
+    /// When nothing pending, incomplete or waiting was left, since he went; `None` if there was in the end.
+    pub(crate) gone_after: Option<Duration>,
+    /// Interests pending at the end, on top of those before.
+    pub(crate) pending: u64,
+    /// Bytes of incomplete packets.
+    pub(crate) reassembly_bytes: u64,
+    /// Bytes that wait for peers.
+    pub(crate) queued_bytes: u64,
+    /// Faces on top of those before and of a few that are no harm.
+    pub(crate) faces: u64,
+}
+
+/// Everything seen of one attack.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) attack: &'static str,
+    pub(crate) about: &'static str,
+    /// What the attacker sent, and for how long.
+    pub(crate) sent: Spent,
+    pub(crate) seconds: f64,
+    pub(crate) local: Phases,
+    pub(crate) remote: Phases,
+    /// An echo beside a socket that only drops.
+    pub(crate) control: Phases,
+    pub(crate) newcomers: Vec<Newcomer>,
+    pub(crate) newcomers_after: Vec<Newcomer>,
+    /// How long `cairn status` took each time; `None` where it failed.
+    pub(crate) status: Vec<Option<Duration>>,
+    pub(crate) resident_before: u64,
+    pub(crate) resident_peak: u64,
+    /// The budget that the node tells.
+    pub(crate) budget_told: Option<u64>,
+    /// The memory of the small machine, on which the node may not have more whatever it tells.
+    pub(crate) cage_bytes: Option<u64>,
+    /// Time that the node ran, for each second of the attack.
+    pub(crate) cpu_share: f64,
+    /// Time that its threads could have run and waited for a processor, likewise. Much of it means that
+    /// others were at work on the machine, and that no time measured here says anything.
+    pub(crate) waited_share: f64,
+    /// How the node ended, if it did.
+    pub(crate) ended: Option<String>,
+    /// Which limits acted: what was dropped between the phases before and after, by layer and reason.
+    pub(crate) drops: BTreeMap<String, u64>,
+    pub(crate) left: Option<Left>,
+    /// What kept the suite from measuring.
+    pub(crate) trouble: Vec<String>,
+}
+
+impl Measured {
+    /// Everything as numbers, for programs.
+    pub(crate) fn json(&self) -> Value {
+        let bytes_per_second = self.sent.bytes as f64 / self.seconds.max(1e-9);
+        json!({
+            "attack": self.attack,
+            "about": self.about,
+            "packets_per_second": self.sent.packets as f64 / self.seconds.max(1e-9),
+            "bits_per_second": bytes_per_second * 8.0,
+            "local": phases(&self.local),
+            "remote": phases(&self.remote),
+            "control": phases(&self.control),
+            "newcomers": self.newcomers.iter().map(newcomer).collect::<Vec<_>>(),
+            "newcomers_after": self.newcomers_after.iter().map(newcomer).collect::<Vec<_>>(),
+            "status_seconds": self.status.iter().map(|took| seconds(*took)).collect::<Vec<_>>(),
+            "resident_before_bytes": self.resident_before,
+            "resident_peak_bytes": self.resident_peak,
+            "budget_told_bytes": self.budget_told,
+            "cpu_share": self.cpu_share,
+            "waited_share": self.waited_share,
+            "ended": self.ended,
+            "drops": self.drops,
+            "left": self.left.as_ref().map(|left| json!({
+                "gone_after_seconds": seconds(left.gone_after),
+                "pending": left.pending,
+                "reassembly_bytes": left.reassembly_bytes,
+                "queued_bytes": left.queued_bytes,
+                "faces": left.faces,
+            })),
+            "trouble": self.trouble,
+        })
+    }
+}
+
+fn newcomer((way, answered): &Newcomer) -> Value {
+    json!({ "way": format!("{way:?}").to_lowercase(), "seconds": seconds(*answered) })
+}
+
+fn seconds(time: Option<Duration>) -> Option<f64> {
+    time.map(|time| time.as_secs_f64())
+}
+
+fn phases(phases: &Phases) -> Value {
+    let figures = |figures: &Figures| {
+        let micros = |share| figures.quantile(share).map(|time| time.as_secs_f64() * 1e6);
+        json!({
+            "sent": figures.sent,
+            "lost": figures.lost(),
+            "nacked": figures.nacked,
+            "forged": figures.forged,
+            "round_trip_p50_us": micros(0.5),
+            "round_trip_p99_us": micros(0.99),
+            "round_trip_max_us": micros(1.0),
+        })
+    };
+    let Phases { quiet, attack, after } = phases;
+    json!({ "quiet": figures(quiet), "attack": figures(attack), "after": figures(after) })
+}

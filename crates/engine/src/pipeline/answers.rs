@@ -42,7 +42,7 @@ pub(super) struct Found {
 /// Pending Interests for shorter names that are looked at for one Data.
 const MAX_EXAMINED: u32 = 1024;
 /// Bytes of selectors after which no more of them are read for one Data, in CCNx.
-const MAX_SELECTOR_BYTES: usize = 8192;
+const MAX_SELECTOR_BYTES: usize = 4096;
 
 /// A Data that is compared with Interests.
 struct Candidate<'a> {
@@ -108,31 +108,30 @@ impl Engine {
     #[inline(never)]
     fn look_further(&self, from: FaceId, data: &Data, name: DataName<'_>, found: &mut Found) {
         let mut candidate = Candidate { data, from, digest: OnceCell::new(), selector_bytes: 0, examined: 0 };
-        let (own, dialect) = (data.name(), data.dialect());
+        let (own, length, dialect) = (data.name(), data.component_count(), data.dialect());
         if dialect == Dialect::Ccnx {
             let ids = self.index.candidates(name.hash).filter_map(|id| match EntryId::from_raw(id) {
                 EntryId::Pending(id) if name.asked != Some(id) => Some(id),
                 _ => None,
             });
-            self.examine(ids, name.hash, own, &mut candidate, found);
+            self.examine(ids, (name.hash, length), own, &mut candidate, found);
         }
-        let length = data.component_count();
         let prefixes = self.pending.others.prefixes_of(&self.hasher, dialect, (own, length), name.hashes);
         // Whoever asks for the most is looked at first.
         for &(length, hash) in prefixes.iter().rev() {
             let ids = self.pending.others.accepting_longer(hash).map(PendingId);
-            self.examine(ids, hash, own.prefix(length), &mut candidate, found);
+            self.examine(ids, (hash, length), own, &mut candidate, found);
         }
         if self.pending.others.wants_digest(name.hash) {
             self.examine_by_digest(&mut candidate, found);
         }
     }
 
-    /// Adds those of `ids` that are for `name`, and that the Data answers.
+    /// Adds those of `ids` that are for the prefix of `name` with this hash and of this length, and that the Data answers.
     fn examine(
         &self,
         ids: impl Iterator<Item = PendingId>,
-        hash: NameHash,
+        (hash, length): (NameHash, usize),
         name: NameRef<'_>,
         candidate: &mut Candidate<'_>,
         found: &mut Found,
@@ -146,7 +145,8 @@ impl Engine {
             let Some(entry) = self.pending.get(id) else { continue };
             let fits = entry.hash() == hash
                 && entry.interest.dialect() == candidate.data.dialect()
-                && entry.name() == name;
+                && entry.interest.component_count() == length
+                && entry.name().is_prefix_of(name);
             if !fits {
                 continue;
             }
@@ -183,7 +183,7 @@ impl Engine {
             EntryId::Pending(id) => Some(id),
             EntryId::Cached(_) => None,
         });
-        self.examine(ids, hash, full.as_ref(), candidate, found);
+        self.examine(ids, (hash, data.component_count() + 1), full.as_ref(), candidate, found);
     }
 
     /// Whether Data from `from` may answer a pending Interest.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
-use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId};
+use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, is_variant};
 
 /// Of those who wait for a variant so many are looked at.
 const WAITING_SEEN: usize = 4;
@@ -62,7 +62,7 @@ impl Engine {
         hash: NameHash,
     ) -> bool {
         // There are four of these at most, and nobody may keep them out.
-        if interest.distinguishing_bytes().is_empty() {
+        if !is_variant(interest) {
             return true;
         }
         let variants = self.pending.variants(&self.index, hash);

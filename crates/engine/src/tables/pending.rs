@@ -153,6 +153,14 @@ fn cost_of(interest: &Interest) -> u64 {
     interest.wire().footprint_bytes() as u64 + PENDING_OVERHEAD_BYTES
 }
 
+/// Whether an Interest is one of those variants of its name whose number is limited.
+pub(crate) fn is_variant(interest: &Interest) -> bool {
+    match interest.dialect() {
+        Dialect::Ndn => interest.has_forwarding_hint(),
+        Dialect::Ccnx => !interest.distinguishing_bytes().is_empty(),
+    }
+}
+
 const PENDING_OVERHEAD_BYTES: u64 = 280;
 
 /// Entries that one Data satisfies.
@@ -314,14 +322,14 @@ impl PendingTable {
     /// The entries under the name with this hash whose number is limited.
     #[cold]
     pub(crate) fn variants(&self, index: &HashIndex, hash: NameHash) -> Variants {
-        let is_variant = |id: u32| match EntryId::from_raw(id) {
+        let variant = |id: u32| match EntryId::from_raw(id) {
             EntryId::Pending(id) => self
                 .get(id)
-                .is_some_and(|entry| entry.hash == hash && !entry.interest.distinguishing_bytes().is_empty())
+                .is_some_and(|entry| entry.hash == hash && is_variant(&entry.interest))
                 .then_some(id),
             EntryId::Cached(_) => None,
         };
-        index.candidates(hash).filter_map(is_variant).collect()
+        index.candidates(hash).filter_map(variant).collect()
     }
 
     /// Removes an entry.

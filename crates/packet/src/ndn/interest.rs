@@ -332,13 +332,21 @@ fn bad_len(element: Element<'_>, field: &'static str) -> DecodeError {
     DecodeError::new(field, element.start, Rule::BadLength(element.value.len()))
 }
 
+/// Most components that all delegations of a ForwardingHint may have together, each counted as one more than it has.
+const MAX_HINT_COMPONENTS: usize = 256;
+
 fn check_forwarding_hint(reader: &Reader<'_>, element: Element<'_>) -> Result<(), DecodeError> {
     let mut inside = reader.inside(element, "ForwardingHint");
-    let mut names = 0;
+    let (mut names, mut found) = (0, 0);
     while let Some(inner) = inside.element()? {
         if inner.kind == types::NAME {
-            decode_name(&inside, inner)?;
             names += 1;
+            // A name without components is work, too.
+            found += 1 + usize::from(decode_name(&inside, inner)?.component_count);
+            if found > MAX_HINT_COMPONENTS {
+                let rule = Rule::TooManyComponents { found, limit: MAX_HINT_COMPONENTS };
+                return Err(DecodeError::new("ForwardingHint", element.start, rule));
+            }
         } else {
             tlv::skip_unexpected(inner, false, "ForwardingHint")?;
         }

@@ -7,6 +7,9 @@ pub(crate) mod eviction;
 mod memory;
 mod prefix_tree;
 
+use std::cell::Cell;
+use std::sync::OnceLock;
+
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
 
@@ -40,7 +43,7 @@ pub struct ContentStoreConfig {
 
 impl ContentStoreConfig {
     /// What a kept packet costs beside its own bytes: its entry, its places in index and eviction policy.
-    pub const OVERHEAD_BYTES: u64 = 180;
+    pub const OVERHEAD_BYTES: u64 = 196;
 }
 
 impl Default for ContentStoreConfig {
@@ -100,6 +103,15 @@ pub(crate) struct Cached {
     pub(crate) fresh_until: Instant,
     link: Link,
     paid_by: PaidBy,
+    /// Computed when somebody first asks for a digest.
+    digest: OnceLock<Box<[u8; 32]>>,
+}
+
+impl Cached {
+    /// The digest of the packet, which costs a pass over it the first time.
+    fn digest(&self) -> [u8; 32] {
+        **self.digest.get_or_init(|| Box::new(self.data.implicit_digest()))
+    }
 }
 
 /// Entries that are likely to leave for a batch.
@@ -246,7 +258,14 @@ impl ContentStore {
     fn keep(&mut self, index: &mut HashIndex, data: Data, hash: NameHash, fresh_until: Instant) {
         let (paid_by, bytes) = self.shared.pay(data.wire());
         self.bytes += bytes + ContentStoreConfig::OVERHEAD_BYTES;
-        let id = self.entries.insert(Cached { data, hash, fresh_until, link: Link::default(), paid_by });
+        let id = self.entries.insert(Cached {
+            data,
+            hash,
+            fresh_until,
+            link: Link::default(),
+            paid_by,
+            digest: OnceLock::new(),
+        });
         index.insert(hash, EntryId::Cached(CachedId(id)).raw());
         self.eviction.insert(id, hash.0);
         self.tree.add_later(&mut self.entries, id);
@@ -379,8 +398,21 @@ impl ContentStore {
                 return exact;
             }
         }
-        let accepts =
-            |id: CachedId, entry: &Cached| (is_fresh(entry) && interest.matches(&entry.data)).then_some(id);
+        // Long lists of what is excluded are gone through for a few candidates only.
+        let selectors_left = Cell::new(MAX_SELECTOR_BYTES);
+        let may_select = || {
+            let left = selectors_left.get();
+            let bytes =
+                if interest.dialect() == Dialect::Ccnx { interest.distinguishing_bytes().len() } else { 0 };
+            selectors_left.set(left.saturating_sub(bytes));
+            left > 0
+        };
+        let accepts = |id: CachedId, entry: &Cached| {
+            let fits = is_fresh(entry)
+                && may_select()
+                && interest.matches_with_digest(&entry.data, || entry.digest());
+            fits.then_some(id)
+        };
         if interest.implicit_digest().is_some()
             && let Some(found) = self
                 .find_by_digest(index, interest, hashes, hasher)
@@ -399,7 +431,7 @@ impl ContentStore {
             self.tree.search(&mut self.entries, hasher, interest, hashes, order, exact, |id, entry| {
                 accepts(CachedId(id), entry).is_some()
             });
-        self.counters.searches_cut_short += u64::from(search.cut_short);
+        self.counters.searches_cut_short += u64::from(search.cut_short || selectors_left.get() == 0);
         search.found.map(CachedId)
     }
 
@@ -521,6 +553,8 @@ fn cost_of(data: &Data) -> u64 {
     own as u64 + ContentStoreConfig::OVERHEAD_BYTES
 }
 
+/// Bytes of selectors that one search reads, all candidates together.
+const MAX_SELECTOR_BYTES: usize = 16_384;
 /// Packets share pieces of memory only if the store holds as many.
 const MIN_SHARED_PIECES: u64 = 16;
 /// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being filled.

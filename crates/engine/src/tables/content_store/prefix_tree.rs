@@ -15,9 +15,9 @@ use crate::tables::chunked::Slab;
 use crate::tables::hash_index::HashIndex;
 
 /// Entries and prefixes that one search looks at.
-pub(super) const MAX_EXAMINED: usize = 1024;
+pub(super) const MAX_EXAMINED: usize = 128;
 /// Entries hung on the tree by one search.
-pub(super) const MAX_HUNG: usize = 1024;
+pub(super) const MAX_HUNG: usize = 64;
 
 const NONE: u32 = u32::MAX;
 
@@ -267,7 +267,7 @@ enum Target {
 impl<'a, F: Fn(u32, &Cached) -> bool> Walk<'a, F> {
     /// The wanted entry below `node`, or the one of just its name, `exact`.
     fn below(&mut self, node: Option<u32>, exact: Option<u32>, order: Order) -> Option<u32> {
-        let digest = exact.and_then(|exact| Some(self.entries.get(exact)?.data.implicit_digest()));
+        let digest = exact.and_then(|exact| Some(self.entries.get(exact)?.digest()));
         let mut children: Vec<Child<'_>> = node.map(|node| self.children(node)).unwrap_or_default();
         if let (Some(exact), Some(digest)) = (exact, &digest) {
             // Its full name has one component more, the digest.

@@ -16,6 +16,10 @@ pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
 
+/// Entries that were asked for and that one eviction passes over at most: if all were, looking for the first that was not would take as
+/// long as there are entries.
+const MAX_SPARED: u32 = 256;
+
 /// Decides who leaves. Numbers are small and may be reused after their entry has left.
 pub trait Eviction: fmt::Debug + Send {
     /// Entry `id` has come. `key` identifies what it holds across its comings and goings.

@@ -1,8 +1,8 @@
 //! Three first-in-first-out queues: a small one that everything enters, a main one for what proved useful there, and a
 //! ghost that remembers what left the small one lately, without its content.
 
-use super::Eviction;
 use super::queue::{Nodes, Queue};
+use super::{Eviction, MAX_SPARED};
 use crate::processor::prefetch;
 
 /// The small queue is a tenth of all entries, as in the paper.
@@ -50,11 +50,12 @@ impl Eviction for S3Fifo {
 
     #[inline]
     fn evict(&mut self) -> Option<u32> {
-        loop {
+        for spared in 0.. {
+            let may_spare = spared < MAX_SPARED;
             let small_is_due = self.small.len() * SMALL_SHARE >= self.len() || self.main.len() == 0;
             if small_is_due && let Some((oldest, key, mark)) = self.small.pop(&mut self.nodes) {
                 // Asked for more than once since it came: it has earned its place.
-                if mark > 1 {
+                if mark > 1 && may_spare {
                     self.main.push(&mut self.nodes, oldest, key, 0);
                 } else {
                     self.ghost.insert(key, self.main.len().max(self.small.len()));
@@ -62,11 +63,12 @@ impl Eviction for S3Fifo {
                 }
             } else {
                 match self.main.pop(&mut self.nodes)? {
-                    (oldest, _, 0) => return Some(oldest),
+                    (oldest, _, mark) if mark == 0 || !may_spare => return Some(oldest),
                     (oldest, key, mark) => self.main.push(&mut self.nodes, oldest, key, mark - 1),
                 }
             }
         }
+        None
     }
 
     fn len(&self) -> usize {

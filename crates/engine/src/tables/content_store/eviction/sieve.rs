@@ -1,8 +1,8 @@
 //! A hand walks from the oldest entry to the newest, spares what was asked for since it last came by, and takes the first that
 //! was not. Being asked for only sets a mark: nothing moves.
 
-use super::Eviction;
 use super::list::{List, NONE, Nodes};
+use super::{Eviction, MAX_SPARED};
 
 /// One list in order of arrival, and the hand.
 #[derive(Debug)]
@@ -45,8 +45,11 @@ impl Eviction for Sieve {
             NONE => self.list.oldest()?,
             hand => hand,
         };
-        // Ends after one round at most, for the walk clears every mark it passes.
-        while self.nodes.mark(candidate) != 0 {
+        // The walk clears every mark it passes; who is passed when it has gone far enough leaves all the same.
+        for _ in 0..MAX_SPARED {
+            if self.nodes.mark(candidate) == 0 {
+                break;
+            }
             self.nodes.set_mark(candidate, 0);
             candidate = match self.nodes.newer(candidate) {
                 NONE => self.list.oldest,

@@ -261,7 +261,7 @@ impl Battlefield<'_> {
         let now = asker.ask().ok().and_then(|status| status.told).unwrap_or_default();
         measured.drops = drops(&before, &now);
         if let Some(limit) = plan.demands.gone {
-            measured.left = Some(self.left(&asker, &before, left_at, limit)?);
+            measured.left = self.left(&asker, &before, left_at, limit)?;
         }
         Ok(())
     }
@@ -309,12 +309,20 @@ impl Battlefield<'_> {
         both.into_iter().map(come).collect()
     }
 
-    /// Looks until nothing of the attacker is left, at most a little longer than that may take.
-    fn left(&self, asker: &Asker, before: &Value, left_at: Instant, limit: Duration) -> Result<Left, String> {
+    /// Looks until nothing of the attacker is left, at most a little longer than that may take; `None` if the node
+    /// never told.
+    fn left(
+        &self,
+        asker: &Asker,
+        before: &Value,
+        left_at: Instant,
+        limit: Duration,
+    ) -> Result<Option<Left>, String> {
         let number = |status: &Value, path: &str| status.pointer(path).and_then(Value::as_u64);
-        let mut left = Left { pending: u64::MAX, faces: u64::MAX, ..Left::default() };
+        let (mut left, mut seen) = (Left::default(), false);
         loop {
             if let Some(now) = asker.ask().ok().and_then(|status| status.told) {
+                seen = true;
                 let of = |path| number(&now, path).unwrap_or(u64::MAX);
                 let over = |path, margin| of(path).saturating_sub(number(before, path).unwrap_or(0) + margin);
                 left.pending = over("/pit_entries", HONEST_PENDING);
@@ -326,11 +334,11 @@ impl Battlefield<'_> {
                     left.gone_after = Some(left_at.elapsed());
                 }
                 if nothing && left.faces == 0 {
-                    return Ok(left);
+                    return Ok(Some(left));
                 }
             }
             if left_at.elapsed() > limit + Duration::from_secs(1) {
-                return Ok(left);
+                return Ok(seen.then_some(left));
             }
             self.stop.wait(Duration::from_secs(1))?;
         }

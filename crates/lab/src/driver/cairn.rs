@@ -8,7 +8,7 @@ use ::management::{Command, ControlParameters};
 use super::{Driver, DriverError, Launch, Setup, version_of};
 use crate::agent::management::Manager;
 use crate::backend::netns::wiring::Interface;
-use crate::experiment::plan::{LinkKind, LinkPlan};
+use crate::experiment::plan::{LinkKind, LinkPlan, NodePlan};
 
 /// Starts `cairn node run`.
 #[derive(Debug)]
@@ -49,6 +49,30 @@ fn memory_bytes(nodes: usize) -> u64 {
     ((kibibytes << 10) / 2 / nodes.max(1) as u64).clamp(32 << 20, 2 << 30)
 }
 
+/// Writes what a forwarder among so many may take for itself and for its content store.
+fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
+    let forwarder = &node.forwarder;
+    let settings = forwarder.settings.as_deref().unwrap_or_default();
+    // The machine's memory is for all nodes of the experiment; what changes results must not depend on the machine.
+    if !settings.contains("[node]") {
+        let limit = node.memory_bytes.map_or(u64::MAX, |limit| limit / 2);
+        let share = memory_bytes(nodes).min(limit);
+        let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
+    }
+    if !settings.contains("[content_store]") {
+        let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
+    }
+    if let Some(entries) = forwarder.content_store {
+        if settings.contains("[content_store]") {
+            text.push_str("[content_store]\n");
+        }
+        let _ = match entries {
+            0 => writeln!(text, "admit = false\nserve = false"),
+            _ => writeln!(text, "max_entries = {entries}"),
+        };
+    }
+}
+
 fn configuration(setup: &Setup<'_>) -> String {
     let plan = setup.plan;
     let socket = setup.socket.display();
@@ -67,24 +91,7 @@ fn configuration(setup: &Setup<'_>) -> String {
     }
     if let Some(node) = plan.nodes.get(setup.node) {
         let forwarder = &node.forwarder;
-        let settings = forwarder.settings.as_deref().unwrap_or_default();
-        // The machine's memory is for all nodes of the experiment; what changes results must not depend on the machine.
-        if !settings.contains("[node]") {
-            let share = memory_bytes(plan.nodes.len());
-            let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
-        }
-        if !settings.contains("[content_store]") {
-            let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
-        }
-        if let Some(entries) = forwarder.content_store {
-            if settings.contains("[content_store]") {
-                text.push_str("[content_store]\n");
-            }
-            let _ = match entries {
-                0 => writeln!(text, "admit = false\nserve = false"),
-                _ => writeln!(text, "max_entries = {entries}"),
-            };
-        }
+        write_memory(&mut text, node, plan.nodes.len());
         text.push_str("[tables]\n");
         if let Some(limit) = forwarder.pending_limit {
             let _ = writeln!(text, "max_pending = {limit}");

@@ -1,6 +1,6 @@
 //! From the sockets to the engine.
 
-use engine::FaceId;
+use engine::{FaceId, FaceScope};
 use link::Direction;
 use rustix::event::epoll;
 
@@ -22,6 +22,13 @@ const READS_PER_TURN: usize = 4;
 /// Bytes read at once from a socket for datagrams, about: few enough that they are still in the second-level cache when
 /// they leave.
 const BYTES_AT_ONCE: usize = 128 << 10;
+/// Bytes read at once from an application that sends Interests are one in so many parts of what may wait for it: one of 35 bytes
+/// may bring more than 8,000, and half of the room is for what was asked before.
+const WISHES_PART: usize = 512;
+/// Whoever sends frames of this size, on average, sends Data.
+const LARGE_FRAME_BYTES: usize = 512;
+/// … but no fewer than these.
+const LEAST_READ_BYTES: usize = 4 << 10;
 /// Frames received from one interface in one turn.
 const FRAMES_PER_TURN: usize = 256;
 
@@ -225,8 +232,13 @@ impl DataPlane {
         let Some(face) = self.faces.get_mut(&id) else { return false };
         let Transport::Stream(port) = &mut face.transport else { return false };
         let Some(stream) = &mut port.stream else { return false };
+        // An application is asked for its wishes a few at a time, so that it can be held before too much waits for it.
+        let is_held_back =
+            face.scope == FaceScope::Local && port.target.is_none() && !stream.brings_large_frames;
+        let share = (self.settings.send_queue_bytes / WISHES_PART).max(LEAST_READ_BYTES);
+        let most = if is_held_back { share } else { usize::MAX };
         let mut scratch = std::mem::take(&mut self.scratch);
-        let outcome = stream.read(&mut scratch);
+        let outcome = stream.read(&mut scratch, most);
         match outcome {
             ReadOutcome::Nothing => {}
             ReadOutcome::Closed => self.handle_stream_end(id, "closed by the peer"),
@@ -248,7 +260,7 @@ impl DataPlane {
 
     /// Takes the frames out of what was read, and keeps the rest.
     fn split_stream(&mut self, id: FaceId, mut bytes: &[u8]) {
-        let mut ended_a_frame = false;
+        let (length, mut frames) = (bytes.len(), 0);
         loop {
             let Some(face) = self.faces.get_mut(&id) else { return };
             match face.codec.framing(bytes) {
@@ -264,14 +276,17 @@ impl DataPlane {
                         &mut self.delayed,
                     );
                     bytes = rest;
-                    ended_a_frame = true;
+                    frames += 1;
                 }
                 Framing::Incomplete => {
                     let Transport::Stream(port) = &mut face.transport else { return };
                     let Some(stream) = &mut port.stream else { return };
                     stream.keep(bytes);
+                    if frames > 0 {
+                        stream.brings_large_frames = (length - bytes.len()) / frames >= LARGE_FRAME_BYTES;
+                    }
                     // A byte now and then is no progress: only the end of a frame is.
-                    let since = port.incomplete_since.filter(|_| !ended_a_frame).unwrap_or(self.now);
+                    let since = port.incomplete_since.filter(|_| frames == 0).unwrap_or(self.now);
                     port.incomplete_since = stream.is_inside_frame().then_some(since);
                     return;
                 }

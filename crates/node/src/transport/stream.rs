@@ -59,6 +59,8 @@ pub(crate) struct Stream {
     /// The beginning of a frame whose end has not come yet.
     partial: Vec<u8>,
     queue: Queue,
+    /// Whether what was read last was large on average: Data rather than Interests.
+    pub(crate) brings_large_frames: bool,
     /// Whether the system has been asked to say when more can be written.
     pub(crate) waits_for_room: bool,
     /// Since when the peer is not read from, or something last left for it meanwhile.
@@ -90,10 +92,8 @@ const SLICES: usize = 128;
 const BYTES_PER_TURN: usize = 1 << 20;
 /// Bytes between two looks at how much the system holds.
 const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
-/// Bytes read at once from a peer for which something waits.
-const BYTES_WHILE_QUEUED: usize = 16 << 10;
 /// How long a peer is not read from while nothing leaves for it: perhaps it writes and does not read before that is done.
-const HOLD_PATIENCE: Duration = Duration::from_millis(200);
+const HOLD_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Stream {
     pub(crate) fn new(socket: Socket) -> Self {
@@ -101,6 +101,7 @@ impl Stream {
             socket,
             partial: Vec::new(),
             queue: Queue::default(),
+            brings_large_frames: false,
             waits_for_room: false,
             held_since: None,
             is_given_up: false,
@@ -109,12 +110,11 @@ impl Stream {
         }
     }
 
-    /// Reads behind what was left over, into `scratch`.
-    pub(crate) fn read(&mut self, scratch: &mut [u8]) -> ReadOutcome {
+    /// Reads up to `most` bytes behind what was left over, into `scratch`.
+    pub(crate) fn read(&mut self, scratch: &mut [u8], most: usize) -> ReadOutcome {
         let kept = self.partial.len();
         let Some((head, room)) = scratch.split_at_mut_checked(kept) else { return ReadOutcome::Closed };
-        // A peer for which something waits is asked for its wishes a few at a time, so that it can be held in between.
-        let most = if self.queue.is_empty() { room.len() } else { room.len().min(BYTES_WHILE_QUEUED) };
+        let most = room.len().min(most);
         let room = room.get_mut(..most).unwrap_or_default();
         head.copy_from_slice(&self.partial);
         match self.socket.read(room) {
@@ -359,7 +359,7 @@ mod tests {
     fn a_peer_that_reads_slowly_is_held_until_it_has_caught_up_and_one_that_does_not_read_is_let_go() {
         let (near, _far) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(near));
-        let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
+        let at = |millis: u64| Instant::from_nanos(millis * 10_000_000);
         let wants_to_read = |stream: &Stream| stream.flags().contains(epoll::EventFlags::IN);
         stream.queue.end_frame(Some(Buffer::from(vec![0; 1000])));
         assert!(!stream.hold(at(0), 0, 2000) && wants_to_read(&stream));

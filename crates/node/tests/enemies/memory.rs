@@ -36,12 +36,14 @@ fn is_alone(test: &str) -> bool {
 
 fn large_first_fragment(sequence: u64) -> Vec<u8> {
     let mut frame = Vec::new();
-    let fragment = [6; 8000];
+    // The beginning of a Data of 8,796 bytes.
+    let mut fragment = vec![6, 253, 0x22, 0x5c, 7, 3, 8, 1, 65];
+    fragment.resize(8000, 0);
     let view = LpPacketView {
         sequence: Some(sequence),
         frag_index: Some(0),
         frag_count: Some(2),
-        fragment: Some(&fragment),
+        fragment: Some(&fragment[..]),
         ..Default::default()
     };
     view.encode(&mut frame);

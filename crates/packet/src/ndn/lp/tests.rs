@@ -99,7 +99,8 @@ fn exactly_the_types_800_to_959_divisible_by_four_may_be_unknown() {
             }
             CACHE_POLICY => &[0xfd, 0x03, 0x35, 1, 1],
             PREFIX_ANNOUNCEMENT => &[0x06, 0],
-            EXPLICIT_RATE => &[1],
+            EXPLICIT_RATE | RECEIVE_CAPACITY => &[1],
+            ECHO_REQUEST | ECHO_REPLY => &[0; 8],
             FRAGMENT => continue,
             _ => &[],
         };
@@ -266,6 +267,13 @@ proptest! {
             non_discovery: values.flags.1,
             prefix_announcement: announcement.as_deref(),
             explicit_rate: values.rate.and_then(ExplicitRate::from_per_1000_s),
+            echo: match values.mark % 3 {
+                0 => None,
+                1 => Some(Echo::Request(values.mark)),
+                _ => Some(Echo::Reply(values.mark)),
+            },
+            receive_capacity: values.mark / 3,
+            padding: values.token.len(),
             fragment: values.fragment.as_deref(),
         };
         prop_assume!(view.header_len() > 0);

@@ -226,3 +226,73 @@ fn strangers_make_the_node_ask_for_nothing_and_delegates_for_so_much_at_a_time()
     assert_eq!((&codes[..8], &codes[8..]), (&[None; 8][..], &[Some(403); 4][..]));
     assert_eq!(std::iter::from_fn(|| question(&mut manager)).count(), 8);
 }
+
+#[test]
+fn a_command_that_came_twice_while_its_key_was_looked_into_is_obeyed_once() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    let command = alice.asks(&mut manager, Reach::Localhost);
+    for _ in 0..2 {
+        assert!(manager.ask(&command).is_none(), "it waits");
+    }
+    let mut answers = vec![serve(&mut manager, &[&alice]).unwrap()];
+    answers.extend(std::iter::from_fn(|| code(manager.next_data().as_ref())));
+    answers.sort_unstable();
+    assert_eq!(answers, [200, 403]);
+    assert_eq!(code(manager.ask(&command).as_ref()), Some(403), "nor later");
+}
+
+#[test]
+fn keys_that_certify_each_other_end_in_a_refusal() {
+    let boss = Person::operator("/lab");
+    let keys = [(); 2].map(|()| PrivateKey::generate(KeyKind::Ed25519).unwrap());
+    let names =
+        ["1", "2"].map(|id| names::key_name(&name("/lab/twin"), Component::generic(id.as_bytes())).unwrap());
+    let certified = |of: usize, by: usize| {
+        let issue = Issue { issuer_id: Component::generic(b"twin"), version: 1, validity: validity() };
+        let signer = Signer::new(keys[by].clone(), names[by].clone());
+        let certificate = issue.certify(&names[of], &keys[of].public_key().unwrap(), &signer).unwrap();
+        Person { signer: Signer::new(keys[of].clone(), certificate.name().to_name()), certificate }
+    };
+    let twins = [certified(0, 1), certified(1, 0)];
+    let mut manager = manager_of(&[(&boss, &["rib"])]);
+    let command = twins[0].asks(&mut manager, Reach::Localhost);
+    assert!(manager.ask(&command).is_none());
+    let mut asked = 0;
+    let mut answer = None;
+    while let Some(question) = question(&mut manager) {
+        asked += 1;
+        assert!(asked < 30, "it goes round and round");
+        let wanted = question.interest.name();
+        let found = twins.iter().find(|twin| wanted.is_prefix_of(twin.certificate.name()));
+        let now = manager.now;
+        match found {
+            Some(twin) => {
+                let data = twin.certificate.data().clone();
+                manager.management.handle_data(now, &mut manager.node, &data);
+            }
+            None => manager.let_time_pass(Duration::from_secs(1)),
+        }
+        answer = answer.or(code(manager.next_data().as_ref()));
+    }
+    assert_eq!(answer, Some(403));
+    assert_eq!(manager.node.next_hops("/a"), []);
+}
+
+#[test]
+fn a_command_of_a_delegate_from_before_the_start_is_not_looked_into() {
+    let boss = Person::operator("/lab");
+    let alice = boss.certifies("/lab/alice");
+    let mut before = manager_of(&[(&boss, &["rib"])]);
+    let old = alice.asks(&mut before, Reach::Localhost);
+    assert!(before.ask(&old).is_none());
+    assert_eq!(serve(&mut before, &[&alice]), Some(200));
+
+    let mut after = manager_of(&[(&boss, &["rib"])]);
+    after.now.unix_millis = before.now.unix_millis + 500;
+    let now = after.now;
+    after.management.start(now, &mut after.node);
+    assert_eq!(code(after.ask(&old).as_ref()), Some(403));
+    assert!(question(&mut after).is_none());
+}

@@ -282,8 +282,8 @@ impl DataPlane {
                     let Transport::Stream(port) = &mut face.transport else { return };
                     let Some(stream) = &mut port.stream else { return };
                     stream.keep(bytes);
-                    if frames > 0 {
-                        stream.brings_large_frames = (length - bytes.len()) / frames >= LARGE_FRAME_BYTES;
+                    if let Some(mean) = (length - bytes.len()).checked_div(frames) {
+                        stream.brings_large_frames = mean >= LARGE_FRAME_BYTES;
                     }
                     // A byte now and then is no progress: only the end of a frame is.
                     let since = port.incomplete_since.filter(|_| frames == 0).unwrap_or(self.now);

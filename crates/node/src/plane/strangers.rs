@@ -146,7 +146,7 @@ mod tests {
     fn a_face_in_use_outlasts_all_that_are_not() {
         let mut strangers = Strangers::default();
         (0..100).for_each(|face| strangers.add(A, FaceId(face), at(0)));
-        let used = |face: FaceId| Some(if face.0 % 10 == 0 { at(9) } else { at(0) });
+        let used = |face: FaceId| Some(if face.0.is_multiple_of(10) { at(9) } else { at(0) });
         for _ in 0..90 {
             let going = strangers.choose(A, used).unwrap();
             assert_ne!(going.0 % 10, 0);

@@ -160,7 +160,7 @@ mod tests {
             assert_eq!(watchdog.idled(SOCKET, now), Some(expected));
             assert_eq!(watchdog.next_deadline(), now + expected);
             assert_eq!(watchdog.rested(now), []);
-            now = now + expected;
+            now += expected;
             assert_eq!(watchdog.rested(now), [SOCKET]);
             expected = (expected * 2).min(LONGEST_REST);
         }

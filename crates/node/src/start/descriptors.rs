@@ -15,7 +15,7 @@ pub(crate) fn raise_limit() {
         match setrlimit(Resource::Nofile, raised) {
             Ok(()) => tracing::debug!(from = limit.current, to = limit.maximum, "more file descriptors"),
             Err(error) => {
-                tracing::info!(%error, limit = limit.current, "no more file descriptors can be had")
+                tracing::info!(%error, limit = limit.current, "no more file descriptors can be had");
             }
         }
     }

@@ -181,7 +181,7 @@ fn segment_size(header: &libc::msghdr) -> Option<usize> {
             unsafe { ((*message).cmsg_level, (*message).cmsg_type, (*message).cmsg_len) };
         // SAFETY: it only computes a length.
         let needed = unsafe { libc::CMSG_LEN(size_of::<libc::c_int>() as libc::c_uint) };
-        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) && len as usize >= needed as usize {
+        if (level, kind) == (libc::SOL_UDP, libc::UDP_GRO) && len >= needed as _ {
             // SAFETY: this message holds an int, by its length; the buffer may hold it at any alignment.
             let size = unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(message).cast::<libc::c_int>()) };
             return usize::try_from(size).ok();

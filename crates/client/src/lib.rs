@@ -5,8 +5,8 @@
 //!
 //! - [`Client::express`] asks for one Data, or for many at once, and says what came of each;
 //! - [`fetch()`] runs a `flow::Fetcher` to its end, with a [`Judge`] that checks what comes;
-//! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands them
-//! out;
+//! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands
+//!   them out;
 //! - when the forwarder goes away the client connects again and registers again, see [`Client::when_gone`].
 //!
 //! ```no_run

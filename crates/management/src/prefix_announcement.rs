@@ -44,7 +44,7 @@ impl PrefixAnnouncement {
         let wrong = |field, rule| DecodeError::new(field, 0, rule);
         let view = data.ndn().ok_or_else(|| wrong("PrefixAnnouncement", Rule::Missing))?;
         if view.content_type() != ContentType::PREFIX_ANNOUNCEMENT {
-            return Err(wrong("ContentType", Rule::BadValue(view.content_type().0.into())));
+            return Err(wrong("ContentType", Rule::BadValue(view.content_type().0)));
         }
         let name = view.name();
         let Some(len) = name.component_count().checked_sub(3) else {

@@ -92,7 +92,7 @@ pub(super) fn set_strategy(node: &mut dyn NodeControl, parameters: ControlParame
         Ok(prefix) => prefix,
         Err(response) => return response,
     };
-    let strategy = parameters.strategy.as_ref().map(|name| strategy_called(name));
+    let strategy = parameters.strategy.as_ref().map(strategy_called);
     let strategy = match strategy {
         Some(Ok(strategy)) => strategy,
         Some(Err(error)) => return strategy_refusal(&error),

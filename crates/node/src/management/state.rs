@@ -160,7 +160,7 @@ impl StateFile {
     pub(super) fn drop_face(&mut self, now: Now, face: &FaceStatus) {
         let Some((remote, local)) = address(face) else { return };
         let before = self.routes.len();
-        self.routes.retain(|(_, other, other_local), _| (&*other, &*other_local) != (&remote, &local));
+        self.routes.retain(|(_, other, other_local), _| (other, other_local) != (&remote, &local));
         if self.routes.len() < before {
             self.changed(now);
         }
@@ -348,15 +348,13 @@ mod tests {
         let path = folder.join("routes.toml");
         with(&path, &["/a", "/b", "/c"]).write(Instant::ZERO);
         let whole = std::fs::read(&path).unwrap();
-        let mut broken = 0;
-        for len in (1..whole.len() - 1).step_by(37) {
+        for (broken, len) in (1..whole.len() - 1).step_by(37).enumerate() {
             std::fs::write(&path, &whole[..len]).unwrap();
             let state = StateFile::open(&path, 100).unwrap();
             assert!(state.routes().is_empty(), "cut after {len} bytes");
             let aside = folder.join(format!("routes.toml.broken-{broken}"));
             assert_eq!(std::fs::read(aside).unwrap(), &whole[..len]);
             assert!(!path.exists());
-            broken += 1;
         }
         for nonsense in [&b"\xff\xfe"[..], b"version = 2\nroutes = 0\nlast_command_ms = 0\n", b"x", b"\0\0\0"]
         {

@@ -84,7 +84,8 @@ fn groups(config: &Config, receive_bytes: usize) -> Result<Vec<(DatagramChannel,
     for interface in &all {
         let named = selection.names(interface);
         let suits = interface.is_up && interface.can_multicast && !interface.is_loopback;
-        if !named && !(suits && selection.matches(interface)) {
+        let is_meant = named || (suits && selection.matches(interface));
+        if !is_meant {
             continue;
         }
         for group in [section.group_v4, section.group_v6] {
@@ -122,7 +123,8 @@ fn ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
     for interface in &all {
         let named = selection.names(interface);
         let suits = interface.is_up && !interface.is_loopback && interface.mac.is_some();
-        if !named && !(suits && selection.matches(interface)) {
+        let is_meant = named || (suits && selection.matches(interface));
+        if !is_meant {
             continue;
         }
         let name = &interface.name;

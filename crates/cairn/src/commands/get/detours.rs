@@ -57,7 +57,9 @@ impl Detours {
             return false;
         }
         self.made += 1;
-        self.has_erased |= refusals.told.iter().fold(false, |any, refused| erase(client, refused) || any);
+        for refused in &refusals.told {
+            self.has_erased |= erase(client, refused);
+        }
         if self.made == 1 {
             if enable_local_fields(client) {
                 self.hops = next_hops(client, name);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lab::driver::Programs;
 use lab::experiment::Experiment;
-use lab::report::{Comparison, RunData, verdicts, write_report};
-use lab::run::{Options, RunFolder, execute};
+use lab::report::{Comparison, Judgement, RunData, verdicts, write_report};
+use lab::run::{Build, Options, RunFolder, execute};
 use testkit::experiment::ROW;
 
 const HEAD: &str = r#"
@@ -94,6 +94,8 @@ impl Place {
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
             repeats: None,
             only: None,
+            controls: true,
+            build: Build::default(),
         };
         execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -159,7 +161,7 @@ fn verdicts_are_written_in_the_unit_of_their_measure() {
     let verdicts = verdicts(&run);
     assert_eq!(verdicts.len(), 2 * 4, "both expectations in each case");
     let slow = verdicts.iter().find(|verdict| verdict.measure == "files.duration").unwrap();
-    assert_eq!((slow.met, slow.unit), (Some(false), "s"));
+    assert_eq!((slow.judgement, slow.unit), (Judgement::Contradicted, "s"));
     assert!(slow.found().0.ends_with("\u{a0}s") && slow.found().1.is_some(), "{:?}", slow.found());
 }
 

@@ -23,4 +23,4 @@ mod verdict;
 pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
 pub use files::write_report;
-pub use verdict::{Verdict, verdicts};
+pub use verdict::{Conclusion, Control, Judgement, Verdict, conclusion, verdicts};

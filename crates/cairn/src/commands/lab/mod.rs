@@ -32,7 +32,8 @@ Examples:
   cairn lab list
   cairn lab compare runs/first-20261122-040849 runs/first-20261122-041932
 
-Exit codes: 0 done; 1 failure; 2 wrong usage, or a number that the experiment promises was not reached (run, sweep, resume, show).")]
+Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; of run, sweep, resume and show also 3 something expected is
+contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run.")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),

@@ -10,7 +10,7 @@ use lab::driver::Programs;
 use lab::experiment::Experiment;
 use lab::report::{RunData, write_report};
 use lab::run::progress::Progress;
-use lab::run::{Options, RunFolder, execute, resume};
+use lab::run::{Build, Options, RunFolder, execute, resume};
 
 use super::Outcome;
 use crate::tool::ToolError;
@@ -35,6 +35,9 @@ pub(crate) struct RunArguments {
     /// Only cases whose name holds this text.
     #[arg(long)]
     only: Option<String>,
+    /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.
+    #[arg(long)]
+    no_controls: bool,
 }
 
 /// An experiment as it stands, with one more key that is run over many values.
@@ -79,6 +82,8 @@ fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
         programs: programs()?,
         repeats: arguments.repeats,
         only: arguments.only.clone(),
+        controls: !arguments.no_controls,
+        build: build(),
     };
     let mut screen = Screen::new();
     let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
@@ -87,7 +92,7 @@ fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
 
 pub(super) fn go_on(folder: &Path) -> Outcome {
     let mut screen = Screen::new();
-    let folder = resume(folder, &programs()?, |progress| screen.show(progress)).map_err(ToolError::other)?;
+    let folder = resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen)
 }
 
@@ -97,9 +102,15 @@ fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
     let page = write_report(folder).map_err(ToolError::other)?;
     let run = RunData::read(folder).map_err(ToolError::other)?;
     screen.line("");
-    let missed = super::runs::print_verdicts(&run)?;
+    let code = super::runs::print_verdicts(&run)?;
     screen.line(&format!("report: {}", page.display()));
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(code)
+}
+
+/// What this program was built from.
+fn build() -> Build {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Build { commit: text(env!("CAIRN_COMMIT")), clean: env!("CAIRN_CLEAN").parse().ok() }
 }
 
 /// This program, and others that are in PATH or named in the environment.

@@ -11,7 +11,8 @@ fn git(words: &[&str]) -> Option<String> {
 
 fn main() {
     let commit = git(&["rev-parse", "HEAD"]);
-    let changed = git(&["status", "--porcelain", "--", "../../crates", "../../Cargo.toml", "../../Cargo.lock"]);
+    let changed =
+        git(&["status", "--porcelain", "--", "../../crates", "../../Cargo.toml", "../../Cargo.lock"]);
     let clean = changed.map(|list| list.is_empty());
     println!("cargo:rustc-env=CAIRN_COMMIT={}", commit.unwrap_or_default());
     println!("cargo:rustc-env=CAIRN_CLEAN={}", clean.map_or(String::new(), |clean| clean.to_string()));

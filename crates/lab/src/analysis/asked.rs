@@ -50,7 +50,10 @@ impl Origins {
             _ => None,
         };
         let floods = plan.workloads.iter().filter_map(|workload| prefix(&workload.does));
-        Origins { floods: floods.map(|name| name.as_ref().canonical().to_vec()).collect(), ..Origins::default() }
+        Origins {
+            floods: floods.map(|name| name.as_ref().canonical().to_vec()).collect(),
+            ..Origins::default()
+        }
     }
 
     /// Reads what the agents of a run wrote down beside its captures.
@@ -116,7 +119,11 @@ mod tests {
         assert_eq!(ask(10), Asked::Again, "the same packet twice");
         assert_eq!(ask(11), Asked::Again, "its origin says so");
         assert_eq!(ask(12), Asked::SameName, "somebody else, or a new download of the same file");
-        assert_eq!(origins.ask(&mut seen, false, name.as_ref().canonical(), Some(10)), Asked::First, "the other way");
+        assert_eq!(
+            origins.ask(&mut seen, false, name.as_ref().canonical(), Some(10)),
+            Asked::First,
+            "the other way"
+        );
     }
 
     #[test]

@@ -42,24 +42,24 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Where packets are listed, one a line, for people and for tools.
 #[derive(Debug, Clone, Copy)]
-pub struct PacketFiles<'a> {
+pub(super) struct PacketFiles<'a> {
     /// The list as compressed CSV.
-    pub list: &'a Path,
+    pub(super) list: &'a Path,
     /// The list as compressed PSML, when it is wanted.
-    pub psml: Option<&'a Path>,
+    pub(super) psml: Option<&'a Path>,
 }
 
 /// What is being counted.
 #[derive(Debug, Clone, Copy)]
-pub struct View {
+pub(super) struct View {
     /// The interface in the file.
-    pub interface: u32,
+    pub(super) interface: u32,
     /// The direction in which Data travels.
-    pub data_direction: Direction,
+    pub(super) data_direction: Direction,
     /// The start of the run.
-    pub start_ns: u64,
+    pub(super) start_ns: u64,
     /// How long it was. What was captured behind its end does not count.
-    pub length_ns: u64,
+    pub(super) length_ns: u64,
 }
 
 struct Lists {
@@ -112,7 +112,7 @@ impl Lists {
 /// # Errors
 ///
 /// When the capture cannot be read, or the list not written.
-pub(crate) fn analyse_capture(
+pub(super) fn analyse_capture(
     file: &Path,
     view: View,
     files: PacketFiles<'_>,
@@ -166,7 +166,8 @@ pub(crate) fn analyse_capture(
         }
         let second = usize::try_from(nanoseconds.div_euclid(i128::from(SECOND_NS))).ok();
         let Some(row) = second.and_then(|second| table.rows.get_mut(second)) else { continue };
-        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n, same] = row.as_mut_slice()
+        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n, same] =
+            row.as_mut_slice()
         else {
             continue;
         };
@@ -222,7 +223,8 @@ mod tests {
         add(second / 2, Direction::Out, &ask(2));
         add(second + 1, Direction::In, &answer);
         writer.flush().unwrap();
-        let view = View { interface: 0, data_direction: Direction::In, start_ns: 5 * second, length_ns: 2 * second };
+        let view =
+            View { interface: 0, data_direction: Direction::In, start_ns: 5 * second, length_ns: 2 * second };
         let list = folder.join("packets.csv.gz");
         let analyse = |origins: &Origins| {
             analyse_capture(&file, view, PacketFiles { list: &list, psml: None }, origins).unwrap()

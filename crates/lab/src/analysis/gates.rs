@@ -144,8 +144,7 @@ mod tests {
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let counts =
-            Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26, silence_s: 2.0 };
+        let counts = Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26, silence_s: 2.0 };
         outcome.lost = Some("the forwarder of `n1` ended during the run".to_owned());
         let failed: Vec<String> = gates(&plan, &outcome, &counts)
             .into_iter()

@@ -341,7 +341,10 @@ fn longest_gap(log: &Table, seconds: f64) -> f64 {
     let mut times = vec![0.0];
     times.extend(log.column("time"));
     times.push(seconds);
-    times.windows(2).map(|pair| pair.last().unwrap_or(&0.0) - pair.first().unwrap_or(&0.0)).fold(0.0, f64::max)
+    times
+        .windows(2)
+        .map(|pair| pair.last().unwrap_or(&0.0) - pair.first().unwrap_or(&0.0))
+        .fold(0.0, f64::max)
 }
 
 /// The numbers of every node's log and link within the window.

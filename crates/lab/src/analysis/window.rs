@@ -70,7 +70,12 @@ impl Window {
     #[must_use]
     pub fn of_bins(self, table: &Table, column: &str) -> Vec<(f64, f64)> {
         let spans = bins(table);
-        table.column(column).into_iter().zip(spans).map(|(value, (at, length))| (value, self.overlap(at, at + length))).collect()
+        table
+            .column(column)
+            .into_iter()
+            .zip(spans)
+            .map(|(value, (at, length))| (value, self.overlap(at, at + length)))
+            .collect()
     }
 }
 

@@ -48,7 +48,10 @@ impl Expect {
 }
 
 /// Every control of every case that it is about.
-pub(super) fn controls(file: &File, variants: &[Variant]) -> Result<Vec<(ControlPlan, Variant)>, Vec<Finding>> {
+pub(super) fn controls(
+    file: &File,
+    variants: &[Variant],
+) -> Result<Vec<(ControlPlan, Variant)>, Vec<Finding>> {
     let (mut list, mut findings) = (Vec::new(), Vec::new());
     for (number, control) in file.control.iter().enumerate() {
         let key = format!("control.{number}");
@@ -59,7 +62,8 @@ pub(super) fn controls(file: &File, variants: &[Variant]) -> Result<Vec<(Control
                 continue;
             }
         };
-        let is_meant = |variant: &&Variant| concerned.as_ref().is_none_or(|cases| cases.contains(&variant.name));
+        let is_meant =
+            |variant: &&Variant| concerned.as_ref().is_none_or(|cases| cases.contains(&variant.name));
         for variant in variants.iter().filter(is_meant) {
             let mut content = variant.content.clone();
             if let Err(more) = apply_all(&mut content, &control.set, &format!("{key}.set")) {

@@ -180,7 +180,9 @@ fn expectations(plan: &Plan, cases: &[String]) -> Vec<Finding> {
             findings.push(Finding {
                 key: key.clone(),
                 message: "nothing is expected of the value".to_owned(),
-                suggestion: Some("add `at_least`, `at_most`, `less_than`, `same_as`, `falls` or `about`".to_owned()),
+                suggestion: Some(
+                    "add `at_least`, `at_most`, `less_than`, `same_as`, `falls` or `about`".to_owned(),
+                ),
             });
         }
     }

@@ -7,10 +7,7 @@ use std::str::FromStr;
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder, in percent of a core"),
     ("busy", "the same in percent of the node's share; of a core where it has none"),
-    (
-        "waited",
-        "time the forwarder could have run and did not because no processor was free, in percent",
-    ),
+    ("waited", "time the forwarder could have run and did not because no processor was free, in percent"),
     (
         "throttled",
         "time the forwarder's share kept it from running, in percent: what it waited for a processor is not in it",
@@ -30,7 +27,10 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
         "retransmissions",
         "the same Interest again on the watched link: the same packet, or its origin asks once more; in a second",
     ),
-    ("repeated_names", "other Interests on the watched link for a name that was asked for before, in a second"),
+    (
+        "repeated_names",
+        "other Interests on the watched link for a name that was asked for before, in a second",
+    ),
     ("load", "part of the watched link's rate that is used in the Data's direction, in percent"),
 ];
 

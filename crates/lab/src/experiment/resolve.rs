@@ -3,8 +3,8 @@
 use super::model::{self, File};
 use super::names;
 use super::plan::{
-    ContentPlan, GatePlan, Hop, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, ProbePlan, RoutePlan, Software,
-    WindowPlan,
+    ContentPlan, GatePlan, Hop, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, ProbePlan, RoutePlan,
+    Software, WindowPlan,
 };
 use super::problem::suggest;
 use super::resolve_workloads;

@@ -132,7 +132,12 @@ fn case(blocks: &mut Vec<Block>, number: usize, case: &CaseData, is_one_of_many:
     let valid = case.results.iter().filter(|result| result.is_valid()).count();
     let of = case.results.get(case.shown_repeat).and_then(|result| result.window);
     let window = of.map_or_else(String::new, |window| {
-        format!(" What counts of repeat {} is {:.2} s to {:.2} s.", case.shown_repeat + 1, window.from, window.until)
+        format!(
+            " What counts of repeat {} is {:.2} s to {:.2} s.",
+            case.shown_repeat + 1,
+            window.from,
+            window.until
+        )
     });
     blocks.push(if case.is_valid() {
         Block::Remark(format!(

@@ -63,7 +63,12 @@ pub(super) fn outcome(run: &RunData, verdicts: &[Verdict]) -> Option<String> {
     }
     let one = |verdict: &&Verdict| {
         let case = if verdict.case.is_empty() { String::new() } else { format!(" ({})", verdict.case) };
-        format!("“{}”{case}: {}, and not {}", verdict.say.trim_start_matches("… "), verdict.found().0, verdict.bound)
+        format!(
+            "“{}”{case}: {}, and not {}",
+            verdict.say.trim_start_matches("… "),
+            verdict.found().0,
+            verdict.bound
+        )
     };
     let list = |wanted: Judgement| verdicts.iter().filter(move |verdict| verdict.judgement == wanted);
     let contradicted: Vec<&Verdict> = list(Judgement::Contradicted).collect();
@@ -79,7 +84,9 @@ pub(super) fn outcome(run: &RunData, verdicts: &[Verdict]) -> Option<String> {
     }
     Some(match conclusion(run, verdicts) {
         Conclusion::AsExpected if open.is_empty() => "Everything came out as it was expected.".to_owned(),
-        _ if verdicts.iter().any(Verdict::is_good) => format!("Nothing came out otherwise than expected.{open}"),
+        _ if verdicts.iter().any(Verdict::is_good) => {
+            format!("Nothing came out otherwise than expected.{open}")
+        }
         _ => format!("Nothing that was expected could be tested.{open}"),
     })
 }

@@ -234,7 +234,8 @@ fn carry_on(
                 continue;
             }
             let numbers = (case, repeat);
-            let place = Place { folder, numbers, path: &path, backend: &record.backend, hosts: hosts.as_ref() };
+            let place =
+                Place { folder, numbers, path: &path, backend: &record.backend, hosts: hosts.as_ref() };
             one_repeat(&place, plan, repeat, programs, observe)?;
         }
     }

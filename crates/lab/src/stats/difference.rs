@@ -100,7 +100,10 @@ mod tests {
         assert_eq!(sample(&[5.0]).interval(Level::NinetyFive), None);
         let exact = Sample { values: vec![5.0], exact: true };
         assert_eq!(exact.interval(Level::NinetyFive), Some(Interval { low: 5.0, high: 5.0 }));
-        assert_eq!(exact.less(2.0, &exact, false, Level::NinetyFive), Some(Interval { low: -5.0, high: -5.0 }));
+        assert_eq!(
+            exact.less(2.0, &exact, false, Level::NinetyFive),
+            Some(Interval { low: -5.0, high: -5.0 })
+        );
     }
 
     #[test]
@@ -115,7 +118,8 @@ mod tests {
     #[test]
     fn welch_gives_the_textbook_interval() {
         // Equal variances and counts: four degrees of freedom, t = 2.776, error sqrt(2/3).
-        let interval = sample(&[4.0, 5.0, 6.0]).less(1.0, &sample(&[1.0, 2.0, 3.0]), false, Level::NinetyFive);
+        let interval =
+            sample(&[4.0, 5.0, 6.0]).less(1.0, &sample(&[1.0, 2.0, 3.0]), false, Level::NinetyFive);
         let half = 2.776 * (2.0f64 / 3.0).sqrt();
         let interval = interval.unwrap();
         assert!((interval.low - (3.0 - half)).abs() < 1e-9 && (interval.high - (3.0 + half)).abs() < 1e-9);

@@ -135,7 +135,10 @@ mod tests {
         assert!((summary.sum - (2000.0 + 40.0 * 0.013)).abs() < 1e-9, "the integral over time");
         assert_eq!((summary.count, summary.median, summary.last, summary.min), (21, 100.0, 40.0, 40.0));
         let even = Summary::weighed(&[(1.0, 0.3), (2.0, 0.3), (3.0, 0.3)]).unwrap();
-        assert!((even.median - 2.0).abs() + (even.deviation - 1.0).abs() < 1e-9, "equal weights change nothing");
+        assert!(
+            (even.median - 2.0).abs() + (even.deviation - 1.0).abs() < 1e-9,
+            "equal weights change nothing"
+        );
     }
 
     #[test]

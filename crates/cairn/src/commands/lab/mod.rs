@@ -77,6 +77,18 @@ pub(crate) enum Command {
         #[arg(long)]
         report: Option<PathBuf>,
     },
+    /// What runs found: each statement with its verdict. The page docs/lab-results.md is made by this.
+    Results {
+        /// The runs' folders.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// As Markdown.
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Follow a run that goes on elsewhere.
     Watch {
         /// The run's folder; without it, the last run.
@@ -116,6 +128,7 @@ impl Command {
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs, derive } => runs::show(folder, &runs, derive),
             Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
+            Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files } => files::check(&files),
             Command::New { file, title } => files::new(&file, &title),

@@ -92,7 +92,8 @@ fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
 
 pub(super) fn go_on(folder: &Path) -> Outcome {
     let mut screen = Screen::new();
-    let folder = resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
+    let folder =
+        resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen)
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::report::{Conclusion, RunData, conclusion, verdicts, write_report};
+use lab::report::{Conclusion, RunData, conclusion, result_rows, results_markdown, verdicts, write_report};
 use lab::run::{RunFolder, derive_anew};
 
 use super::Outcome;
@@ -65,6 +65,25 @@ pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool) -> Outcom
     let code = print_verdicts(&run)?;
     output::line(format_args!("report: {}", page.display()))?;
     Ok(code)
+}
+
+/// What runs found.
+pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcome {
+    let mut runs = Vec::new();
+    for path in folders {
+        let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
+        runs.push(RunData::read(&folder).map_err(ToolError::other)?);
+    }
+    if json {
+        output::json(&serde_json::to_value(result_rows(&runs)).map_err(ToolError::other)?)?;
+    } else if markdown {
+        output::bytes(results_markdown(&runs).as_bytes())?;
+    } else {
+        for run in &runs {
+            print_verdicts(run)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what was expected and what came of it. Returns the exit code that says so.

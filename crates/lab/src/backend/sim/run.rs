@@ -74,7 +74,8 @@ pub fn simulate(
         let begin = built.network.now();
         let until = begin + every.min(end.saturating_since(begin));
         // Somewhere in the period, and not always where a workload that is in step with it is.
-        let at = Instant::from_nanos(nanos(moment(period, std::time::Duration::from_nanos(plan.sample_every_ns))));
+        let at =
+            Instant::from_nanos(nanos(moment(period, std::time::Duration::from_nanos(plan.sample_every_ns))));
         if at > begin && at < until {
             built.network.run_for(at.saturating_since(begin))?;
             recorder.sample(plan, &built, &mut observe);

@@ -99,7 +99,8 @@ impl<'a> Court<'a> {
         let value = self.found(here, measure)?;
         let times = expect.times.unwrap_or(1.0);
         let mut parts = Vec::new();
-        let size = |sample: &Sample| sample.values.iter().fold(0.0, |most, value| f64::max(most, value.abs()));
+        let size =
+            |sample: &Sample| sample.values.iter().fold(0.0, |most, value| f64::max(most, value.abs()));
         // The difference to a bound that is a number or another measure.
         let against = |bound: &Value| -> Result<(Option<Interval>, f64), String> {
             let (other, are_paired) = match bound {
@@ -108,7 +109,8 @@ impl<'a> Court<'a> {
                     (self.found(here, &other)?, measure.case == other.case)
                 }
                 number => {
-                    let number = number.as_float().or_else(|| number.as_integer().map(|number| number as f64));
+                    let number =
+                        number.as_float().or_else(|| number.as_integer().map(|number| number as f64));
                     let number = number.ok_or_else(|| format!("`{bound}` is no number"))?;
                     (Sample { values: vec![number], exact: true }, false)
                 }
@@ -156,7 +158,14 @@ impl<'a> Court<'a> {
     }
 
     /// The interval of a difference. A number of the file has no repeats and no doubt.
-    fn less(self, value: &Sample, times: f64, other: &Sample, paired: bool, level: Level) -> Option<Interval> {
+    fn less(
+        self,
+        value: &Sample,
+        times: f64,
+        other: &Sample,
+        paired: bool,
+        level: Level,
+    ) -> Option<Interval> {
         if other.exact && other.values.len() == 1 && !value.exact {
             let bound = times * other.values.first()?;
             let interval = value.interval(level)?;
@@ -174,9 +183,9 @@ impl<'a> Court<'a> {
         };
         let bound = |value: &Value| match value {
             Value::String(text) => {
-                let factor =
-                    if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
-                let found = mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
+                let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
+                let found = mean(text)
+                    .map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
                 format!("{factor}{text}{found}")
             }
             Value::Integer(number) => with_unit(*number as f64 * times, unit),
@@ -201,8 +210,15 @@ impl<'a> Court<'a> {
             words.push(format!("{} within {margin:.0} % either way", bound(&Value::String(text.clone()))));
         }
         for (word, chain) in [("falling", &expect.falls), ("rising", &expect.rises)] {
-            let numbers: Vec<String> =
-                chain.iter().map(|text| format!("{text}{}", mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean, unit))))).collect();
+            let numbers: Vec<String> = chain
+                .iter()
+                .map(|text| {
+                    format!(
+                        "{text}{}",
+                        mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean, unit)))
+                    )
+                })
+                .collect();
             if !numbers.is_empty() {
                 words.push(format!("{word} strictly to {}", numbers.join(", ")));
             }
@@ -218,5 +234,36 @@ fn inside(interval: Option<Interval>, low: f64, high: f64) -> Finding {
         Some(interval) if interval.low >= low && interval.high <= high => Finding::Confirmed,
         Some(interval) if interval.high < low || interval.low > high => Finding::Contradicted,
         Some(_) => Finding::Unknown("too uncertain: the interval reaches beyond the margin".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Sample;
+
+    fn at_least(values: &[f64], bound: f64) -> Finding {
+        let sample = Sample { values: values.to_vec(), exact: false };
+        compare(sample.interval(Level::NinetyFive), |value| value >= bound)
+    }
+
+    #[test]
+    fn a_bound_holds_for_all_of_the_interval_or_for_none_of_it() {
+        // 82.9 ± 36 against 66: the mean is above it, and nobody knows.
+        assert!(matches!(at_least(&[80.07, 85.73], 66.0), Finding::Unknown(_)));
+        assert_eq!(at_least(&[82.8, 82.9, 83.0], 66.0), Finding::Confirmed);
+        assert_eq!(at_least(&[60.0, 60.1, 59.9], 66.0), Finding::Contradicted);
+        assert!(
+            matches!(at_least(&[82.9], 66.0), Finding::Unknown(_)),
+            "one repeat does not say how sure it is"
+        );
+    }
+
+    #[test]
+    fn sameness_needs_the_interval_within_the_margin() {
+        let interval = |low, high| Some(Interval { low, high });
+        assert_eq!(inside(interval(-1.0, 2.0), -5.0, 5.0), Finding::Confirmed);
+        assert_eq!(inside(interval(6.0, 8.0), -5.0, 5.0), Finding::Contradicted);
+        assert!(matches!(inside(interval(-1.0, 8.0), -5.0, 5.0), Finding::Unknown(_)));
     }
 }

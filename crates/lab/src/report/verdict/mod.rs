@@ -257,7 +257,8 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                     Finding::Unknown(_) => "not run",
                 };
                 let found = court.sample(case, &measure).and_then(|sample| Estimate::of(&sample.values));
-                let found = found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
+                let found =
+                    found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
                 rows.push((control.removes.clone(), expect.say.clone(), found, said));
             }
         }

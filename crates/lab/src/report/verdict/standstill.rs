@@ -11,7 +11,12 @@ use crate::experiment::plan::Activity;
 const SHORT: f64 = 0.1;
 
 /// Why an expectation is not testable with the shares of its cases on real forwarders; nothing where it is.
-pub(super) fn reason(court: &Court<'_>, here: &CaseData, expect: &Expect, measure: &Measure) -> Option<String> {
+pub(super) fn reason(
+    court: &Court<'_>,
+    here: &CaseData,
+    expect: &Expect,
+    measure: &Measure,
+) -> Option<String> {
     if court.run.record.backend == "sim" {
         return None;
     }
@@ -37,9 +42,10 @@ fn of_case(case: &CaseData) -> Option<String> {
 /// For how long the node stands still that does so longest, and which.
 fn longest(case: &CaseData) -> Option<(u64, String)> {
     let plan = &case.plan;
-    let own = plan.nodes.iter().filter_map(|node| {
-        Some((standstill_ns(node.cpu?, node.cpu_period_ns), node.name.clone()))
-    });
+    let own = plan
+        .nodes
+        .iter()
+        .filter_map(|node| Some((standstill_ns(node.cpu?, node.cpu_period_ns), node.name.clone())));
     let loads = plan.workloads.iter().filter_map(|workload| {
         let Activity::Load { cpu, .. } = workload.does else { return None };
         let node = plan.nodes.get(workload.at)?;

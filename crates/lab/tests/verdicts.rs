@@ -33,6 +33,7 @@ impl Place {
             runs: self.0.clone(),
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
             repeats: None,
+            seed: None,
             only: None,
             controls: true,
             build: Build::default(),

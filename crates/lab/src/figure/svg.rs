@@ -8,7 +8,8 @@ use super::palette::{COLOURS, HEATS, Paint, Rgb, SERIES, SHADE};
 use super::text::Weight;
 
 /// Fonts that are there, or have a likeness, wherever a file is opened.
-const FONTS: &str = "Roboto, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
+const FONTS: &str =
+    "Roboto, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 
 /// What HTML and SVG would take for marks is written out.
 pub(crate) fn escape(text: &str) -> String {
@@ -123,7 +124,9 @@ fn element(shape: &Shape, colours: Colours) -> String {
         Shape::Path { points, paint, wide, dashed } => {
             let dash = if *dashed { " stroke-dasharray=\"5 3\"" } else { "" };
             let (look, points) = (colours.stroke(*paint, ""), list(points));
-            format!("<polyline {look} stroke-width=\"{wide}\" stroke-linejoin=\"round\"{dash} points=\"{points}\"/>")
+            format!(
+                "<polyline {look} stroke-width=\"{wide}\" stroke-linejoin=\"round\"{dash} points=\"{points}\"/>"
+            )
         }
         Shape::Area { points, paint } => {
             let (look, points) = (colours.fill(*paint), list(points));
@@ -200,7 +203,9 @@ mod tests {
         drawing.shapes.push(Shape::Area { points: vec![(0.0, 0.0), (9.0, 9.0)], paint: Paint::Series(0) });
         let svg = drawing.to_svg();
         assert!(!svg.contains("var(") && !svg.contains("class=") && !svg.contains("<style"), "{svg}");
-        let shapes = svg.lines().filter(|line| ["<line", "<polyl", "<polyg", "<text"].iter().any(|tag| line.starts_with(tag)));
+        let shapes = svg
+            .lines()
+            .filter(|line| ["<line", "<polyl", "<polyg", "<text"].iter().any(|tag| line.starts_with(tag)));
         let shapes: Vec<&str> = shapes.collect();
         assert!(shapes.len() == 3 && shapes.iter().all(|shape| shape.contains("fill=\"")), "{svg}");
         assert!(svg.contains("stroke=\"#d55e00\"") && svg.contains("fill=\"#ffffff\""), "{svg}");

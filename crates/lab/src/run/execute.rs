@@ -32,6 +32,8 @@ pub struct Options {
     pub programs: Programs,
     /// Other numbers of repeats than the experiment says.
     pub repeats: Option<u32>,
+    /// Another seed than the experiment says.
+    pub seed: Option<u64>,
     /// Only cases whose name holds this.
     pub only: Option<String>,
     /// Are controls run, too?
@@ -94,6 +96,7 @@ pub(crate) fn plans(
     experiment: &Experiment,
     backend: &str,
     repeats: Option<u32>,
+    seed: Option<u64>,
     cases: Option<&[String]>,
 ) -> Result<Vec<Plan>, RunError> {
     let plans = experiment.plans(backend).map_err(|findings| {
@@ -104,9 +107,15 @@ pub(crate) fn plans(
     let wanted = |plan: &Plan| cases.is_none_or(|cases| cases.contains(&plan.case));
     let change = |mut plan: Plan| {
         plan.repeats = repeats.unwrap_or(plan.repeats);
+        plan.seed = seed.unwrap_or(plan.seed);
         plan
     };
     Ok(plans.into_iter().filter(wanted).map(change).collect())
+}
+
+/// The plans of a run that was begun.
+fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
+    plans(experiment, &record.backend, Some(record.repeats), Some(record.seed), Some(&record.cases))
 }
 
 /// Runs an experiment from the beginning. The report is not part of this.
@@ -119,7 +128,7 @@ pub fn execute(
     options: &Options,
     mut observe: impl FnMut(&Progress),
 ) -> Result<RunFolder, RunError> {
-    let mut plans = plans(experiment, &options.backend, options.repeats, None)?;
+    let mut plans = plans(experiment, &options.backend, options.repeats, options.seed, None)?;
     plans.retain(|plan| options.controls || plan.control.is_none());
     if let Some(only) = &options.only {
         let names: Vec<String> = plans.iter().map(|plan| plan.case.clone()).collect();
@@ -187,7 +196,7 @@ pub fn resume(
         folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
     }
     let experiment = Experiment::read(&folder.experiment())?;
-    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    let plans = plans_of(&experiment, &record)?;
     observe(&Progress::Folder(folder.path().to_owned()));
     carry_on(&folder, record, &plans, programs, &mut observe)?;
     Ok(folder)
@@ -202,7 +211,7 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
     let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
     let experiment = Experiment::read(&folder.experiment())?;
-    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    let plans = plans_of(&experiment, &record)?;
     for (case, plan) in plans.iter().enumerate() {
         for place in (0..plan.repeats).map(|repeat| folder.repeat(case, repeat)) {
             let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };

@@ -322,7 +322,7 @@ tables! {
     Case as "case" {
         /// Its name in figures and tables.
         name: String,
-        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name.
+        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name, and an empty text takes a key away.
         set: BTreeMap<String, toml::Value> = "nothing is changed",
     }
 

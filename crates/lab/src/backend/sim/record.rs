@@ -131,7 +131,7 @@ impl Recorder {
     }
 
     /// Notes Interests with which transfers ask again, before they are counted on any link.
-    pub(super) fn again(&mut self, list: Vec<(Name, u32)>) {
+    pub(super) fn again(&mut self, list: &[(Name, u32)]) {
         list.iter().for_each(|(name, nonce)| self.origins.note(name, *nonce));
     }
 

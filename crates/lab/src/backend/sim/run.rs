@@ -85,7 +85,7 @@ pub fn simulate(
         period += 1;
         for id in &agents {
             let again = built.network.application_mut::<Agent>(*id).map(Agent::take_again);
-            recorder.again(again.unwrap_or_default());
+            recorder.again(&again.unwrap_or_default());
         }
         recorder.count(plan, &mut built);
         let all = |id: &AppId| built.network.application::<Agent>(*id).is_none_or(Agent::is_complete);

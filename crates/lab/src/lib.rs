@@ -23,5 +23,6 @@ pub mod figure;
 pub mod parallel;
 pub mod report;
 pub mod run;
+mod sampling;
 pub mod stats;
 pub mod study;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lab::driver::Programs;
 use lab::experiment::Experiment;
-use lab::report::{Comparison, RunData, verdicts, write_report};
-use lab::run::{Options, RunFolder, execute};
+use lab::report::{Comparison, Judgement, RunData, verdicts, write_report};
+use lab::run::{Build, Options, RunFolder, execute};
 use testkit::experiment::ROW;
 
 const HEAD: &str = r#"
@@ -54,7 +54,7 @@ cases = "plain"
 [[figure]]
 title = "Bars"
 form = "per-node"
-show = ["cpu", "memory"]
+show = ["cpu", "table_bytes"]
 
 [[figure]]
 title = "Scenarios"
@@ -93,7 +93,10 @@ impl Place {
             runs: self.0.clone(),
             programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
             repeats: None,
+            seed: None,
             only: None,
+            controls: true,
+            build: Build::default(),
         };
         execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -141,7 +144,9 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     }
     // Two variants below each other with two quantities beside each other: each chart names its variant.
     let bars = read(&figures.join("figure-03.svg"));
-    assert!(bars.contains(">plain: processor (%)<") && bars.contains(">loaded: memory ("));
+    assert!(
+        bars.contains(">plain: processor (%)<") && bars.contains(">loaded: memory of tables and packets (")
+    );
     assert_eq!(bars.matches(">rate 5 Mbit/s<").count(), 4, "once in the key of each chart");
     // Two variants, two quantities, two rates, three nodes.
     let rows = read(&figures.join("figure-03.csv"));
@@ -159,7 +164,7 @@ fn verdicts_are_written_in_the_unit_of_their_measure() {
     let verdicts = verdicts(&run);
     assert_eq!(verdicts.len(), 2 * 4, "both expectations in each case");
     let slow = verdicts.iter().find(|verdict| verdict.measure == "files.duration").unwrap();
-    assert_eq!((slow.met, slow.unit), (Some(false), "s"));
+    assert_eq!((slow.judgement, slow.unit), (Judgement::Contradicted, "s"));
     assert!(slow.found().0.ends_with("\u{a0}s") && slow.found().1.is_some(), "{:?}", slow.found());
 }
 

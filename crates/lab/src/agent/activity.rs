@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use packet::time::Instant;
-use packet::{Data, Interest, NackReason};
+use packet::{Data, Interest, NackReason, Name};
 
 /// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be asked again.
 pub(super) trait Activity: Send {
@@ -17,6 +17,12 @@ pub(super) trait Activity: Send {
 
     /// Time has passed.
     fn handle_timeout(&mut self, now: Instant);
+
+    /// Of the Interests that were handed out, those that ask once more for what the same transfer has asked for: name and nonce.
+    /// Each is told of once.
+    fn take_again(&mut self) -> Vec<(Name, u32)> {
+        Vec::new()
+    }
 
     /// The next Interest to send.
     fn poll_transmit(&mut self, now: Instant) -> Option<Interest>;

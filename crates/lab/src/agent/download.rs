@@ -7,7 +7,7 @@ use flow::{Arrival, ControllerSpec, Transfer, TransferConfig, Verdict};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason};
+use packet::{Data, Interest, NackReason, Name};
 
 use super::activity::{Activity, Log};
 use super::producer::Files;
@@ -58,6 +58,8 @@ pub(super) struct Downloads {
     /// When each wants to be asked again.
     deadlines: BTreeSet<(Instant, u32)>,
     noted: BTreeMap<u32, Instant>,
+    /// Interests that ask again, until somebody takes them.
+    again: Vec<(Name, u32)>,
 }
 
 impl Downloads {
@@ -82,6 +84,7 @@ impl Downloads {
             ready: BTreeSet::new(),
             deadlines: BTreeSet::new(),
             noted: BTreeMap::new(),
+            again: Vec::new(),
         })
     }
 
@@ -204,21 +207,27 @@ impl Activity for Downloads {
         }
     }
 
+    fn take_again(&mut self) -> Vec<(Name, u32)> {
+        std::mem::take(&mut self.again)
+    }
+
     fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
         while let Some(number) = self.ready.first().copied() {
             let request = self
                 .running
                 .get_mut(&number)
-                .and_then(|one| one.transfer.poll_request(now).map(|request| (one.file, request.item)));
-            let Some((file, segment)) = request else {
+                .and_then(|one| one.transfer.poll_request(now).map(|request| (one.file, request)));
+            let Some((file, request)) = request else {
                 self.ready.remove(&number);
                 self.note(number);
                 continue;
             };
-            let name = self.config.files.name(file, segment).ok()?;
-            let interest =
-                InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.config.lifetime);
-            return interest.build().ok();
+            let name = self.config.files.name(file, request.item).ok()?;
+            let nonce = self.random.next_u32();
+            if request.attempt > 1 {
+                self.again.push((name.clone(), nonce));
+            }
+            return InterestBuilder::new(name).nonce(nonce).lifetime(self.config.lifetime).build().ok();
         }
         None
     }

@@ -1,6 +1,7 @@
 //! The agent's loop: connect, offer what is served, say that all is ready, wait for the start, work, write down.
 
-use std::io::{self, BufRead, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
 use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
@@ -13,6 +14,7 @@ use super::connection::{Connection, Incoming};
 use super::job::Job;
 use super::management::{ManagementError, command_interest};
 use super::workloads::{Activities, Served};
+use crate::analysis::AGAIN;
 
 /// How long a forwarder may take to be there, and to answer a registration.
 const PATIENCE: StdDuration = StdDuration::from_secs(20);
@@ -56,6 +58,8 @@ struct Agent {
     said_idle: bool,
     served_count: u64,
     unmatched: u64,
+    /// Where Interests are written down that ask again.
+    again: Option<BufWriter<File>>,
 }
 
 /// Does the job written in the file `job`, from "ready" to the end of the run. The start, in nanoseconds since the epoch,
@@ -85,7 +89,11 @@ pub fn run(job: &std::path::Path) -> Result<(), AgentError> {
         }
         let _ = sender.send(None);
     });
-    agent.work(&receiver).map_err(io)?;
+    let worked = agent.work(&receiver);
+    let now = agent.now();
+    // Also when the forwarder went away: what was seen until then is kept.
+    let written = agent.note_again().and_then(|()| agent.activities.finish(now));
+    worked.and(written).map_err(io)?;
     say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched)).map_err(io)
 }
 
@@ -106,6 +114,7 @@ impl Agent {
             said_idle: false,
             served_count: 0,
             unmatched: 0,
+            again: None,
             job,
         })
     }
@@ -179,8 +188,16 @@ impl Agent {
             }
             self.connection.receive()?;
         }
-        let now = self.now();
-        self.activities.finish(now)
+        Ok(())
+    }
+
+    /// Writes down which Interests asked again, so that captures can tell them from those of others for the same names.
+    fn note_again(&mut self) -> io::Result<()> {
+        let list = self.activities.take_again();
+        let Some(file) = &mut self.again else { return Ok(()) };
+        list.iter().try_for_each(|(name, nonce)| writeln!(file, "{nonce},{}", name.as_ref()))?;
+        // The file is small, and complete whenever the agent ends.
+        if list.is_empty() { Ok(()) } else { file.flush() }
     }
 
     fn now(&self) -> Instant {
@@ -216,6 +233,7 @@ impl Agent {
             self.connection.send_interest(&interest);
             busy = true;
         }
+        self.note_again()?;
         Ok(busy && !self.connection.is_congested())
     }
 
@@ -233,6 +251,10 @@ impl Agent {
         self.start = Some((StdInstant::now() + ahead, epoch_ns));
         std::thread::sleep(ahead);
         self.activities = Activities::new(&self.job, epoch_ns).map_err(io::Error::other)?;
+        let name = format!("{AGAIN}{}.csv", self.job.node);
+        let mut file = BufWriter::new(File::create(self.job.folder.join(name))?);
+        writeln!(file, "nonce,name")?;
+        self.again = Some(file);
         Ok(())
     }
 }

@@ -106,6 +106,11 @@ impl Activities {
         None
     }
 
+    /// Interests that ask once more for what the same transfer has asked for, since the last call.
+    pub(crate) fn take_again(&mut self) -> Vec<(Name, u32)> {
+        self.list.iter_mut().flat_map(|one| one.take_again()).collect()
+    }
+
     pub(crate) fn next_deadline(&self) -> Instant {
         self.list.iter().map(|one| one.next_deadline()).min().unwrap_or(Instant::NEVER)
     }

@@ -1,14 +1,13 @@
 //! Goodput, throughput and retransmissions by the second, from a capture.
 
-use std::collections::HashSet;
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use super::asked::{Asked, Origins, Seen};
 use super::table::Table;
 use crate::capture::dissect::{Dissector, PacketKind, Summary};
 use crate::capture::pcapng::{Direction, Reader};
@@ -36,28 +35,31 @@ pub(crate) const COLUMNS: &[&str] = &[
     "interests",
     "data",
     "nacks",
+    "repeated_names",
 ];
+
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// Where packets are listed, one a line, for people and for tools.
 #[derive(Debug, Clone, Copy)]
-pub struct PacketFiles<'a> {
+pub(super) struct PacketFiles<'a> {
     /// The list as compressed CSV.
-    pub list: &'a Path,
+    pub(super) list: &'a Path,
     /// The list as compressed PSML, when it is wanted.
-    pub psml: Option<&'a Path>,
+    pub(super) psml: Option<&'a Path>,
 }
 
 /// What is being counted.
 #[derive(Debug, Clone, Copy)]
-pub struct View {
+pub(super) struct View {
     /// The interface in the file.
-    pub interface: u32,
+    pub(super) interface: u32,
     /// The direction in which Data travels.
-    pub data_direction: Direction,
+    pub(super) data_direction: Direction,
     /// The start of the run.
-    pub start_ns: u64,
-    /// How many seconds are counted.
-    pub seconds: usize,
+    pub(super) start_ns: u64,
+    /// How long it was. What was captured behind its end does not count.
+    pub(super) length_ns: u64,
 }
 
 struct Lists {
@@ -104,17 +106,23 @@ impl Lists {
 /// Counts a capture by the second, and lists its packets.
 ///
 /// Goodput is what the NDN layer sent: packets with their link headers, and without Ethernet, IP and transport.
-/// Throughput is all bytes of all frames. A retransmission is an Interest that was seen before in the same direction.
+/// Throughput is all bytes of all frames. A retransmission is the same Interest again, or one with which the same origin asks once more;
+/// other Interests for a name that was seen before in the same direction are counted as repeated names.
 ///
 /// # Errors
 ///
 /// When the capture cannot be read, or the list not written.
-pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Result<Table, CaptureError> {
+pub(super) fn analyse_capture(
+    file: &Path,
+    view: View,
+    files: PacketFiles<'_>,
+    origins: &Origins,
+) -> Result<Table, CaptureError> {
     let failed = |source| CaptureError { file: file.to_owned(), source };
     let mut reader = Reader::new(run::open_archived(file).map_err(failed)?);
     let mut lists = Lists::create(files).map_err(failed)?;
     let mut table = Table::new(COLUMNS);
-    table.rows = (0..view.seconds)
+    table.rows = (0..view.length_ns.div_ceil(SECOND_NS).max(1))
         .map(|second| {
             let mut row = vec![0.0; COLUMNS.len()];
             if let Some(time) = row.first_mut() {
@@ -124,8 +132,7 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
         })
         .collect();
     let mut dissector = Dissector::default();
-    let hasher = RandomState::new();
-    let mut seen: HashSet<(bool, u64)> = HashSet::new();
+    let mut seen = Seen::default();
     while let Some(frame) = reader.next_frame().map_err(failed)? {
         if frame.interface != view.interface {
             continue;
@@ -136,15 +143,17 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
         let seconds = nanoseconds as f64 / 1e9;
         let outwards = frame.direction == Direction::Out;
         lists.add(seconds, frame.time_ns, outwards, frame.length, &summary).map_err(failed)?;
-        let mut repeated = 0.0;
+        let (mut repeated, mut same_name) = (0.0, 0.0);
         let (mut interests, mut data, mut nacks) = (0.0, 0.0, 0.0);
         for packet in &summary.packets {
             match packet.kind {
                 PacketKind::Interest => {
                     interests += 1.0;
-                    let name = packet.name.as_ref().map(|name| hasher.hash_one(name));
-                    if name.is_some_and(|name| !seen.insert((outwards, name))) {
-                        repeated += 1.0;
+                    let name = packet.name.as_ref();
+                    match name.map(|name| origins.ask(&mut seen, outwards, name, packet.nonce)) {
+                        Some(Asked::Again) => repeated += 1.0,
+                        Some(Asked::SameName) => same_name += 1.0,
+                        Some(Asked::First) | None => {}
                     }
                 }
                 PacketKind::Data => data += 1.0,
@@ -152,9 +161,13 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
                 PacketKind::Other => {}
             }
         }
-        let second = usize::try_from(nanoseconds.div_euclid(1_000_000_000)).ok();
+        if nanoseconds >= i128::from(view.length_ns) {
+            continue;
+        }
+        let second = usize::try_from(nanoseconds.div_euclid(i128::from(SECOND_NS))).ok();
         let Some(row) = second.and_then(|second| table.rows.get_mut(second)) else { continue };
-        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n] = row.as_mut_slice()
+        let [_, goodput, goodput_back, throughput, throughput_back, again, i, d, n, same] =
+            row.as_mut_slice()
         else {
             continue;
         };
@@ -165,6 +178,7 @@ pub fn analyse_capture(file: &Path, view: View, files: PacketFiles<'_>) -> Resul
         *i += interests;
         *d += data;
         *n += nacks;
+        *same += same_name;
     }
     lists.finish().map_err(failed)?;
     Ok(table)
@@ -209,10 +223,20 @@ mod tests {
         add(second / 2, Direction::Out, &ask(2));
         add(second + 1, Direction::In, &answer);
         writer.flush().unwrap();
-        let view = View { interface: 0, data_direction: Direction::In, start_ns: 5 * second, seconds: 2 };
+        let view =
+            View { interface: 0, data_direction: Direction::In, start_ns: 5 * second, length_ns: 2 * second };
         let list = folder.join("packets.csv.gz");
-        let table = analyse_capture(&file, view, PacketFiles { list: &list, psml: None }).unwrap();
-        assert_eq!(table.column("retransmissions"), [1.0, 0.0], "the second Interest for the same name");
+        let analyse = |origins: &Origins| {
+            analyse_capture(&file, view, PacketFiles { list: &list, psml: None }, origins).unwrap()
+        };
+        let mut origins = Origins::default();
+        let table = analyse(&origins);
+        assert_eq!(table.column("retransmissions"), [0.0, 0.0], "another Interest for the same name");
+        assert_eq!(table.column("repeated_names"), [1.0, 0.0]);
+        origins.note(&"/a/1".parse().unwrap(), 2);
+        let table = analyse(&origins);
+        assert_eq!(table.column("retransmissions"), [1.0, 0.0], "the same transfer asks again");
+        assert_eq!(table.column("repeated_names"), [0.0, 0.0]);
         assert_eq!(table.column("interests"), [2.0, 0.0]);
         assert_eq!(table.column("data"), [0.0, 1.0]);
         assert_eq!(table.column("goodput"), [0.0, data.wire().len() as f64]);

@@ -30,6 +30,7 @@ impl Gate {
     pub fn found_and_allowed(&self) -> (String, String) {
         let number = |value: f64| match self.unit.as_str() {
             "%" => format!("{:.2} %", value * 100.0),
+            "" => format!("{value}"),
             unit => format!("{value:.3} {unit}"),
         };
         (number(self.value), number(self.threshold))
@@ -54,6 +55,8 @@ pub struct Counts {
     pub samples: u64,
     /// The part of the time in which the forwarder that had to wait most could have run and had no processor.
     pub waited: f64,
+    /// The longest time in which any forwarder gave no answer, in seconds.
+    pub silence_s: f64,
 }
 
 /// The gates of a repeat.
@@ -90,6 +93,20 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
         Gate::part("time a forwarder waited for a processor", counts.waited, plan.waited),
         Gate::part("processor time taken by the machine below", outcome.steal, plan.steal),
         Gate {
+            name: "longest time without an answer of a forwarder".to_owned(),
+            value: counts.silence_s * 1e3,
+            threshold: plan.silence_ns as f64 / 1e6,
+            unit: "ms".to_owned(),
+            passed: counts.silence_s * 1e9 <= plan.silence_ns as f64,
+        },
+        Gate {
+            name: "forwarders and clients that ended early".to_owned(),
+            value: f64::from(u8::from(outcome.lost.is_some())),
+            threshold: 0.0,
+            unit: String::new(),
+            passed: outcome.lost.is_none(),
+        },
+        Gate {
             name: "clock set during the run".to_owned(),
             value: clock_ms,
             threshold: clock_limit,
@@ -115,6 +132,7 @@ mod tests {
             unfinished: 1.0,
             steal: 0.05,
             waited: 0.25,
+            silence_ns: 1_500_000_000,
             clock_error_ns: 1_000_000,
             retries: 0,
         };
@@ -126,13 +144,14 @@ mod tests {
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let counts = Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26 };
+        let counts = Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26, silence_s: 2.0 };
+        outcome.lost = Some("the forwarder of `n1` ended during the run".to_owned());
         let failed: Vec<String> = gates(&plan, &outcome, &counts)
             .into_iter()
             .filter(|gate| !gate.passed)
             .map(|gate| gate.name)
             .collect();
-        assert_eq!(failed.len(), 4, "{failed:?}");
+        assert_eq!(failed.len(), 6, "{failed:?}");
         outcome.samples.insert("n1".to_owned(), (90, 0));
         let is_whole = |samples| {
             let counts = Counts { samples, ..counts };

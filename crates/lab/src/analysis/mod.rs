@@ -1,14 +1,19 @@
 //! From what was measured to what it says: captures by the second, logs without their invalid lines, numbers of a repeat.
 
+mod asked;
 mod capture;
 mod gates;
 mod repeat;
 pub mod table;
+mod window;
 mod workloads;
 
+pub(crate) use asked::{AGAIN, Asked, Origins, Seen};
 pub(crate) use capture::COLUMNS as TRAFFIC_COLUMNS;
-pub use capture::{CaptureError, PacketFiles, View, analyse_capture};
+pub use capture::CaptureError;
 pub use gates::{Gate, gates};
 pub use repeat::{DeriveError, NodeData, RepeatData, RepeatResult, derive, load_derived};
 pub use table::Table;
+pub use window::Window;
+pub(crate) use window::bins;
 pub use workloads::{FloodTable, PingTable, Transfer, TransferTable};

@@ -7,9 +7,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::gates::{Counts, Gate, gates};
 use super::table::Table;
+use super::window::{LENGTH, Window, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
 use crate::backend::netns::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::backend::netns::world::is_captured;
@@ -56,11 +58,22 @@ pub struct RepeatResult {
     pub dropped_lines: u64,
     /// How long the run was, in seconds.
     pub seconds: f64,
+    /// The part of it that was measured; nothing in runs of earlier versions.
+    #[serde(default)]
+    pub window: Option<Window>,
     /// What happened.
     pub outcome: Outcome,
 }
 
 impl RepeatResult {
+    /// Why it is not valid: the gates that it did not pass, and what ended early.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<String> {
+        let failed = self.gates.iter().filter(|gate| !gate.passed);
+        let gates = failed.map(|gate| format!("{}: {}", gate.name, gate.words()));
+        gates.chain(self.outcome.lost.clone()).collect()
+    }
+
     /// Did it pass every gate?
     #[must_use]
     pub fn is_valid(&self) -> bool {
@@ -97,6 +110,7 @@ pub fn derive(
     let outcome: Outcome = read_json(&raw.join(OUTCOME_FILE))?;
     let seconds = outcome.stop_ns.saturating_sub(outcome.start_ns) as f64 / 1e9;
     let mut data = RepeatData { seconds, ..RepeatData::default() };
+    let origins = Origins::read(plan, &raw)?;
     let mut dropped_lines = 0;
     for (index, node) in plan.nodes.iter().enumerate() {
         let start_s = outcome.start_at(&node.name) as f64 / 1e9;
@@ -105,15 +119,17 @@ pub fn derive(
         dropped_lines += dropped;
         add_busy(node.cpu, &mut log);
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
-        let traffic = match node.watch {
+        let mut traffic = match node.watch {
             Some(link) if plan.probe.capture && outcome.taps.contains_key(&node.name) => {
-                traffic(plan, index, link, &raw, &derived, &outcome, seconds)?
+                traffic(plan, (index, link), (&raw, &derived), &outcome, &origins)?
             }
-            Some(link) => {
-                counted_elsewhere(plan, link, &raw.join(format!("traffic-{}.csv", node.name)), seconds)?
-            }
+            Some(_) => counted_elsewhere(&raw.join(format!("traffic-{}.csv", node.name)), seconds)?,
             None => Table::default(),
         };
+        if let Some(link) = node.watch.filter(|_| !traffic.columns.is_empty()) {
+            rates(&mut traffic, seconds);
+            add_load(plan, link, &mut traffic);
+        }
         traffic.write(&derived.join(format!("traffic-{}.csv", node.name)))?;
         data.nodes.push(NodeData { log, traffic });
     }
@@ -185,27 +201,22 @@ fn add_busy(share: Option<f64>, log: &mut Table) {
 
 fn traffic(
     plan: &Plan,
-    node: NodeIndex,
-    link: usize,
-    raw: &Path,
-    derived: &Path,
+    (node, link): (NodeIndex, usize),
+    (raw, derived): (&Path, &Path),
     outcome: &Outcome,
-    seconds: f64,
+    origins: &Origins,
 ) -> Result<Table, CaptureError> {
     let name = plan.node_name(node);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let view = View {
         interface: interface_place(plan, node, link).unwrap_or(0),
         data_direction: data_direction(plan, node, link),
         start_ns: outcome.start_at(name),
-        seconds: seconds.ceil().max(1.0) as usize,
+        length_ns: outcome.stop_ns.saturating_sub(outcome.start_ns),
     };
     let list = derived.join(format!("packets-{name}.csv.gz"));
     let psml = derived.join(format!("packets-{name}.psml.gz"));
     let files = PacketFiles { list: &list, psml: plan.probe.psml.then_some(psml.as_path()) };
-    let mut table = analyse_capture(&raw.join(format!("capture-{name}.pcapng")), view, files)?;
-    add_load(plan, link, &mut table);
-    Ok(table)
+    analyse_capture(&raw.join(format!("capture-{name}.pcapng")), view, files, origins)
 }
 
 /// The part of the link's rate that is used in the Data's direction, in percent.
@@ -219,14 +230,13 @@ fn add_load(plan: &Plan, link: usize, table: &mut Table) {
 }
 
 /// A table by the second that a backend counted itself, within the run; no table when it did not.
-fn counted_elsewhere(plan: &Plan, link: usize, path: &Path, seconds: f64) -> io::Result<Table> {
+fn counted_elsewhere(path: &Path, seconds: f64) -> io::Result<Table> {
     let mut table = match open_archived(path) {
         Ok(file) => Table::read(file)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::default()),
         Err(error) => return Err(error),
     };
     table.rows.retain(|row| row.first().is_some_and(|time| *time < seconds.ceil()));
-    add_load(plan, link, &mut table);
     Ok(table)
 }
 
@@ -235,7 +245,13 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
     for workload in &plan.workloads {
         let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
         let name = workload.name.clone();
-        let open = |kind: &str| open_archived(&raw.join(format!("{kind}-{name}.csv")));
+        let open = |kind: &str| match open_archived(&raw.join(format!("{kind}-{name}.csv"))) {
+            // A client that was killed has written nothing, perhaps.
+            Err(error) if outcome.lost.is_some() && error.kind() == io::ErrorKind::NotFound => {
+                Ok(Box::new(io::empty()) as Box<dyn io::Read>)
+            }
+            other => other,
+        };
         match workload.does {
             Activity::Download { .. } => {
                 let table = TransferTable::read(open("transfers")?, start_s)?;
@@ -264,24 +280,19 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
 
 /// All numbers of a repeat.
 fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
-    let mut values = BTreeMap::new();
+    let window = Window::of(plan, data);
+    let mut values = series(plan, data, window);
     let mut put = |key: String, numbers: &[f64]| {
         if let Some(summary) = Summary::of(numbers) {
             values.insert(key, summary);
         }
     };
-    for (node, data) in plan.nodes.iter().zip(&data.nodes) {
-        for table in [&data.log, &data.traffic] {
-            for column in table.columns.iter().filter(|column| column.as_str() != "time") {
-                put(format!("{}.{column}", node.name), &table.column(column));
-            }
-        }
-    }
     let (mut transfers, mut unfinished) = (0, 0);
     for (name, table) in &data.transfers {
+        transfers += table.transfers.len();
+        unfinished += table.transfers.len() - table.complete();
+        let table = &table.within(window);
         let (all, complete) = (table.transfers.len(), table.complete());
-        transfers += all;
-        unfinished += all - complete;
         let repeated: u64 = table.transfers.iter().map(|transfer| transfer.repeated).sum();
         let nacks: u64 = table.transfers.iter().map(|transfer| transfer.nacks).sum();
         let began = table.transfers.iter().filter(|transfer| transfer.start.is_some()).count();
@@ -295,6 +306,7 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.nacks"), &[nacks as f64]);
     }
     for (name, table) in &data.pings {
+        let table = &table.within(window);
         let (sent, answered) = (table.pings.len(), table.round_trips().len());
         put(format!("{name}.started"), &[sent as f64]);
         put(format!("{name}.finished"), &[answered as f64]);
@@ -310,14 +322,60 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
     }
-    // A node with a share waits for what its share denies it, and shall.
-    let waited =
-        plan.nodes.iter().zip(&data.nodes).filter(|(node, _)| node.cpu.is_none()).filter_map(|(_, data)| {
-            Summary::of(&data.log.column("waited")).map(|summary| summary.mean / 100.0)
-        });
+    // What a share denies a node is not in it.
+    let whole = Window { from: 0.0, until: data.seconds };
+    let waited = data.nodes.iter().filter_map(|node| {
+        Summary::weighed(&whole.of_log(&node.log, "waited", data.seconds)).map(|summary| summary.mean / 100.0)
+    });
+    let silence_s = data.nodes.iter().map(|node| longest_gap(&node.log, data.seconds)).fold(0.0, f64::max);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let samples = (data.seconds * 1e9 / plan.sample_every_ns.max(1) as f64) as u64;
-    let counts = Counts { transfers, unfinished, samples, waited: waited.fold(0.0, f64::max) };
+    let counts = Counts { transfers, unfinished, samples, waited: waited.fold(0.0, f64::max), silence_s };
     let gates = gates(&plan.gates, &outcome, &counts);
-    RepeatResult { values, gates, seconds: data.seconds, outcome, ..RepeatResult::default() }
+    let seconds = data.seconds;
+    RepeatResult { values, gates, seconds, window: Some(window), outcome, ..RepeatResult::default() }
+}
+
+/// The longest time in which a forwarder gave no answer, in seconds. One that stands still answers nobody.
+fn longest_gap(log: &Table, seconds: f64) -> f64 {
+    let mut times = vec![0.0];
+    times.extend(log.column("time"));
+    times.push(seconds);
+    times
+        .windows(2)
+        .map(|pair| pair.last().unwrap_or(&0.0) - pair.first().unwrap_or(&0.0))
+        .fold(0.0, f64::max)
+}
+
+/// The numbers of every node's log and link within the window.
+fn series(plan: &Plan, data: &RepeatData, window: Window) -> BTreeMap<String, Summary> {
+    let mut values = BTreeMap::new();
+    let mut put = |node: &str, column: &str, numbers: Vec<(f64, f64)>| {
+        if let Some(summary) = Summary::weighed(&numbers) {
+            values.insert(format!("{node}.{column}"), summary);
+        }
+    };
+    for (node, of_node) in plan.nodes.iter().zip(&data.nodes) {
+        let counts = |column: &&String| column.as_str() != "time" && column.as_str() != LENGTH;
+        for column in of_node.log.columns.iter().filter(counts) {
+            put(&node.name, column, window.of_log(&of_node.log, column, data.seconds));
+        }
+        for column in of_node.traffic.columns.iter().filter(counts) {
+            put(&node.name, column, window.of_bins(&of_node.traffic, column));
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forwarder_that_stood_still_for_two_seconds_is_seen() {
+        let mut log = Table::new(&["time", "pending"]);
+        log.rows = [0.1, 0.6, 1.2, 3.3, 3.9].iter().map(|at| vec![*at, 1.0]).collect();
+        assert!((longest_gap(&log, 4.0) - 2.1).abs() < 1e-9);
+        assert!((longest_gap(&log, 6.0) - 2.1).abs() < 1e-9 && longest_gap(&Table::default(), 5.0) == 5.0);
+    }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use super::table::Table;
+use super::window::Window;
 
 /// One transfer, with times in seconds from the start.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,13 +97,21 @@ impl TransferTable {
         complete.filter_map(|transfer| Some(transfer.stop? - transfer.start?)).collect()
     }
 
-    /// Bytes a second between the first start and the last stop, or the run's end when transfers are open.
+    /// Those that began in the window, and those that never began.
+    #[must_use]
+    pub fn within(&self, window: Window) -> Self {
+        let counts = |transfer: &&Transfer| transfer.start.is_none_or(|start| window.holds(start));
+        TransferTable { transfers: self.transfers.iter().filter(counts).cloned().collect() }
+    }
+
+    /// Bytes of complete transfers a second, between the first start and the last stop, or the run's end when transfers are open.
     #[must_use]
     pub fn goodput(&self, end: f64) -> f64 {
         let first = self.transfers.iter().filter_map(|transfer| transfer.start).fold(f64::INFINITY, f64::min);
         let open = self.transfers.iter().any(|transfer| transfer.stop.is_none());
         let last = self.transfers.iter().filter_map(|transfer| transfer.stop).fold(0.0, f64::max);
-        let bytes: u64 = self.transfers.iter().map(|transfer| transfer.bytes).sum();
+        let complete = self.transfers.iter().filter(|transfer| transfer.state == "complete");
+        let bytes: u64 = complete.map(|transfer| transfer.bytes).sum();
         let span = if open { end } else { last } - first;
         if span > 0.0 { bytes as f64 / span } else { 0.0 }
     }
@@ -137,6 +146,13 @@ impl PingTable {
         Ok(table)
     }
 
+    /// Those that were sent in the window. Nacks are counted as a whole.
+    #[must_use]
+    pub fn within(&self, window: Window) -> Self {
+        let pings = self.pings.iter().filter(|(at, _)| window.holds(*at)).copied().collect();
+        PingTable { pings, nacks: self.nacks }
+    }
+
     /// The round trips of those that were answered.
     #[must_use]
     pub fn round_trips(&self) -> Vec<f64> {
@@ -146,3 +162,18 @@ impl PingTable {
 
 /// What a flood sent, by the second: time, sent, refreshed, nacks, data, behind_ms.
 pub type FloodTable = Table;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_transfers_that_were_not_finished_are_no_goodput() {
+        let lines = "no,name,start,stop,bytes,segments,sent,repeated,timeouts,nacks,state\n\
+                     0,/f/0,11.0,13.0,4000,1,1,0,0,0,complete\n1,/f/1,11.5,,90000,9,9,0,0,0,unfinished\n";
+        let table = TransferTable::read(lines.as_bytes(), 10.0).unwrap();
+        assert_eq!(table.goodput(5.0), 1000.0, "4,000 bytes from 1 s to the end at 5 s");
+        let late = Window { from: 1.2, until: 5.0 };
+        assert_eq!(table.within(late).transfers.len(), 1);
+    }
+}

@@ -14,6 +14,7 @@ const UDP: u8 = 17;
 const INTEREST: u64 = 5;
 const DATA: u64 = 6;
 const NAME: u64 = 7;
+const NONCE: u64 = 10;
 const FRAGMENT: u64 = 0x50;
 const FRAG_INDEX: u64 = 0x52;
 const LP_PACKET: u64 = 0x64;
@@ -40,6 +41,8 @@ pub struct Packet {
     pub kind: PacketKind,
     /// The name's bytes, when they were kept.
     pub name: Option<Vec<u8>>,
+    /// The nonce of an Interest, when it was kept.
+    pub nonce: Option<u32>,
     /// Bytes of the whole packet, with link header.
     pub length: u64,
 }
@@ -257,16 +260,18 @@ fn packet(bytes: &[u8]) -> Option<(Packet, u64)> {
         return None;
     }
     let inside = bytes.get(head..bytes.len().min(usize::try_from(length).ok()?))?;
-    let (kind, name) = match kind {
-        INTEREST => (PacketKind::Interest, name_in(inside)),
-        DATA => (PacketKind::Data, name_in(inside)),
+    let (kind, body) = match kind {
+        INTEREST => (PacketKind::Interest, Some(inside)),
+        DATA => (PacketKind::Data, Some(inside)),
         _ => link_packet(inside),
     };
-    Some((Packet { kind, name, length }, length))
+    let name = body.and_then(name_in);
+    let nonce = body.filter(|_| kind == PacketKind::Interest).and_then(nonce_in);
+    Some((Packet { kind, name, nonce, length }, length))
 }
 
-/// What an LpPacket carries.
-fn link_packet(mut fields: &[u8]) -> (PacketKind, Option<Vec<u8>>) {
+/// What an LpPacket carries, and the inside of that.
+fn link_packet(mut fields: &[u8]) -> (PacketKind, Option<&[u8]>) {
     let (mut nack, mut later) = (false, false);
     while let Some((kind, head, length)) = packet_head(fields) {
         let value = fields.get(head..).unwrap_or_default();
@@ -279,11 +284,11 @@ fn link_packet(mut fields: &[u8]) -> (PacketKind, Option<Vec<u8>>) {
             FRAGMENT if later => return (PacketKind::Other, None),
             FRAGMENT => {
                 let Some((kind, head, _)) = packet_head(value) else { return (PacketKind::Other, None) };
-                let name = value.get(head..).and_then(name_in);
+                let inside = value.get(head..);
                 return match kind {
-                    INTEREST if nack => (PacketKind::Nack, name),
-                    INTEREST => (PacketKind::Interest, name),
-                    DATA => (PacketKind::Data, name),
+                    INTEREST if nack => (PacketKind::Nack, inside),
+                    INTEREST => (PacketKind::Interest, inside),
+                    DATA => (PacketKind::Data, inside),
                     _ => (PacketKind::Other, None),
                 };
             }
@@ -299,6 +304,17 @@ fn name_in(inside: &[u8]) -> Option<Vec<u8>> {
     let (kind, head, length) = packet_head(inside)?;
     (kind == NAME).then_some(())?;
     inside.get(head..usize::try_from(length).ok()?).map(<[u8]>::to_vec)
+}
+
+/// The nonce of an Interest, which stands somewhere behind its name.
+fn nonce_in(mut fields: &[u8]) -> Option<u32> {
+    loop {
+        let (kind, head, length) = packet_head(fields)?;
+        if kind == NONCE {
+            return u32_at(fields, head).filter(|_| length == head as u64 + 4);
+        }
+        fields = fields.get(usize::try_from(length).ok()?..)?;
+    }
 }
 
 #[cfg(test)]

@@ -147,6 +147,8 @@ fn set(table: &mut Table, parts: &[&str], value: &Value) -> bool {
     match parts {
         [] => false,
         ["*"] => false,
+        // An empty text takes a key away, such as a refresh that a control does without.
+        [key] if value.as_str() == Some("") => table.remove(*key).is_some(),
         [key] => {
             table.insert((*key).to_owned(), value.clone());
             true
@@ -204,6 +206,17 @@ mod tests {
         let mut content = table("[link.a-b]\nrate = 'x'\n[link.b-c]\n");
         assert!(set(&mut content, &["link", "*", "rate"], &Value::Integer(5)));
         assert_eq!(content.to_string(), "[link.a-b]\nrate = 5\n\n[link.b-c]\nrate = 5\n");
+    }
+
+    #[test]
+    fn an_empty_text_takes_a_key_away() {
+        let mut content = table("[flood.f]\nrefresh = '3 s'\n");
+        assert!(set(&mut content, &["flood", "f", "refresh"], &Value::String(String::new())));
+        assert_eq!(content.to_string(), "[flood.f]\n");
+        assert!(
+            !set(&mut content, &["flood", "f", "refresh"], &Value::String(String::new())),
+            "it is not there"
+        );
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use toml::{Table, Value};
+use toml::Table;
 
 use super::cases::{self, Variant};
+use super::controls;
 use super::figures;
 use super::locate::{Locator, in_words, problem_of};
 use super::measure::{Measure, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
-use super::model::File;
+use super::model::{Expect, File};
 use super::plan::Plan;
 use super::problem::{Problem, Problems, nearest, suggest};
 use super::resolve::{Finding, resolve};
@@ -128,6 +129,17 @@ impl Experiment {
                 Err(more) => findings.extend(more),
             }
         }
+        match controls::controls(&base, &variants) {
+            Ok(controls) => {
+                for (control, variant) in controls {
+                    match self.plan(&variant, backend) {
+                        Ok(plan) => plans.push(Plan { control: Some(control), ..plan }),
+                        Err(more) => findings.extend(more),
+                    }
+                }
+            }
+            Err(more) => findings.extend(more),
+        }
         findings.dedup();
         if findings.is_empty() { Ok(plans) } else { Err(findings) }
     }
@@ -137,8 +149,9 @@ impl Experiment {
             .map_err(|message| vec![Finding { key: variant.key.clone(), message, suggestion: None }])?;
         let mut plan = resolve(&file, &variant.name)?;
         plan.scaling = self.file.on.get(backend).map(|change| change.why.clone());
-        plan.expectations
-            .retain(|expect| expect.on.is_empty() || expect.on.iter().any(|name| name == backend));
+        let is_here = |expect: &Expect| expect.on.is_empty() || expect.on.iter().any(|name| name == backend);
+        let (here, elsewhere) = plan.expectations.into_iter().partition(is_here);
+        (plan.expectations, plan.elsewhere) = (here, elsewhere);
         Ok(plan)
     }
 }
@@ -160,16 +173,16 @@ fn expectations(plan: &Plan, cases: &[String]) -> Vec<Finding> {
             }
         };
         check("value", &expect.value);
-        for (field, bound) in [("at_least", &expect.at_least), ("at_most", &expect.at_most)] {
-            if let Some(Value::String(text)) = bound {
-                check(field, text);
-            }
+        for (field, text) in expect.others() {
+            check(field, text);
         }
-        if expect.at_least.is_none() && expect.at_most.is_none() && expect.about.is_none() {
+        if !expect.says_something() {
             findings.push(Finding {
                 key: key.clone(),
                 message: "nothing is expected of the value".to_owned(),
-                suggestion: Some("add `at_least`, `at_most`, or `about`".to_owned()),
+                suggestion: Some(
+                    "add `at_least`, `at_most`, `less_than`, `same_as`, `falls` or `about`".to_owned(),
+                ),
             });
         }
     }

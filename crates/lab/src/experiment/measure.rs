@@ -3,15 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What is measured at a node, twice a second or once a second.
+/// What is measured at a node, at each sample or by the second.
 pub const NODE_SERIES: &[(&str, &str)] = &[
     ("cpu", "processor time used by the forwarder, in percent of a core"),
     ("busy", "the same in percent of the node's share; of a core where it has none"),
+    ("waited", "time the forwarder could have run and did not because no processor was free, in percent"),
     (
-        "waited",
-        "time the forwarder could have run and did not, in percent: no processor was free, or its share was used up",
+        "throttled",
+        "time the forwarder's share kept it from running, in percent: what it waited for a processor is not in it",
     ),
-    ("memory", "resident memory of the forwarder, in bytes"),
+    ("memory", "resident memory of the forwarder's process, in bytes; real forwarders only"),
+    ("table_bytes", "what tables and packets take by the engine's own account, in bytes; virtual time only"),
     ("names", "names the forwarder knows"),
     ("pending", "pending Interests"),
     ("propagated", "Interests sent on, in a second"),
@@ -21,7 +23,14 @@ pub const NODE_SERIES: &[(&str, &str)] = &[
     ("goodput_interests", "bytes of Interest packets on the watched link, in a second"),
     ("throughput", "bytes of frames with Data on the watched link, in a second"),
     ("throughput_interests", "bytes of frames in the Interests' direction on the watched link, in a second"),
-    ("retransmissions", "Interests seen again on the watched link, in a second"),
+    (
+        "retransmissions",
+        "the same Interest again on the watched link: the same packet, or its origin asks once more; in a second",
+    ),
+    (
+        "repeated_names",
+        "other Interests on the watched link for a name that was asked for before, in a second",
+    ),
     ("load", "part of the watched link's rate that is used in the Data's direction, in percent"),
 ];
 

@@ -1,6 +1,7 @@
 //! One file says everything: the typed model of an experiment, its checks, and the plan that backends carry out.
 
 mod cases;
+mod controls;
 mod describe;
 pub mod figures;
 mod load;

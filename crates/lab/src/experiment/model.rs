@@ -76,6 +76,8 @@ tables! {
         load: BTreeMap<String, Load> = "none",
         /// What is recorded beside counters and transfers.
         probe: Option<Probe> = "a capture at every node",
+        /// Which part of a run counts.
+        measure: Option<Window> = "from the first to the last activity of the workloads",
         /// What makes a run invalid.
         gates: Option<Gates> = "the thresholds below",
         /// Named variants of the experiment, run one after the other.
@@ -84,6 +86,8 @@ tables! {
         sweep: Vec<Sweep> = "none",
         /// What the result is held against.
         expect: Vec<Expect> = "none",
+        /// Runs without the cause of what is expected.
+        control: Vec<Control> = "none",
         /// Figures of a paper, to be drawn from what is measured here.
         figure: Vec<Figure> = "only the figures that every report has",
         /// Changes that hold on one backend only, by its name: `netns`, `hosts` or `sim`. This is where an experiment is scaled to one machine.
@@ -102,6 +106,8 @@ tables! {
     Node as "node" {
         /// The share of one processor core that the forwarder gets. In virtual time it slows the node's service down.
         cpu: Option<Share> = "all it can get",
+        /// The period over which the kernel keeps that share. A forwarder that has used it up stands still until the period ends.
+        cpu_period: Option<Span> = "1 ms divided by the share, the shortest that the kernel can keep",
         /// The memory the forwarder may use.
         memory: Option<Size> = "all it can get",
         /// The forwarder's settings.
@@ -284,6 +290,14 @@ tables! {
         psml: Option<bool> = "false",
     }
 
+    /// The part of a run that counts. Numbers of nodes are of this part; those of workloads are of what began in it.
+    Window as "measure" {
+        /// Its begin, from the start of the run: what comes before is warm-up.
+        from: Option<Span> = "with the first transfer, ping or Interest of any workload",
+        /// Its end.
+        until: Option<Span> = "with the last transfer or answer, or the end of a flood",
+    }
+
     /// Thresholds. A run that passes one is marked invalid, and not used in means.
     Gates as "gates" {
         /// The part of all frames that a capture may have missed.
@@ -291,11 +305,13 @@ tables! {
         /// The part of all samples that a forwarder may have failed to answer.
         invalid_samples: Option<Share> = "5 %",
         /// The part of all transfers that may be unfinished.
-        unfinished: Option<Share> = "100 %: they are reported, not judged",
+        unfinished: Option<Share> = "0 %: what was begun is to be finished, or the numbers are those of a part of the work",
         /// The part of the processor's time that the machine below may have taken away.
         steal: Option<Share> = "5 %",
-        /// The part of the time that a forwarder without a share of its own may have waited for a processor that others had.
+        /// The part of the time that a forwarder may have waited for a processor that others had. What its own share denies it is not in it.
         waited: Option<Share> = "25 %",
+        /// How long a forwarder may give no answer, as one does that is frozen.
+        silence: Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
         /// How far clocks may be apart, or the clock may have been set during a run.
         clock_error: Option<Span> = "1 ms",
         /// How often an invalid run is repeated before it is left as invalid.
@@ -306,7 +322,7 @@ tables! {
     Case as "case" {
         /// Its name in figures and tables.
         name: String,
-        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name.
+        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name, and an empty text takes a key away.
         set: BTreeMap<String, toml::Value> = "nothing is changed",
     }
 
@@ -330,14 +346,28 @@ tables! {
 
     /// What the result is held against: a bound, another measure, or a paper's number with a tolerance.
     Expect as "expect" {
+        /// A name, by which controls call it.
+        name: Option<String> = "no control can name it",
         /// What is expected, in a sentence.
         say: String,
         /// The measure, such as `n2.pending.max`; ` @ name` behind it names a case.
         value: String,
-        /// The measure or number it must be at least.
+        /// The measure or number it must be at least. All of the 95 % interval must be, and likewise below.
         at_least: Option<toml::Value> = "no lower bound",
         /// The measure or number it must be at most.
         at_most: Option<toml::Value> = "no upper bound",
+        /// The measure or number it must be greater than. What is equal is not greater.
+        more_than: Option<toml::Value> = "no such bound",
+        /// The measure or number it must be less than.
+        less_than: Option<toml::Value> = "no such bound",
+        /// The measure it must be equal to, within `margin`, in both directions: by two one-sided tests.
+        same_as: Option<String> = "no such measure",
+        /// How far from `same_as` it may be, as a part of that.
+        margin: Option<Share> = "5 %",
+        /// Measures that follow it, such as those of the next nodes: each must be less than the one before.
+        falls: Vec<String> = "none",
+        /// Measures that follow it, each greater than the one before.
+        rises: Vec<String> = "none",
         /// What the bound is multiplied with, as in "at least twice".
         times: Option<f64> = "1",
         /// The number it must be near.
@@ -346,8 +376,22 @@ tables! {
         within: Option<Share> = "20 %",
         /// What the paper says, for the table in the report.
         paper: Option<String> = "nothing",
-        /// The backends it holds on.
+        /// What in this setting makes it so, whatever the forwarder does. It then is no finding, and is not called confirmed.
+        by_construction: Option<String> = "nothing does",
+        /// The backends it is stated for. Elsewhere it is listed as not testable.
         on: Vec<String> = "all",
+    }
+
+    /// A run without the cause that is named for something expected. There it must fail; where it holds as well, it says nothing.
+    Control as "control" {
+        /// Its name; it follows the case's.
+        name: String,
+        /// What is taken away, and nothing else: the cause that the paper names.
+        removes: String,
+        /// Keys and their values, as in a case.
+        set: BTreeMap<String, toml::Value> = "nothing is changed",
+        /// The names of the expectations that must fail.
+        fails: Vec<String>,
     }
 
     /// A figure of a paper, drawn in the paper's own form from what is measured here.

@@ -37,12 +37,34 @@ pub struct Plan {
     pub workloads: Vec<Workload>,
     /// What is recorded.
     pub probe: ProbePlan,
+    /// Which part of a run counts.
+    #[serde(default)]
+    pub window: WindowPlan,
     /// What makes a run invalid.
     pub gates: GatePlan,
     /// What the result is held against.
     pub expectations: Vec<Expect>,
+    /// What is stated for other backends only.
+    #[serde(default)]
+    pub elsewhere: Vec<Expect>,
+    /// Whose control this is, when it is one.
+    #[serde(default)]
+    pub control: Option<ControlPlan>,
     /// What was changed for this backend, and why.
     pub scaling: Option<String>,
+}
+
+/// A run without the cause of what is expected of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControlPlan {
+    /// The control's name.
+    pub name: String,
+    /// What was taken away.
+    pub removes: String,
+    /// The case it is a control of.
+    pub case: String,
+    /// Names of the expectations that must fail.
+    pub fails: Vec<String>,
 }
 
 /// The forwarder under test.
@@ -66,6 +88,9 @@ pub struct NodePlan {
     pub name: String,
     /// Its share of a core; `None` is all it can get.
     pub cpu: Option<f64>,
+    /// Over how long the kernel keeps that share; `None` is as short as it can.
+    #[serde(default)]
+    pub cpu_period_ns: Option<u64>,
     /// Its memory in bytes; `None` is all it can get.
     pub memory_bytes: Option<u64>,
     /// Its forwarder's settings.
@@ -289,6 +314,15 @@ pub struct ProbePlan {
     pub psml: bool,
 }
 
+/// The part of a run that counts, as far as the experiment says it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowPlan {
+    /// Its begin; `None` is the first activity of the workloads.
+    pub from_ns: Option<u64>,
+    /// Its end; `None` is their last.
+    pub until_ns: Option<u64>,
+}
+
 /// Thresholds of validity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GatePlan {
@@ -302,13 +336,39 @@ pub struct GatePlan {
     pub steal: f64,
     /// Part of the time that a forwarder may wait for a processor.
     pub waited: f64,
+    /// How long a forwarder may give no answer.
+    #[serde(default = "GatePlan::any_silence")]
+    pub silence_ns: u64,
     /// How far clocks may be apart.
     pub clock_error_ns: u64,
     /// How often an invalid run is repeated.
     pub retries: u32,
 }
 
+impl GatePlan {
+    /// Orders of earlier versions did not judge it.
+    fn any_silence() -> u64 {
+        u64::MAX
+    }
+}
+
 impl Plan {
+    /// Is there nothing random in virtual time but nonces? Then repeats are equal to the last digit.
+    #[must_use]
+    pub fn is_deterministic(&self) -> bool {
+        let is_calm = |workload: &Workload| match workload.does {
+            Activity::Traffic { pattern, poisson, .. } => pattern == Pattern::Sequential && !poisson,
+            _ => true,
+        };
+        let is_plain = |node: &NodePlan| {
+            let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
+            matches!(strategy, "best-route" | "multicast")
+        };
+        self.links.iter().all(|link| link.loss == 0.0)
+            && self.workloads.iter().all(is_calm)
+            && self.nodes.iter().all(is_plain)
+    }
+
     /// The node of that name.
     #[must_use]
     pub fn node(&self, name: &str) -> Option<NodeIndex> {

@@ -3,7 +3,8 @@
 use super::model::{self, File};
 use super::names;
 use super::plan::{
-    ContentPlan, GatePlan, Hop, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, ProbePlan, RoutePlan, Software,
+    ContentPlan, GatePlan, Hop, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, ProbePlan, RoutePlan,
+    Software, WindowPlan,
 };
 use super::problem::suggest;
 use super::resolve_workloads;
@@ -96,6 +97,8 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
     let workloads = resolve_workloads::workloads(file, &names, &contents, f);
     let gates = file.gates.as_ref();
     let share = |value: Option<super::units::Share>, default| value.map_or(default, |share| share.0);
+    let sample_every_ns = file.sample_every.unwrap_or(Span(500_000_000)).0;
+    let silence_ns = sample_every_ns.saturating_mul(3).max(1_500_000_000);
     let plan = Plan {
         title: file.title.clone(),
         case: case.to_owned(),
@@ -103,7 +106,7 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
         until_done: file.until_done.unwrap_or(false),
         repeats: file.repeats.unwrap_or(1),
         seed: file.seed.unwrap_or(1),
-        sample_every_ns: file.sample_every.unwrap_or(Span(500_000_000)).0,
+        sample_every_ns,
         software: software(file, f),
         nodes,
         links,
@@ -112,16 +115,23 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
         contents,
         workloads,
         probe: probe(file),
+        window: WindowPlan {
+            from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
+            until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
+        },
         gates: GatePlan {
             capture_drops: share(gates.and_then(|gates| gates.capture_drops), 0.001),
             invalid_samples: share(gates.and_then(|gates| gates.invalid_samples), 0.05),
-            unfinished: share(gates.and_then(|gates| gates.unfinished), 1.0),
+            unfinished: share(gates.and_then(|gates| gates.unfinished), 0.0),
             steal: share(gates.and_then(|gates| gates.steal), 0.05),
             waited: share(gates.and_then(|gates| gates.waited), 0.25),
+            silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
             clock_error_ns: gates.and_then(|gates| gates.clock_error).map_or(1_000_000, |span| span.0),
             retries: gates.and_then(|gates| gates.retries).unwrap_or(0),
         },
         expectations: file.expect.clone(),
+        elsewhere: Vec::new(),
+        control: None,
         scaling: None,
     };
     whole(&plan, f);
@@ -136,6 +146,10 @@ fn whole(plan: &Plan, f: &mut Findings) {
             "an experiment must last",
             Some("write for example duration = \"20 s\"".to_owned()),
         );
+    }
+    let from_ns = plan.window.from_ns.unwrap_or(0);
+    if plan.window.until_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns) <= from_ns && from_ns > 0 {
+        f.add("measure.from", "what is measured ends before it begins", None);
     }
     if plan.repeats == 0 {
         f.add("repeats", "at least one repeat is needed", None);
@@ -299,6 +313,10 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
             let hint = Some("write for example cpu = \"10 %\"".to_owned());
             f.add(format!("{key}.cpu"), "a share of a core is at least 1 %", hint);
         }
+        let cpu_period = node.cpu_period.or(defaults.and_then(|node| node.cpu_period));
+        if cpu_period.is_some_and(|period| !(1_000_000..=1_000_000_000).contains(&period.0)) {
+            f.add(format!("{key}.cpu_period"), "the kernel takes periods from 1 ms to 1 s", None);
+        }
         let forwarder = node.forwarder.clone().or(defaults.and_then(|node| node.forwarder.clone()));
         strategy(&key, file, forwarder.as_ref(), f);
         let watch = match &node.watch {
@@ -314,6 +332,7 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
         nodes.push(NodePlan {
             name: (*name).to_owned(),
             cpu,
+            cpu_period_ns: cpu_period.map(|span| span.0),
             memory_bytes: node.memory.or(defaults.and_then(|node| node.memory)).map(|size| size.0),
             forwarder: forwarder.unwrap_or_else(model::Forwarder::nothing_set),
             watch,

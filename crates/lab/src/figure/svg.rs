@@ -1,4 +1,5 @@
-//! A drawing as SVG. Shapes have classes, so that one drawing suits a light page, a dark page, and paper.
+//! A drawing as SVG. Within a page shapes have classes, so that one drawing suits a light page, a dark page, and paper. A file of its
+//! own has plain colours at every shape: programs other than browsers know no variables, and paint what they do not know black.
 
 use std::fmt::Write as _;
 
@@ -6,14 +7,48 @@ use super::drawing::{Anchor, Drawing, Place, Shape, Style};
 use super::palette::{COLOURS, HEATS, Paint, Rgb, SERIES, SHADE};
 use super::text::Weight;
 
+/// Fonts that are there, or have a likeness, wherever a file is opened.
+const FONTS: &str =
+    "Roboto, 'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif";
+
 /// What HTML and SVG would take for marks is written out.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+fn hex((r, g, b): Rgb) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// How a shape gets its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colours {
+    /// By the name of a class in the page's style sheet.
+    Classes,
+    /// As it is on a light page and on paper.
+    Plain,
+}
+
+impl Colours {
+    /// The attributes of a shape that is filled.
+    fn fill(self, paint: Paint) -> String {
+        match self {
+            Colours::Classes => format!("class=\"{}\"", paint.name()),
+            Colours::Plain => format!("fill=\"{}\"", hex(paint.light())),
+        }
+    }
+
+    /// The attributes of a shape that is a line.
+    fn stroke(self, paint: Paint, class: &str) -> String {
+        match self {
+            Colours::Classes => format!("class=\"{class}{}\"", paint.name()),
+            Colours::Plain => format!("fill=\"none\" stroke=\"{}\"", hex(paint.light())),
+        }
+    }
+}
+
 /// Every colour as a variable, for both kinds of pages.
 pub(crate) fn variables() -> String {
-    let hex = |(r, g, b): Rgb| format!("#{r:02x}{g:02x}{b:02x}");
     let mut out = String::from(":root{");
     for (name, light, _) in COLOURS {
         let _ = write!(out, "--{name}:{};", hex(light));
@@ -61,25 +96,26 @@ fn bounds(at: Place, size: Place, round: f64) -> String {
     format!("x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{round}\"")
 }
 
-fn text(at: Place, anchor: Anchor, text: &str, style: Style) -> String {
+fn text(at: Place, anchor: Anchor, text: &str, style: Style, colours: Colours) -> String {
     let anchor = match anchor {
         Anchor::Start => "",
         Anchor::Middle => " text-anchor=\"middle\"",
         Anchor::End => " text-anchor=\"end\"",
     };
-    let bold = if style.weight == Weight::Bold { " b" } else { "" };
-    let (name, size, text) = (style.paint.name(), style.size, escape(text));
-    format!(
-        "<text class=\"{name}{bold}\" font-size=\"{size}\" x=\"{:.1}\" y=\"{:.1}\"{anchor}>{text}</text>",
-        at.0, at.1
-    )
+    let bold = style.weight == Weight::Bold;
+    let look = match colours {
+        Colours::Classes => format!("class=\"{}{}\"", style.paint.name(), if bold { " b" } else { "" }),
+        Colours::Plain => colours.fill(style.paint) + if bold { " font-weight=\"700\"" } else { "" },
+    };
+    let (size, text) = (style.size, escape(text));
+    format!("<text {look} font-size=\"{size}\" x=\"{:.1}\" y=\"{:.1}\"{anchor}>{text}</text>", at.0, at.1)
 }
 
-fn element(shape: &Shape) -> String {
+fn element(shape: &Shape, colours: Colours) -> String {
     match shape {
         Shape::Line { from, to, paint, wide } => format!(
-            "<line class=\"{}\" stroke-width=\"{wide}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
-            paint.name(),
+            "<line {} stroke-width=\"{wide}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+            colours.stroke(*paint, ""),
             from.0,
             from.1,
             to.0,
@@ -87,47 +123,54 @@ fn element(shape: &Shape) -> String {
         ),
         Shape::Path { points, paint, wide, dashed } => {
             let dash = if *dashed { " stroke-dasharray=\"5 3\"" } else { "" };
-            let (class, points) = (paint.name(), list(points));
-            format!("<polyline class=\"{class}\" stroke-width=\"{wide}\"{dash} points=\"{points}\"/>")
+            let (look, points) = (colours.stroke(*paint, ""), list(points));
+            format!(
+                "<polyline {look} stroke-width=\"{wide}\" stroke-linejoin=\"round\"{dash} points=\"{points}\"/>"
+            )
         }
         Shape::Area { points, paint } => {
-            let (class, points) = (paint.name(), list(points));
-            format!("<polygon class=\"{class}\" opacity=\"{SHADE}\" points=\"{points}\"/>")
+            let (look, points) = (colours.fill(*paint), list(points));
+            format!("<polygon {look} opacity=\"{SHADE}\" points=\"{points}\"/>")
         }
         Shape::Rectangle { at, size, paint, round, hint } => {
             let hint =
                 if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escape(hint)) };
-            format!("<rect class=\"{}\" {}>{hint}</rect>", paint.name(), bounds(*at, *size, *round))
+            format!("<rect {} {}>{hint}</rect>", colours.fill(*paint), bounds(*at, *size, *round))
         }
         Shape::Border { at, size, paint, round } => {
-            format!("<rect class=\"o {}\" {}/>", paint.name(), bounds(*at, *size, *round))
+            format!("<rect {} {}/>", colours.stroke(*paint, "o "), bounds(*at, *size, *round))
         }
-        Shape::Text { at, anchor, text, style } => self::text(*at, *anchor, text, *style),
+        Shape::Text { at, anchor, text, style } => self::text(*at, *anchor, text, *style, colours),
     }
 }
 
 impl Drawing {
     /// With a margin around it.
-    fn to_element(&self, extra: &str, margin: f64) -> String {
+    fn to_element(&self, extra: &str, margin: f64, colours: Colours) -> String {
         let (width, height) = (self.width.ceil() + 2.0 * margin, self.height.ceil() + 2.0 * margin);
+        let look = match colours {
+            Colours::Classes => "class=\"drawing\"".to_owned(),
+            Colours::Plain => format!("font-family=\"{FONTS}\""),
+        };
         format!(
-            "<svg class=\"drawing\" role=\"img\" viewBox=\"-{margin} -{margin} {width} {height}\" width=\"{width}\" height=\"{height}\" \
+            "<svg {look} role=\"img\" viewBox=\"-{margin} -{margin} {width} {height}\" width=\"{width}\" height=\"{height}\" \
              xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{extra}\n{}</svg>",
             escape(&self.title),
-            self.shapes.iter().map(|shape| element(shape) + "\n").collect::<String>()
+            self.shapes.iter().map(|shape| element(shape, colours) + "\n").collect::<String>()
         )
     }
 
     /// For a page that has the style sheet.
     pub(crate) fn to_inline_svg(&self) -> String {
-        self.to_element("", 0.0)
+        self.to_element("", 0.0, Colours::Classes)
     }
 
-    /// A file of its own, with its style sheet.
+    /// A file of its own, which looks the same in every program.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let ground = "<rect class=\"page\" x=\"-12\" y=\"-12\" width=\"100%\" height=\"100%\"/>";
-        self.to_element(&format!("<style>{}{}</style>{ground}", variables(), style()), 12.0) + "\n"
+        let page = Colours::Plain.fill(Paint::Page);
+        let ground = format!("<rect {page} x=\"-12\" y=\"-12\" width=\"100%\" height=\"100%\"/>");
+        self.to_element(&ground, 12.0, Colours::Plain) + "\n"
     }
 }
 
@@ -141,10 +184,30 @@ mod tests {
         drawing.text((0.0, 0.0), Anchor::Start, "c & d", Style::LABEL);
         let svg = drawing.to_svg();
         assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d"));
-        assert!(svg.contains("prefers-color-scheme:dark"));
         assert!(
             !drawing.to_inline_svg().contains("<style>"),
             "a page has one style sheet, not one a drawing"
         );
+    }
+
+    #[test]
+    fn a_file_has_plain_colours_at_every_shape() {
+        let mut drawing = Drawing::new("all", 100.0, 100.0);
+        drawing.text((0.0, 0.0), Anchor::Start, "words", Style::TITLE);
+        drawing.shapes.push(Shape::Path {
+            points: vec![(0.0, 0.0), (9.0, 9.0)],
+            paint: Paint::Series(1),
+            wide: 1.5,
+            dashed: true,
+        });
+        drawing.shapes.push(Shape::Area { points: vec![(0.0, 0.0), (9.0, 9.0)], paint: Paint::Series(0) });
+        let svg = drawing.to_svg();
+        assert!(!svg.contains("var(") && !svg.contains("class=") && !svg.contains("<style"), "{svg}");
+        let shapes = svg
+            .lines()
+            .filter(|line| ["<line", "<polyl", "<polyg", "<text"].iter().any(|tag| line.starts_with(tag)));
+        let shapes: Vec<&str> = shapes.collect();
+        assert!(shapes.len() == 3 && shapes.iter().all(|shape| shape.contains("fill=\"")), "{svg}");
+        assert!(svg.contains("stroke=\"#d55e00\"") && svg.contains("fill=\"#ffffff\""), "{svg}");
     }
 }

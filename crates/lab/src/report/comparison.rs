@@ -197,7 +197,10 @@ impl Comparison {
                 deviations
                     .push(both.iter().map(|found| number_of(found.map(|found| found.deviation))).collect());
             }
-            if groups.iter().all(|group| group.values.iter().all(|value| value.is_nan())) {
+            let is_missing = |side: usize| {
+                groups.iter().all(|group| group.values.get(side).is_none_or(|value| value.is_nan()))
+            };
+            if is_missing(0) || is_missing(1) {
                 continue;
             }
             let title = quantity.title.to_owned();

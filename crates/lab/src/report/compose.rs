@@ -20,13 +20,18 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     };
     let blocks = &mut document.blocks;
     head(blocks, run, verdicts);
-    chapter(blocks, "topology", "Topology");
-    topology(blocks, run);
     if !verdicts.is_empty() {
         chapter(blocks, "expectations", "Expected and measured");
         blocks.push(Block::Table(tables::verdicts(verdicts)));
         blocks.push(Block::Remark(certainty(run)));
+        if let Some(controls) = tables::controls(run) {
+            blocks.push(Block::Heading("Controls: the same without the cause".to_owned()));
+            blocks.push(Block::Table(controls));
+        }
     }
+    sentences(blocks, run);
+    chapter(blocks, "topology", "Topology");
+    topology(blocks, run);
     let asked = paper::figures(run);
     if !asked.is_empty() {
         let is_paper = run.experiment.file.figure.iter().any(|figure| figure.paper.is_some());
@@ -83,7 +88,12 @@ fn head(blocks: &mut Vec<Block>, run: &RunData, verdicts: &[Verdict]) {
         blocks.push(Block::Warning("This run is not complete: what is there so far is shown.".to_owned()));
     }
     blocks.extend(summary::warnings(run).into_iter().map(Block::Warning));
-    blocks.extend(summary::outcome(verdicts).map(Block::Paragraph));
+    blocks.extend(summary::outcome(run, verdicts).map(Block::Paragraph));
+}
+
+/// What is to be said of each case.
+fn sentences(blocks: &mut Vec<Block>, run: &RunData) {
+    chapter(blocks, "words", "In words");
     for case in &run.cases {
         if run.cases.len() > 1 {
             blocks.push(Block::Heading(case.name().to_owned()));
@@ -101,24 +111,43 @@ fn topology(blocks: &mut Vec<Block>, run: &RunData) {
     }
 }
 
-/// How well a mean is known.
+/// How well a mean is known, and what the words of the verdicts mean.
 fn certainty(run: &RunData) -> String {
-    if run.record.repeats > 1 {
-        "± is half the width of the 95 % confidence interval over repeats, by Student's t.".to_owned()
+    let known = if run.record.repeats > 1 {
+        "± is half the width of the 95 % confidence interval over repeats, by Student's t."
+    } else if run.record.backend == "sim" {
+        "A single repeat in virtual time is exact where nothing in the experiment is random, and else says nothing of its certainty."
     } else {
-        "With a single repeat nothing can be said about confidence: set `repeats`.".to_owned()
-    }
+        "With a single repeat nothing can be said about confidence: set `repeats`."
+    };
+    format!(
+        "{known} Confirmed: all of the interval is as expected, and the control failed it. Contradicted: none of the interval is. \
+         By construction: the setting leaves nothing else. Not testable here: everything else, with the reason."
+    )
 }
 
 fn case(blocks: &mut Vec<Block>, number: usize, case: &CaseData, is_one_of_many: bool) {
     let title = if is_one_of_many { case.name() } else { "Measured" };
     chapter(blocks, &format!("case-{}", number + 1), title);
     let valid = case.results.iter().filter(|result| result.is_valid()).count();
-    blocks.push(Block::Remark(format!(
-        "Numbers are means over {valid} valid of {} repeats; graphs show repeat {}, from its start on.",
-        case.results.len(),
-        case.shown_repeat + 1
-    )));
+    let of = case.results.get(case.shown_repeat).and_then(|result| result.window);
+    let window = of.map_or_else(String::new, |window| {
+        format!(
+            " What counts of repeat {} is {:.2} s to {:.2} s.",
+            case.shown_repeat + 1,
+            window.from,
+            window.until
+        )
+    });
+    blocks.push(if case.is_valid() {
+        Block::Remark(format!(
+            "Numbers are means over {valid} valid of {} repeats; graphs show repeat {}, from its start on.{window}",
+            case.results.len(),
+            case.shown_repeat + 1
+        ))
+    } else {
+        Block::Warning("Not valid: the graphs below show what went wrong, and no number is taken from them.".to_owned())
+    });
     table(blocks, tables::workloads(case));
     blocks.push(Block::Heading("All nodes".to_owned()));
     gallery(blocks, figures::side_by_side(number, case));

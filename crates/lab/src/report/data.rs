@@ -41,11 +41,16 @@ impl CaseData {
         if self.plan.case.is_empty() { &self.plan.title } else { &self.plan.case }
     }
 
-    /// A measure in each valid repeat; in all, when none is valid.
+    /// Is any repeat valid?
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.results.iter().any(RepeatResult::is_valid)
+    }
+
+    /// A measure in each valid repeat; nothing when none is.
     #[must_use]
     pub fn values(&self, key: &str, summary: &str) -> Vec<f64> {
-        let any_valid = self.results.iter().any(RepeatResult::is_valid);
-        let used = self.results.iter().filter(|result| !any_valid || result.is_valid());
+        let used = self.results.iter().filter(|result| result.is_valid());
         used.filter_map(|result| result.values.get(key)?.named(summary)).collect()
     }
 
@@ -67,6 +72,8 @@ pub struct RunData {
     pub experiment: Experiment,
     /// Its cases.
     pub cases: Vec<CaseData>,
+    /// Cases once more without the cause of what is expected of them.
+    pub controls: Vec<CaseData>,
 }
 
 impl RunData {
@@ -105,6 +112,7 @@ impl RunData {
         if cases.is_empty() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete").into());
         }
-        Ok(RunData { folder: folder.clone(), record, experiment, cases })
+        let (cases, controls) = cases.into_iter().partition(|case: &CaseData| case.plan.control.is_none());
+        Ok(RunData { folder: folder.clone(), record, experiment, cases, controls })
     }
 }

@@ -32,12 +32,13 @@ pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
     Ok(path)
 }
 
-/// Each figure as SVG, its numbers as CSV and Parquet.
+/// Each figure as SVG and PDF, its numbers as CSV and Parquet.
 pub(super) fn write_figures(document: &Document, place: &Path) -> std::io::Result<()> {
     fs::create_dir_all(place)?;
     for figure in document.figures() {
         let file = |ending: &str| place.join(format!("{}.{ending}", figure.name));
         fs::write(file("svg"), figure.drawing.to_svg())?;
+        fs::write(file("pdf"), pdf::figure(&figure.drawing))?;
         if let Some(data) = &figure.data {
             fs::write(file("csv"), data.to_csv())?;
             fs::write(file("parquet"), data.to_parquet())?;

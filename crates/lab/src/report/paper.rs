@@ -53,7 +53,7 @@ pub(super) fn figures(run: &RunData) -> Vec<Figure> {
 
 fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure> {
     let holds = |case: &&CaseData| wanted.cases.as_ref().is_none_or(|text| case.plan.case.contains(text));
-    let cases: Vec<&CaseData> = run.cases.iter().filter(holds).collect();
+    let cases: Vec<&CaseData> = run.cases.iter().filter(holds).filter(|case| case.is_valid()).collect();
     let is_there = |key: &String| cases.iter().any(|case| is_measured(key, case));
     let (show, missing): (Vec<String>, Vec<String>) = wanted.show.iter().cloned().partition(is_there);
     if show.is_empty() {

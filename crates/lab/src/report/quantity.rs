@@ -1,6 +1,7 @@
 //! What is drawn of a node: each measure with its title, its unit, and the factor from the measure to the unit.
 
 use super::data::CaseData;
+use crate::analysis::bins;
 use crate::figure::Axis;
 
 /// A measure of a node as people read it.
@@ -17,19 +18,22 @@ const fn of(key: &'static str, title: &'static str, unit: &'static str, factor: 
     Quantity { key, title, unit, factor }
 }
 
-/// The testbed report's six graphs of a node.
-pub(crate) const SIX: [Quantity; 6] = [
+/// The testbed report's six graphs of a node. Memory is one of two things: what a process takes, or what tables take.
+pub(crate) const SIX: [Quantity; 7] = [
     of("cpu", "Processor", "%", 1.0),
-    of("memory", "Memory", "B", 1.0),
+    of("memory", "Resident memory", "B", 1.0),
+    of("table_bytes", "Memory of tables and packets", "B", 1.0),
     of("pending", "Pending Interests", "", 1.0),
     of("goodput", "Goodput towards the consumer", "bit/s", 8.0),
     of("goodput_interests", "Goodput towards the producer", "bit/s", 8.0),
     of("retransmissions", "Interest retransmissions", "1/s", 1.0),
 ];
 
-const OTHERS: [Quantity; 9] = [
+const OTHERS: [Quantity; 11] = [
     of("busy", "Processor, part of the node's share", "%", 1.0),
     of("waited", "Waiting for a processor", "%", 1.0),
+    of("throttled", "Kept from running by the share", "%", 1.0),
+    of("repeated_names", "Interests for names asked before", "1/s", 1.0),
     of("names", "Names known", "", 1.0),
     of("propagated", "Interests propagated", "1/s", 1.0),
     of("noted", "Interests noted", "1/s", 1.0),
@@ -49,9 +53,10 @@ impl Quantity {
     pub(crate) fn points(&self, case: &CaseData, node: usize) -> Vec<(f64, f64)> {
         let Some(data) = case.shown.nodes.get(node) else { return Vec::new() };
         let mut points = data.log.points("time", self.key);
-        // A row of the link's table counts a whole second: it is drawn in its middle.
-        let traffic = data.traffic.points("time", self.key);
-        points.extend(traffic.into_iter().map(|(at, value)| (at + 0.5, value)));
+        // A row of the link's table is a rate over its length: it is drawn in its middle.
+        let rows = bins(&data.traffic).into_iter().zip(data.traffic.column(self.key));
+        let rows = rows.filter(|(_, value)| value.is_finite());
+        points.extend(rows.map(|((at, length), value)| (at + length / 2.0, value)));
         points.retain(|(at, _)| *at >= 0.0);
         points.into_iter().map(|(at, value)| (at, value * self.factor)).collect()
     }

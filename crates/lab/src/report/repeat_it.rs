@@ -41,7 +41,7 @@ fn circumstances(run: &RunData) -> Vec<(&'static str, String)> {
         ("experiment", format!("{}.toml, printed below and kept as `experiment.toml`", record.experiment)),
         ("began", record.began.clone()),
         ("backend", record.backend.clone()),
-        ("lab", format!("cairn {}", record.version)),
+        ("lab", format!("cairn {}, {}", record.version, record.program.words())),
         ("software under test", record.software.clone()),
         (
             "seed",

@@ -1,7 +1,7 @@
 //! The summary in words, made from the numbers.
 
 use super::data::{CaseData, RunData};
-use super::verdict::Verdict;
+use super::verdict::{Conclusion, Judgement, Verdict, conclusion};
 use crate::analysis::RepeatResult;
 use crate::experiment::plan::Activity;
 use crate::figure::number::{short, with_unit};
@@ -10,8 +10,17 @@ use crate::figure::number::{short, with_unit};
 pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     if !verdicts.is_empty() {
-        let met = verdicts.iter().filter(|verdict| verdict.met == Some(true)).count();
-        facts.push((format!("{met} of {}", verdicts.len()), "expectations met".to_owned()));
+        for (wanted, word) in [
+            (Judgement::Confirmed, "confirmed"),
+            (Judgement::Contradicted, "contradicted"),
+            (Judgement::ByConstruction, "by construction"),
+            (Judgement::NotTestable, "not testable here"),
+        ] {
+            let count = verdicts.iter().filter(|verdict| verdict.judgement == wanted).count();
+            if count > 0 {
+                facts.push((format!("{count} of {}", verdicts.len()), word.to_owned()));
+            }
+        }
     }
     let repeats: usize = run.cases.iter().map(|case| case.results.len()).sum();
     let valid: usize =
@@ -48,28 +57,45 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
 }
 
 /// What came of the expectations, in a sentence; nothing when nothing was expected.
-pub(super) fn outcome(verdicts: &[Verdict]) -> Option<String> {
+pub(super) fn outcome(run: &RunData, verdicts: &[Verdict]) -> Option<String> {
     if verdicts.is_empty() {
         return None;
     }
-    let missed: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.met != Some(true)).collect();
-    if missed.is_empty() {
-        return Some("Everything came out as it was expected.".to_owned());
-    }
     let one = |verdict: &&Verdict| {
         let case = if verdict.case.is_empty() { String::new() } else { format!(" ({})", verdict.case) };
-        let found = match verdict.measured {
-            Some(_) => verdict.found().0,
-            None => "it was not measured".to_owned(),
-        };
-        format!("“{}”{case}: {found}, and not {}", verdict.say.trim_start_matches("… "), verdict.bound)
+        format!(
+            "“{}”{case}: {}, and not {}",
+            verdict.say.trim_start_matches("… "),
+            verdict.found().0,
+            verdict.bound
+        )
     };
-    let list: Vec<String> = missed.iter().map(one).collect();
-    Some(format!("Otherwise than expected: {}.", list.join("; ")))
+    let list = |wanted: Judgement| verdicts.iter().filter(move |verdict| verdict.judgement == wanted);
+    let contradicted: Vec<&Verdict> = list(Judgement::Contradicted).collect();
+    let open = list(Judgement::NotTestable).count();
+    let open = match open {
+        0 => String::new(),
+        1 => " One thing is not testable here.".to_owned(),
+        many => format!(" {many} things are not testable here."),
+    };
+    if !contradicted.is_empty() {
+        let list: Vec<String> = contradicted.iter().map(one).collect();
+        return Some(format!("Otherwise than expected: {}.{open}", list.join("; ")));
+    }
+    Some(match conclusion(run, verdicts) {
+        Conclusion::AsExpected if open.is_empty() => "Everything came out as it was expected.".to_owned(),
+        _ if verdicts.iter().any(Verdict::is_good) => {
+            format!("Nothing came out otherwise than expected.{open}")
+        }
+        _ => format!("Nothing that was expected could be tested.{open}"),
+    })
 }
 
-/// Sentences about one case.
+/// Sentences about one case. Of one without a valid repeat nothing can be said.
 pub(super) fn sentences(case: &CaseData) -> Vec<String> {
+    if !case.is_valid() {
+        return vec!["No repeat is valid, so nothing is said of it.".to_owned()];
+    }
     let mut list = Vec::new();
     for workload in &case.plan.workloads {
         let get = |key: &str, summary: &str| {
@@ -196,7 +222,7 @@ pub(super) fn warnings(run: &RunData) -> Vec<String> {
         let invalid = case.results.iter().filter(|result| !result.is_valid()).count();
         if invalid == case.results.len() {
             list.push(format!(
-                "No repeat of “{}” is valid: its numbers are shown, and should not be used.",
+                "No repeat of “{}” is valid: none of its numbers is used. Its graphs are shown to find out why.",
                 case.name()
             ));
         } else if invalid > 0 {
@@ -211,7 +237,7 @@ pub(super) fn warnings(run: &RunData) -> Vec<String> {
         for (repeat, result) in (1..).zip(&case.results).filter(|(_, result)| !result.thrown_away.is_empty())
         {
             list.push(format!(
-                "Repeat {repeat} of “{}” is attempt {}. Before it was thrown away what was not valid: {}.",
+                "Repeat {repeat} of “{}” is attempt {}. What was measured before was not valid, and is kept aside: {}.",
                 case.name(),
                 result.thrown_away.len() + 1,
                 result.thrown_away.join("; ")

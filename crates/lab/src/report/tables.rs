@@ -2,9 +2,9 @@
 
 use super::data::{CaseData, RunData};
 use super::document::{Cell, Table, Tone};
-use super::quantity::SIX;
-use super::verdict::Verdict;
-use crate::experiment::plan::{Activity, Workload};
+use super::quantity::{Quantity, SIX};
+use super::verdict::{Judgement, Verdict, controls as control_rows};
+use crate::experiment::plan::{Activity, NodePlan, Workload};
 use crate::figure::number::with_unit;
 use crate::stats::Estimate;
 
@@ -17,7 +17,7 @@ fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     }
 }
 
-/// Expectations, met or missed.
+/// Expectations and what came of each.
 pub(super) fn verdicts(list: &[Verdict]) -> Table {
     let with_case = list.iter().any(|verdict| !verdict.case.is_empty());
     let with_paper = list.iter().any(|verdict| verdict.paper.is_some());
@@ -28,10 +28,11 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         _ => true,
     });
     for verdict in list {
-        let (mark, tone) = match verdict.met {
-            Some(true) => ("met", Tone::Good),
-            Some(false) => ("missed", Tone::Bad),
-            None => ("not measured", Tone::Bad),
+        let tone = match verdict.judgement {
+            Judgement::Confirmed => Tone::Good,
+            Judgement::Contradicted => Tone::Bad,
+            Judgement::ByConstruction => Tone::Plain,
+            Judgement::NotTestable => Tone::Soft,
         };
         let (found, half) = verdict.found();
         let measured = Cell::new(found).with(half.map_or_else(String::new, |half| format!("± {half}")));
@@ -44,19 +45,33 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         }
         row.push(Cell::new(verdict.bound.as_str()));
         row.push(measured);
-        row.push(Cell::new(mark).toned(tone));
+        row.push(Cell::new(verdict.words()).with(verdict.why.as_str()).toned(tone));
         table.rows.push(row);
     }
     table
 }
 
+/// What each control took away, and what came of it; nothing when none is stated.
+pub(super) fn controls(run: &RunData) -> Option<Table> {
+    let mut table = Table::new(&["without", "expected to fail", "#measured there", ""]);
+    for (removes, say, found, said) in control_rows(run) {
+        table.rows.push(vec![removes.into(), say.into(), found.into(), said.into()]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// Means and greatest values of every node.
 pub(super) fn nodes(case: &CaseData) -> Table {
     let mut table = Table::new(&["node"]);
-    table.columns.extend(SIX.iter().map(|quantity| (quantity.title.to_owned(), true)));
+    let is_measured = |quantity: &&Quantity| {
+        let key = |node: &NodePlan| format!("{}.{}", node.name, quantity.key);
+        case.plan.nodes.iter().any(|node| case.estimate(&key(node), "mean").is_some())
+    };
+    let shown: Vec<&Quantity> = SIX.iter().filter(is_measured).collect();
+    table.columns.extend(shown.iter().map(|quantity| (quantity.title.to_owned(), true)));
     for node in &case.plan.nodes {
         let mut row = vec![Cell::new(node.name.as_str())];
-        for quantity in SIX {
+        for quantity in &shown {
             let key = format!("{}.{}", node.name, quantity.key);
             row.push(match (case.estimate(&key, "mean"), case.estimate(&key, "max")) {
                 (Some(mean), Some(most)) => Cell::new(interval(&mean, quantity.unit, quantity.factor))

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::archive::compress;
+use super::build::{Build, Program};
 use super::calendar::Stamp;
 use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
@@ -31,8 +32,14 @@ pub struct Options {
     pub programs: Programs,
     /// Other numbers of repeats than the experiment says.
     pub repeats: Option<u32>,
+    /// Another seed than the experiment says.
+    pub seed: Option<u64>,
     /// Only cases whose name holds this.
     pub only: Option<String>,
+    /// Are controls run, too?
+    pub controls: bool,
+    /// What this program was built from.
+    pub build: Build,
 }
 
 /// Why a run ended before its report.
@@ -89,6 +96,7 @@ pub(crate) fn plans(
     experiment: &Experiment,
     backend: &str,
     repeats: Option<u32>,
+    seed: Option<u64>,
     cases: Option<&[String]>,
 ) -> Result<Vec<Plan>, RunError> {
     let plans = experiment.plans(backend).map_err(|findings| {
@@ -99,9 +107,15 @@ pub(crate) fn plans(
     let wanted = |plan: &Plan| cases.is_none_or(|cases| cases.contains(&plan.case));
     let change = |mut plan: Plan| {
         plan.repeats = repeats.unwrap_or(plan.repeats);
+        plan.seed = seed.unwrap_or(plan.seed);
         plan
     };
     Ok(plans.into_iter().filter(wanted).map(change).collect())
+}
+
+/// The plans of a run that was begun.
+fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
+    plans(experiment, &record.backend, Some(record.repeats), Some(record.seed), Some(&record.cases))
 }
 
 /// Runs an experiment from the beginning. The report is not part of this.
@@ -114,7 +128,8 @@ pub fn execute(
     options: &Options,
     mut observe: impl FnMut(&Progress),
 ) -> Result<RunFolder, RunError> {
-    let mut plans = plans(experiment, &options.backend, options.repeats, None)?;
+    let mut plans = plans(experiment, &options.backend, options.repeats, options.seed, None)?;
+    plans.retain(|plan| options.controls || plan.control.is_none());
     if let Some(only) = &options.only {
         let names: Vec<String> = plans.iter().map(|plan| plan.case.clone()).collect();
         plans.retain(|plan| plan.case.contains(only.as_str()));
@@ -139,6 +154,7 @@ pub fn execute(
         let written = text.and_then(|text| fs::write(folder.hosts(), text));
         written.map_err(io_error("the file of hosts cannot be copied"))?;
     }
+    let _lock = folder.lock().map_err(io_error("the run's folder"))?;
     let record = RunRecord {
         experiment: experiment.name.clone(),
         title: experiment.file.title.clone(),
@@ -146,6 +162,8 @@ pub fn execute(
         began: Stamp::now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         software: software.map_or_else(String::new, |software| software.version()),
+        program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),
+        resumed_by: Vec::new(),
         machine: Machine::here(),
         cases: plans.iter().map(|plan| plan.case.clone()).collect(),
         repeats: plans.first().map_or(1, |plan| plan.repeats),
@@ -166,12 +184,19 @@ pub fn execute(
 pub fn resume(
     path: &Path,
     programs: &Programs,
+    build: Build,
     mut observe: impl FnMut(&Progress),
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
-    let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let mut record = folder.record().map_err(io_error("this is not the folder of a run"))?;
+    let _lock = folder.lock().map_err(io_error("it cannot be gone on with"))?;
+    let program = Program::of(build, &programs.cairn).unwrap_or_default();
+    if program != record.program && !record.resumed_by.contains(&program) {
+        record.resumed_by.push(program);
+        folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
+    }
     let experiment = Experiment::read(&folder.experiment())?;
-    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    let plans = plans_of(&experiment, &record)?;
     observe(&Progress::Folder(folder.path().to_owned()));
     carry_on(&folder, record, &plans, programs, &mut observe)?;
     Ok(folder)
@@ -183,9 +208,10 @@ pub fn resume(
 ///
 /// When raw files are missing.
 pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
+    let _lock = folder.lock().map_err(io_error("it cannot be derived anew"))?;
     let record = folder.record().map_err(io_error("this is not the folder of a run"))?;
     let experiment = Experiment::read(&folder.experiment())?;
-    let plans = plans(&experiment, &record.backend, Some(record.repeats), Some(&record.cases))?;
+    let plans = plans_of(&experiment, &record)?;
     for (case, plan) in plans.iter().enumerate() {
         for place in (0..plan.repeats).map(|repeat| folder.repeat(case, repeat)) {
             let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
@@ -211,12 +237,14 @@ fn carry_on(
                 repeat: (repeat + 1, plan.repeats),
                 seconds: plan.duration_ns as f64 / 1e9,
             });
-            let place = folder.repeat(case, repeat);
-            if place.join("result.json").is_file() {
+            let path = folder.repeat(case, repeat);
+            if path.join("result.json").is_file() {
                 observe(&Progress::Skipped);
                 continue;
             }
-            let place = Place { folder, path: &place, backend: &record.backend, hosts: hosts.as_ref() };
+            let numbers = (case, repeat);
+            let place =
+                Place { folder, numbers, path: &path, backend: &record.backend, hosts: hosts.as_ref() };
             one_repeat(&place, plan, repeat, programs, observe)?;
         }
     }
@@ -227,12 +255,14 @@ fn carry_on(
 /// Where and on what a repeat runs.
 struct Place<'a> {
     folder: &'a RunFolder,
+    /// Of the case and of the repeat, from 0.
+    numbers: (usize, u32),
     path: &'a Path,
     backend: &'a str,
     hosts: Option<&'a Inventory>,
 }
 
-/// One repeat, and again when it is not valid and may be repeated.
+/// One repeat, and again when it is not valid and may be repeated. What attempts before it measured stays, marked.
 fn one_repeat(
     place: &Place<'_>,
     plan: &Plan,
@@ -240,14 +270,17 @@ fn one_repeat(
     programs: &Programs,
     observe: &mut impl FnMut(&Progress),
 ) -> Result<(), RunError> {
-    let mut thrown_away: Vec<String> = Vec::new();
-    for attempt in 0..=plan.gates.retries {
+    let (case, number) = place.numbers;
+    loop {
+        let discarded = place.folder.discarded(case, number);
+        let attempt = discarded.len() as u64;
+        // What is there is of an attempt that was interrupted.
         let _ = fs::remove_dir_all(place.path);
         fs::create_dir_all(place.path).map_err(io_error("no folder for a repeat"))?;
         let raw = place.path.join("raw");
         let order = Order {
             plan: plan.clone(),
-            seed: plan.seed + u64::from(repeat) + (u64::from(attempt) << 32),
+            seed: plan.seed + u64::from(repeat) + (attempt << 32),
             owner: Owner::this_process(),
             programs: programs.clone(),
         };
@@ -261,23 +294,19 @@ fn one_repeat(
             folder: place.folder.path().display().to_string(),
         })?;
         observe(&Progress::Step("summary".to_owned()));
-        let (_, result) = derive(plan, place.path, thrown_away.clone())?;
+        let (_, result) = derive(plan, place.path, discarded)?;
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
-        let invalid: Vec<String> = result
-            .gates
-            .iter()
-            .filter(|gate| !gate.passed)
-            .map(|gate| format!("{}: {}", gate.name, gate.words()))
-            .collect();
+        let invalid = result.reasons();
         let why = invalid.join(", ");
         observe(&Progress::Done { invalid });
-        if why.is_empty() {
-            break;
+        // Whoever loses a forwarder gets a second try, whatever the experiment says of other reasons.
+        let retries = plan.gates.retries.max(u32::from(result.outcome.lost.is_some()));
+        if why.is_empty() || attempt >= u64::from(retries) {
+            return Ok(());
         }
-        thrown_away.push(why);
+        place.folder.discard(case, number, &why).map_err(io_error("an attempt cannot be put aside"))?;
     }
-    Ok(())
 }
 
 /// Carries the order out on its backend.

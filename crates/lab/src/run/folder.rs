@@ -11,17 +11,31 @@
 //!     raw/                 captures, forwarder logs, transfers, outcome: as measured
 //!     derived/             per second, from the start, invalid lines dropped
 //!     result.json          numbers of this repeat, and its gates
+//!   case-01/repeat-01-discarded-1/
+//!     NOT-VALID.txt        why an attempt was not valid; all it measured stands beside
 //! ```
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
+use super::build::Program;
 use super::calendar::Stamp;
 use super::machine::Machine;
 use crate::backend::netns::order::{read_json, write_json};
+
+/// The file that says why an attempt was discarded.
+const NOT_VALID: &str = "NOT-VALID.txt";
+
+/// A run's folder that nobody else works in. The kernel gives it free when its holder ends.
+#[derive(Debug)]
+pub struct Lock {
+    _held: Flock<fs::File>,
+}
 
 /// The folder of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +58,12 @@ pub struct RunRecord {
     pub version: String,
     /// The software under test, as it says it itself.
     pub software: String,
+    /// The program that carried it out.
+    #[serde(default)]
+    pub program: Program,
+    /// Other programs that went on with it.
+    #[serde(default)]
+    pub resumed_by: Vec<Program>,
     /// The machine.
     pub machine: Machine,
     /// The cases' names; one empty name when there is only one.
@@ -115,6 +135,55 @@ impl RunFolder {
         self.path.join(format!("case-{:02}", case + 1)).join(format!("repeat-{:02}", repeat + 1))
     }
 
+    /// Why attempts of a repeat before the one that counts were discarded, in their order. What they measured is kept.
+    #[must_use]
+    pub fn discarded(&self, case: usize, repeat: u32) -> Vec<String> {
+        let read = |number: usize| {
+            fs::read_to_string(self.discarded_place(case, repeat, number).join(NOT_VALID)).ok()
+        };
+        (1..).map_while(read).map(|text| text.trim().to_owned()).collect()
+    }
+
+    /// Puts what an attempt has measured aside, and marks it. The repeat's place is then free.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be moved.
+    pub fn discard(&self, case: usize, repeat: u32, why: &str) -> io::Result<()> {
+        let number = self.discarded(case, repeat).len() + 1;
+        let (place, aside) = (self.repeat(case, repeat), self.discarded_place(case, repeat, number));
+        let _ = fs::remove_dir_all(&aside);
+        fs::write(place.join(NOT_VALID), format!("{why}\n"))?;
+        fs::rename(place, aside)
+    }
+
+    fn discarded_place(&self, case: usize, repeat: u32, number: usize) -> PathBuf {
+        self.repeat(case, repeat).with_file_name(format!("repeat-{:02}-discarded-{number}", repeat + 1))
+    }
+
+    /// Keeps others from working in this folder as long as the lock is held, however its holder ends.
+    ///
+    /// # Errors
+    ///
+    /// When another process holds it, which the error names, or it cannot be made.
+    pub fn lock(&self) -> io::Result<Lock> {
+        let path = self.path.join("lock");
+        let file = fs::File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(mut held) => {
+                held.set_len(0)?;
+                writeln!(&mut *held, "process {}, since {}", std::process::id(), Stamp::now())?;
+                Ok(Lock { _held: held })
+            }
+            Err((_, Errno::EAGAIN)) => {
+                let holder = fs::read_to_string(&path).unwrap_or_default();
+                let why = format!("somebody is at work on {}: {}", self.path.display(), holder.trim());
+                Err(io::Error::new(io::ErrorKind::WouldBlock, why))
+            }
+            Err((_, error)) => Err(error.into()),
+        }
+    }
+
     /// Reads `run.json`.
     ///
     /// # Errors
@@ -148,5 +217,38 @@ impl RunFolder {
         }
         runs.sort_by(|a, b| a.1.began.cmp(&b.1.began).then(a.0.path.cmp(&b.0.path)));
         Ok(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_works_in_a_folder_and_the_next_learns_who_does() {
+        let above = std::env::temp_dir().join(format!("cairn-lock-{}", std::process::id()));
+        let folder = RunFolder::create(&above, "x").unwrap();
+        let held = folder.lock().unwrap();
+        let refused = folder.lock().unwrap_err();
+        assert!(refused.to_string().contains(&format!("process {}", std::process::id())), "{refused}");
+        drop(held);
+        assert!(folder.lock().is_ok());
+        fs::remove_dir_all(&above).unwrap();
+    }
+
+    #[test]
+    fn what_a_discarded_attempt_measured_is_kept_and_marked() {
+        let above = std::env::temp_dir().join(format!("cairn-discard-{}", std::process::id()));
+        let folder = RunFolder::create(&above, "x").unwrap();
+        for why in ["it waited", "it stood still"] {
+            fs::create_dir_all(folder.repeat(0, 0).join("raw")).unwrap();
+            fs::write(folder.repeat(0, 0).join("raw/log.csv"), why).unwrap();
+            folder.discard(0, 0, why).unwrap();
+        }
+        assert!(!folder.repeat(0, 0).exists());
+        assert_eq!(folder.discarded(0, 0), ["it waited", "it stood still"]);
+        let kept = folder.path().join("case-01/repeat-01-discarded-2/raw/log.csv");
+        assert_eq!(fs::read_to_string(kept).unwrap(), "it stood still");
+        fs::remove_dir_all(&above).unwrap();
     }
 }

@@ -1,6 +1,7 @@
 //! A run of an experiment: every case, every repeat, step by step, into a folder that holds everything.
 
 mod archive;
+mod build;
 mod calendar;
 mod execute;
 pub mod folder;
@@ -9,6 +10,7 @@ pub mod progress;
 
 pub use archive::compress;
 pub(crate) use archive::open as open_archived;
+pub use build::{Build, Program};
 pub use calendar::Stamp;
 pub use execute::{Options, RunError, derive_anew, execute, resume};
 pub use folder::{RunFolder, RunRecord};

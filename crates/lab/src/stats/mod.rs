@@ -1,9 +1,11 @@
 //! Numbers from numbers: summaries of one repeat, means with confidence over repeats.
 
 mod confidence;
+mod difference;
 mod fairness;
 mod summary;
 
 pub use confidence::{Estimate, student_t};
+pub use difference::{Interval, Level, Sample};
 pub use fairness::fairness;
 pub use summary::{Summary, percentile};

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A list of numbers in a few.
+/// A list of numbers in a few. Numbers of a node's series count as long as each lasts; those of a workload count once each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// How many there were.
     pub count: u64,
-    /// Their sum.
+    /// Their sum; of a series, its integral over time, which for a rate is the number of what was counted.
     pub sum: f64,
-    /// Their mean.
+    /// Their mean; of a series, its mean over time.
     pub mean: f64,
     /// Standard deviation of the sample.
     pub deviation: f64,
@@ -33,25 +33,35 @@ impl Summary {
     /// Of these numbers; nothing of no numbers. Those that are not numbers are passed over.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
-        let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-        let last = values.iter().copied().rfind(|value| value.is_finite())?;
-        sorted.sort_by(f64::total_cmp);
+        let weighed: Vec<(f64, f64)> = values.iter().map(|value| (*value, 1.0)).collect();
+        Self::weighed(&weighed)
+    }
+
+    /// Of numbers in the order of time, each with how long it lasted; nothing of no numbers. What is not a number, and what
+    /// lasted no time, is passed over.
+    #[must_use]
+    pub fn weighed(values: &[(f64, f64)]) -> Option<Self> {
+        let counts = |(value, weight): &(f64, f64)| value.is_finite() && *weight > 0.0;
+        let mut sorted: Vec<(f64, f64)> = values.iter().copied().filter(counts).collect();
+        let last = sorted.last()?.0;
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
         let count = sorted.len() as f64;
-        let sum: f64 = sorted.iter().sum();
-        let mean = sum / count;
-        let squares: f64 = sorted.iter().map(|value| (value - mean).powi(2)).sum();
-        let deviation = if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+        let weight: f64 = sorted.iter().map(|(_, weight)| weight).sum();
+        let sum: f64 = sorted.iter().map(|(value, weight)| value * weight).sum();
+        let mean = sum / weight;
+        let squares: f64 = sorted.iter().map(|(value, weight)| weight * (value - mean).powi(2)).sum();
+        let deviation = if count > 1.0 { (squares / weight * count / (count - 1.0)).sqrt() } else { 0.0 };
         Some(Summary {
             count: sorted.len() as u64,
             sum,
             mean,
             deviation,
-            min: sorted.first().copied()?,
-            p5: percentile(&sorted, 0.05),
-            median: percentile(&sorted, 0.5),
-            p95: percentile(&sorted, 0.95),
-            p99: percentile(&sorted, 0.99),
-            max: sorted.last().copied()?,
+            min: sorted.first()?.0,
+            p5: quantile(&sorted, 0.05),
+            median: quantile(&sorted, 0.5),
+            p95: quantile(&sorted, 0.95),
+            p99: quantile(&sorted, 0.99),
+            max: sorted.last()?.0,
             last,
         })
     }
@@ -79,11 +89,26 @@ impl Summary {
 /// The number below which a part of sorted numbers lies, between neighbours by proportion.
 #[must_use]
 pub fn percentile(sorted: &[f64], part: f64) -> f64 {
-    let place = part.clamp(0.0, 1.0) * (sorted.len().saturating_sub(1)) as f64;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let below = place.floor() as usize;
-    let get = |index: usize| sorted.get(index).or(sorted.last()).copied().unwrap_or(f64::NAN);
-    get(below) + (get(below + 1) - get(below)) * (place - place.floor())
+    let weighed: Vec<(f64, f64)> = sorted.iter().map(|value| (*value, 1.0)).collect();
+    quantile(&weighed, part)
+}
+
+/// The same of sorted numbers with weights. Each number stands in the middle of its weight; with equal weights that is the
+/// usual rule.
+fn quantile(sorted: &[(f64, f64)], part: f64) -> f64 {
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return f64::NAN };
+    let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();
+    let wanted = part.clamp(0.0, 1.0) * (total - (first.1 + last.1) / 2.0);
+    let (mut below, mut place) = (*first, 0.0);
+    for one in sorted.iter().skip(1) {
+        let step = (below.1 + one.1) / 2.0;
+        if place + step >= wanted {
+            return below.0 + (one.0 - below.0) * ((wanted - place) / step).clamp(0.0, 1.0);
+        }
+        place += step;
+        below = *one;
+    }
+    last.0
 }
 
 #[cfg(test)]
@@ -97,6 +122,23 @@ mod tests {
         assert_eq!((summary.count, summary.mean, summary.median, summary.last), (8, 5.0, 4.5, 9.0));
         assert!((summary.deviation - 2.138_089_935).abs() < 1e-6, "of the sample, not of the population");
         assert_eq!(Summary::of(&[]), None);
+    }
+
+    #[test]
+    fn a_number_counts_as_long_as_it_lasted() {
+        // Twenty seconds at 100 and 13 ms at 40, after an instant that lasted nothing.
+        let mut series = vec![(0.0, 0.0)];
+        series.extend(std::iter::repeat_n((100.0, 1.0), 20));
+        series.push((40.0, 0.013));
+        let summary = Summary::weighed(&series).unwrap();
+        assert!((summary.mean - 99.961).abs() < 1e-3, "{}", summary.mean);
+        assert!((summary.sum - (2000.0 + 40.0 * 0.013)).abs() < 1e-9, "the integral over time");
+        assert_eq!((summary.count, summary.median, summary.last, summary.min), (21, 100.0, 40.0, 40.0));
+        let even = Summary::weighed(&[(1.0, 0.3), (2.0, 0.3), (3.0, 0.3)]).unwrap();
+        assert!(
+            (even.median - 2.0).abs() + (even.deviation - 1.0).abs() < 1e-9,
+            "equal weights change nothing"
+        );
     }
 
     #[test]

@@ -169,6 +169,12 @@ impl Trace {
             bytes: parcel.size_bytes(),
             hops: parcel.hops,
             name: name(packet).to_name(),
+            nonce: match packet {
+                Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => {
+                    interest.nonce().map(|nonce| nonce.0)
+                }
+                Outgoing::Data(_) => None,
+            },
         });
     }
 

@@ -118,6 +118,8 @@ pub struct PacketRecord {
     pub hops: u32,
     /// Its name.
     pub name: Name,
+    /// The nonce of an Interest, also of one that comes back in a Nack. Not a column.
+    pub nonce: Option<u32>,
 }
 
 record! { PacketRecord:

@@ -121,6 +121,7 @@ mod tests {
             bytes: 7,
             hops: 2,
             name: "/a".parse().unwrap(),
+            nonce: None,
         };
         assert_eq!(record.cells().len(), PacketRecord::COLUMNS.len());
         assert_eq!(record.cells()[6], Cell::Text("/a".into()));

@@ -32,7 +32,8 @@ Examples:
   cairn lab list
   cairn lab compare runs/first-20261122-040849 runs/first-20261122-041932
 
-Exit codes: 0 done; 1 failure; 2 wrong usage, or a number that the experiment promises was not reached (run, sweep, resume, show).")]
+Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; of run, sweep, resume and show also 3 something expected is
+contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run.")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),
@@ -76,6 +77,18 @@ pub(crate) enum Command {
         #[arg(long)]
         report: Option<PathBuf>,
     },
+    /// What runs found: each statement with its verdict. The page docs/lab-results.md is made by this.
+    Results {
+        /// The runs' folders.
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+        /// As Markdown.
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Follow a run that goes on elsewhere.
     Watch {
         /// The run's folder; without it, the last run.
@@ -115,6 +128,7 @@ impl Command {
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs, derive } => runs::show(folder, &runs, derive),
             Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
+            Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files } => files::check(&files),
             Command::New { file, title } => files::new(&file, &title),

@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Instant;
 
 use lab::backend::hosts::Inventory;
@@ -10,10 +9,11 @@ use lab::driver::Programs;
 use lab::experiment::Experiment;
 use lab::report::{RunData, write_report};
 use lab::run::progress::Progress;
-use lab::run::{Options, RunFolder, execute, resume};
+use lab::run::{Build, Options, RunFolder, execute, resume};
 
 use super::Outcome;
 use crate::tool::ToolError;
+use crate::tool::interrupt::Interrupt;
 
 /// How a run is started.
 #[derive(Debug, clap::Args)]
@@ -32,9 +32,15 @@ pub(crate) struct RunArguments {
     /// Other numbers of repeats than the experiment says.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
+    /// Another seed than the experiment says.
+    #[arg(long)]
+    seed: Option<u64>,
     /// Only cases whose name holds this text.
     #[arg(long)]
     only: Option<String>,
+    /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.
+    #[arg(long)]
+    no_controls: bool,
 }
 
 /// An experiment as it stands, with one more key that is run over many values.
@@ -78,16 +84,20 @@ fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
         runs: arguments.runs.clone(),
         programs: programs()?,
         repeats: arguments.repeats,
+        seed: arguments.seed,
         only: arguments.only.clone(),
+        controls: !arguments.no_controls,
+        build: build(),
     };
-    let mut screen = Screen::new();
+    let mut screen = Screen::new()?;
     let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen)
 }
 
 pub(super) fn go_on(folder: &Path) -> Outcome {
-    let mut screen = Screen::new();
-    let folder = resume(folder, &programs()?, |progress| screen.show(progress)).map_err(ToolError::other)?;
+    let mut screen = Screen::new()?;
+    let folder =
+        resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen)
 }
 
@@ -97,9 +107,15 @@ fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
     let page = write_report(folder).map_err(ToolError::other)?;
     let run = RunData::read(folder).map_err(ToolError::other)?;
     screen.line("");
-    let missed = super::runs::print_verdicts(&run)?;
+    let code = super::runs::print_verdicts(&run)?;
     screen.line(&format!("report: {}", page.display()));
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(code)
+}
+
+/// What this program was built from.
+fn build() -> Build {
+    let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Build { commit: text(env!("CAIRN_COMMIT")), clean: env!("CAIRN_CLEAN").parse().ok() }
 }
 
 /// This program, and others that are in PATH or named in the environment.
@@ -117,6 +133,13 @@ fn put(text: &str) {
     let _ = screen.write_all(text.as_bytes()).and_then(|()| screen.flush());
 }
 
+/// How many columns the terminal has.
+fn terminal_width() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let asked = || rustix::termios::tcgetwinsize(std::io::stderr()).ok().map(|size| usize::from(size.ws_col));
+    said.or_else(asked).filter(|width| *width > 0).unwrap_or(80)
+}
+
 /// What a person sees while a run goes on.
 struct Screen {
     terminal: bool,
@@ -124,12 +147,51 @@ struct Screen {
     step: String,
     seconds: f64,
     open: bool,
+    interrupt: Interrupt,
+    folder: Option<PathBuf>,
+    /// Repeats before this one, and how many there are in all.
+    done: (u64, u64),
 }
 
 impl Screen {
-    fn new() -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        Screen { terminal, began: Instant::now(), step: String::new(), seconds: 0.0, open: false }
+    fn new() -> Result<Self, ToolError> {
+        Ok(Screen {
+            terminal: std::io::stderr().is_terminal(),
+            began: Instant::now(),
+            step: String::new(),
+            seconds: 0.0,
+            open: false,
+            interrupt: Interrupt::catch()?,
+            folder: None,
+            done: (0, 1),
+        })
+    }
+
+    /// Ends at Ctrl-C, and says how to go on. Whoever was started ends with this process.
+    fn heed(&mut self) {
+        if !self.interrupt.came() {
+            return;
+        }
+        if let Some(folder) = self.folder.take() {
+            self.line(&format!("interrupted; go on with: cairn lab resume {}", folder.display()));
+        }
+        std::process::exit(130);
+    }
+
+    /// How much of the whole is done, and how long the rest will take at this pace.
+    fn overall(&self, part: f64) -> String {
+        let share = ((self.done.0 as f64 + part) / self.done.1.max(1) as f64).clamp(0.0, 1.0);
+        let passed = self.began.elapsed().as_secs_f64();
+        if share <= 0.0 {
+            return "0 %".to_owned();
+        }
+        let left = passed / share - passed;
+        let words = match left {
+            left if left < 90.0 => format!("{left:.0} s"),
+            left if left < 5400.0 => format!("{:.0} min", left / 60.0),
+            left => format!("{:.1} h", left / 3600.0),
+        };
+        format!("{:.0} %, {words} left", share * 100.0)
     }
 
     /// A line that stays.
@@ -142,16 +204,25 @@ impl Screen {
     /// A line that the next one replaces.
     fn status(&mut self, text: &str) {
         if self.terminal {
+            // One line at any width: a line that wraps could not be replaced.
+            let width = terminal_width().saturating_sub(1).max(20);
+            let text: String = text.chars().take(width).collect();
             put(&format!("\r\x1b[K{text}"));
             self.open = true;
         }
     }
 
     fn show(&mut self, progress: &Progress) {
+        self.heed();
         match progress {
-            Progress::Folder(path) => self.line(&format!("run folder: {}", path.display())),
+            Progress::Folder(path) => {
+                self.folder = Some(path.clone());
+                self.line(&format!("run folder: {}", path.display()));
+            }
             Progress::Repeat { case, name, repeat, seconds } => {
                 self.seconds = *seconds;
+                let before = (case.0 as u64 - 1) * u64::from(repeat.1) + u64::from(repeat.0) - 1;
+                self.done = (before, case.1 as u64 * u64::from(repeat.1));
                 let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
                 let text = format!("case {}/{}{name}, repeat {}/{}", case.0, case.1, repeat.0, repeat.1);
                 self.line(&text);
@@ -183,8 +254,10 @@ impl Screen {
         let bar: String = marks.collect();
         let pending = pending.map_or_else(|| "no answer".to_owned(), |pending| format!("{pending} pending"));
         let text = format!(
-            "  {} {bar} {seconds:4.0} of {:.0} s   {node}: {cpu_percent:3.0} % processor, {pending}",
-            self.step, self.seconds
+            "  {}; {} {bar} {seconds:4.0} of {:.0} s   {node}: {cpu_percent:3.0} % processor, {pending}",
+            self.overall(part),
+            self.step,
+            self.seconds
         );
         self.status(&text);
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::report::{RunData, verdicts, write_report};
+use lab::report::{Conclusion, RunData, conclusion, result_rows, results_markdown, verdicts, write_report};
 use lab::run::{RunFolder, derive_anew};
 
 use super::Outcome;
@@ -62,29 +62,51 @@ pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool) -> Outcom
     }
     let page = write_report(&folder).map_err(ToolError::other)?;
     let run = RunData::read(&folder).map_err(ToolError::other)?;
-    let missed = print_verdicts(&run)?;
+    let code = print_verdicts(&run)?;
     output::line(format_args!("report: {}", page.display()))?;
-    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::from(2) })
+    Ok(code)
 }
 
-/// Prints what was expected and what came of it. Returns how many expectations were missed.
-pub(super) fn print_verdicts(run: &RunData) -> Result<usize, ToolError> {
+/// What runs found.
+pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcome {
+    let mut runs = Vec::new();
+    for path in folders {
+        let folder = RunFolder::open(path).map_err(ToolError::file(path))?;
+        runs.push(RunData::read(&folder).map_err(ToolError::other)?);
+    }
+    if json {
+        output::json(&serde_json::to_value(result_rows(&runs)).map_err(ToolError::other)?)?;
+    } else if markdown {
+        output::bytes(results_markdown(&runs).as_bytes())?;
+    } else {
+        for run in &runs {
+            print_verdicts(run)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what was expected and what came of it. Returns the exit code that says so.
+pub(super) fn print_verdicts(run: &RunData) -> Result<ExitCode, ToolError> {
     output::line(format_args!("{} ({}, {})", run.record.title, run.record.backend, run.record.began))?;
-    let mut missed = 0;
-    for verdict in verdicts(run) {
-        let word = match verdict.met {
-            Some(true) => "met   ",
-            Some(false) => "MISSED",
-            None => "absent",
-        };
-        missed += usize::from(verdict.met != Some(true));
+    let verdicts = verdicts(run);
+    for verdict in &verdicts {
         let (found, half) = verdict.found();
         let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
+        let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
         output::line(format_args!(
-            "  {word}  {}{case}: {} = {measured}, {}",
-            verdict.say, verdict.measure, verdict.bound
+            "  {}: {}{case}: {} = {measured}, {}{why}",
+            verdict.words(),
+            verdict.say,
+            verdict.measure,
+            verdict.bound
         ))?;
     }
-    Ok(missed)
+    Ok(match conclusion(run, &verdicts) {
+        Conclusion::AsExpected => ExitCode::SUCCESS,
+        Conclusion::Contradicted => ExitCode::from(3),
+        Conclusion::NotTestable => ExitCode::from(4),
+        Conclusion::NoValidRun => ExitCode::from(5),
+    })
 }

@@ -203,8 +203,8 @@ impl Hosts<'_> {
         let start = |clock: &Clock| Request::Start { epoch_ns: clock.at_host(start_ns) };
         self.all(&before.iter().map(start).collect::<Vec<_>>())?;
         self.step("workloads");
-        self.wait(start_ns)?;
-        let mut outcome = Outcome { start_ns, stop_ns: epoch_ns(), ..Outcome::default() };
+        let lost = self.wait(start_ns)?;
+        let mut outcome = Outcome { start_ns, stop_ns: epoch_ns(), lost, ..Outcome::default() };
         self.step("stop");
         let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Stop).collect();
         let reports = self.all(&requests)?;
@@ -281,13 +281,21 @@ impl Hosts<'_> {
         Ok(orders)
     }
 
-    /// Waits for the end of the run; a host that fails before is an error.
-    fn wait(&mut self, start_ns: u64) -> Result<(), ConductError> {
+    /// Waits for the end of the run, or says what ended before it; a host that fails is an error.
+    fn wait(&mut self, start_ns: u64) -> Result<Option<String>, ConductError> {
         let mut idle_since: Option<Instant> = None;
         while epoch_ns() < start_ns.saturating_add(self.plan.duration_ns) {
             std::thread::sleep(Duration::from_millis(200));
             let requests: Vec<_> = self.plan.nodes.iter().map(|_| Request::Poll).collect();
-            let idle = self.all(&requests)?.iter().all(|reply| matches!(reply, Reply::State { idle: true }));
+            let replies = self.all(&requests)?;
+            let lost = replies.iter().find_map(|reply| match reply {
+                Reply::State { lost, .. } => lost.clone(),
+                _ => None,
+            });
+            if lost.is_some() {
+                return Ok(lost);
+            }
+            let idle = replies.iter().all(|reply| matches!(reply, Reply::State { idle: true, .. }));
             if self.plan.until_done && idle {
                 let since = *idle_since.get_or_insert_with(Instant::now);
                 // A second more, so that the graphs show the end.
@@ -296,7 +304,7 @@ impl Hosts<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Fetches every file of every host.

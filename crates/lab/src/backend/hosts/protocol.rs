@@ -80,7 +80,12 @@ pub(super) enum Reply {
     /// In the order of the addresses.
     Found { interfaces: Vec<Found> },
     /// Whether everything that has an end has been done.
-    State { idle: bool },
+    State {
+        idle: bool,
+        /// A forwarder or a client that ended before the run did.
+        #[serde(default)]
+        lost: Option<String>,
+    },
     /// What was counted.
     Stopped { report: Box<HostReport> },
     /// Names below the run's folder.

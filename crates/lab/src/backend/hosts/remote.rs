@@ -294,7 +294,7 @@ impl Remote {
                 );
                 self.report.notes.push(text);
             }
-            group.limit_processor(Some(cores))?;
+            group.limit_processor(Some(cores), node.cpu_period_ns)?;
         }
         if let Some(bytes) = node.memory_bytes {
             group.limit_memory(bytes)?;
@@ -375,6 +375,7 @@ impl Remote {
             file: PathBuf::from(format!("forwarder-{name}.csv")),
             every: Duration::from_nanos(order.plan.sample_every_ns),
             start: UNIX_EPOCH + Duration::from_nanos(epoch),
+            group: self.group.clone(),
         })?;
         let ahead = Duration::from_nanos(epoch.saturating_sub(epoch_ns()));
         let begin = Instant::now() + ahead;
@@ -396,19 +397,24 @@ impl Remote {
     }
 
     fn poll(&mut self) -> Result<Reply, Failure> {
-        self.clients.poll()?;
+        let lost = self.clients.poll().err().map(|error| error.to_string());
         let ended = self.forwarder.as_mut().is_some_and(|child| child.try_wait().ok().flatten().is_some());
         if ended {
             let order = self.order()?;
-            let said = tail(order.plan.node_name(order.node));
-            return Err(format!("the forwarder ended during the run; it said: {said}").into());
+            let node = order.plan.node_name(order.node);
+            let said = tail(node);
+            let lost = Some(format!("the forwarder of `{node}` ended during the run; it said: {said}"));
+            return Ok(Reply::State { idle: false, lost });
         }
-        Ok(Reply::State { idle: self.clients.all_idle() })
+        Ok(Reply::State { idle: self.clients.all_idle(), lost })
     }
 
     fn stop(&mut self) -> Result<Reply, Failure> {
         self.stop.store(true, Ordering::Relaxed);
-        self.clients.stop()?;
+        // Who lost a client has said so, or its tables are missing and say so.
+        if let Err(lost) = self.clients.stop() {
+            self.report.notes.push(lost.to_string());
+        }
         if let Some(sampler) = self.sampler.take() {
             self.report.samples = sampler.stop()?;
         }

@@ -9,8 +9,27 @@ use std::path::{Path, PathBuf};
 
 /// What the directories of a run are called; the owner's process and its start time follow.
 const PREFIX: &str = "cairn-lab-";
-/// The period over which a share is kept, in microseconds. The kernel grants no less than 1 ms of it, so 1 % is the least share.
-const PERIOD_US: u64 = 100_000;
+/// The least that the kernel grants of a period, and the least period, in microseconds.
+const LEAST_US: u64 = 1000;
+/// The longest period that the kernel takes.
+const LONGEST_US: u64 = 1_000_000;
+
+/// The period over which a share is kept, in microseconds: as short as the kernel allows, for a forwarder that has used up its
+/// share stands still until the period's end.
+fn shortest_period_us(cores: f64) -> u64 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let period = (LEAST_US as f64 / cores.max(1e-6)).ceil() as u64;
+    period.clamp(LEAST_US, LONGEST_US)
+}
+
+/// For how long a forwarder with a share stands still at a time, in nanoseconds; nothing for a whole core and more.
+#[must_use]
+pub fn standstill_ns(cores: f64, period_ns: Option<u64>) -> u64 {
+    let period_ns = period_ns.unwrap_or_else(|| shortest_period_us(cores) * 1000);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let used = (period_ns as f64 * cores.min(1.0)) as u64;
+    period_ns - used.min(period_ns)
+}
 
 /// Which interface the kernel offers for a controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,26 +207,38 @@ impl Group {
         self.add(0)
     }
 
-    /// Limits the group to so many cores; `None` takes the limit away.
+    /// Limits the group to so many cores; `None` takes the limit away. The share is kept over `period_ns`, or over the shortest
+    /// period in which the kernel can keep it.
     ///
     /// # Errors
     ///
     /// When the kernel refuses.
-    pub fn limit_processor(&self, cores: Option<f64>) -> io::Result<()> {
+    pub fn limit_processor(&self, cores: Option<f64>, period_ns: Option<u64>) -> io::Result<()> {
         let Some((version, path)) = &self.processor else { return Ok(()) };
+        let given_us = period_ns.map(|ns| (ns / 1000).clamp(LEAST_US, LONGEST_US));
+        let period_us = given_us.unwrap_or_else(|| shortest_period_us(cores.unwrap_or(1.0)));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-        let quota = cores.map(|cores| ((cores * PERIOD_US as f64) as u64).max(1000));
+        let quota = cores.map(|cores| ((cores * period_us as f64).round() as u64).max(LEAST_US));
         match version {
             Version::V2 => {
                 let quota = quota.map_or_else(|| "max".to_owned(), |quota| quota.to_string());
-                fs::write(path.join("cpu.max"), format!("{quota} {PERIOD_US}"))
+                fs::write(path.join("cpu.max"), format!("{quota} {period_us}"))
             }
             Version::V1 => {
-                fs::write(path.join("cpu.cfs_period_us"), PERIOD_US.to_string())?;
+                // Without a quota a period of any length can be set; a quota must fit into it.
+                fs::write(path.join("cpu.cfs_quota_us"), "-1")?;
+                fs::write(path.join("cpu.cfs_period_us"), period_us.to_string())?;
                 let quota = quota.map_or_else(|| "-1".to_owned(), |quota| quota.to_string());
                 fs::write(path.join("cpu.cfs_quota_us"), quota)
             }
         }
+    }
+
+    /// For how long the group had used up its share and was kept from running, in nanoseconds; nothing where nobody knows.
+    #[must_use]
+    pub fn throttled_ns(&self) -> Option<u64> {
+        let (_, path) = self.processor.as_ref()?;
+        throttled_ns(&fs::read_to_string(path.join("cpu.stat")).ok()?)
     }
 
     /// Limits the group's memory.
@@ -222,6 +253,15 @@ impl Group {
             None => Ok(()),
         }
     }
+}
+
+/// The throttled time in the kernel's `cpu.stat`: in nanoseconds in version 1, in microseconds in version 2.
+fn throttled_ns(stat: &str) -> Option<u64> {
+    let field = |key: &str| -> Option<u64> {
+        let line = stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))?;
+        line.trim().parse().ok()
+    };
+    field("throttled_time").or_else(|| field("throttled_usec").map(|us| us.saturating_mul(1000)))
 }
 
 /// Lets a run's groups go before what else the machine does: all nodes together would else count as much as one process.
@@ -323,6 +363,21 @@ mod tests {
         assert!(!Owner { started: owner.started + 1, ..owner }.is_alive());
     }
 
+    #[test]
+    fn a_share_stands_still_no_longer_than_the_kernel_makes_it() {
+        let still_ms = |cores, period| (standstill_ns(cores, period) as f64 / 1e5).round() / 10.0;
+        assert_eq!((still_ms(0.25, None), still_ms(0.038, None)), (3.0, 25.3));
+        assert_eq!((still_ms(0.038, Some(100_000_000)), still_ms(2.0, None)), (96.2, 0.0));
+    }
+
+    #[test]
+    fn throttled_time_is_read_in_the_units_of_both_versions() {
+        let first = "nr_periods 10\nnr_throttled 4\nthrottled_time 380000000\n";
+        let second = "usage_usec 5\nnr_periods 10\nnr_throttled 4\nthrottled_usec 380000\n";
+        assert_eq!((throttled_ns(first), throttled_ns(second)), (Some(380_000_000), Some(380_000_000)));
+        assert_eq!(throttled_ns("usage_usec 5\n"), None);
+    }
+
     /// A folder that looks like a mounted hierarchy of version 2, as far as this file can tell.
     fn second_version() -> PathBuf {
         let root = std::env::temp_dir().join(format!("cairn-cgroup-{}", std::process::id()));
@@ -345,18 +400,20 @@ mod tests {
             "processor share: control groups, version 2; memory: control groups, version 2"
         );
         let group = controllers.group(Owner::this_process(), "n1").unwrap();
-        group.limit_processor(Some(0.12)).unwrap();
+        group.limit_processor(Some(0.12), None).unwrap();
         group.limit_memory(5_000_000).unwrap();
         group.add(77).unwrap();
         let above = root.join(Owner::this_process().directory());
         let said = |path: &Path| fs::read_to_string(path).unwrap();
         assert_eq!(said(&above.join("cgroup.subtree_control")), "+memory", "each controller is passed on");
         assert_eq!(said(&above.join("cpu.weight")), "10000");
-        assert_eq!(said(&above.join("n1/cpu.max")), "12000 100000");
+        assert_eq!(said(&above.join("n1/cpu.max")), "1000 8334");
+        group.limit_processor(Some(0.12), Some(100_000_000)).unwrap();
+        assert_eq!(said(&above.join("n1/cpu.max")), "12000 100000", "as long a period as is asked for");
         assert_eq!(said(&above.join("n1/memory.max")), "5000000");
         assert_eq!(said(&above.join("n1/cgroup.procs")), "77");
-        group.limit_processor(None).unwrap();
-        assert_eq!(said(&above.join("n1/cpu.max")), "max 100000");
+        group.limit_processor(None, None).unwrap();
+        assert_eq!(said(&above.join("n1/cpu.max")), "max 1000");
         assert!(place(&mounts, groups, "hugetlb").is_none(), "a controller that is not there is not used");
         fs::remove_dir_all(&root).unwrap();
     }

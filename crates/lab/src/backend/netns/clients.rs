@@ -91,10 +91,10 @@ impl Clients {
         let Some((_, receiver)) = &self.channel else { return Ok(()) };
         while let Ok((index, state)) = receiver.try_recv() {
             let Some(client) = self.list.get_mut(index) else { continue };
-            if state == State::Gone && client.state != State::Done {
+            let before = std::mem::replace(&mut client.state, state);
+            if state == State::Gone && before != State::Done {
                 return Err(client.lost("ended early"));
             }
-            client.state = state;
         }
         Ok(())
     }
@@ -141,9 +141,23 @@ impl Clients {
             // The end of its input ends an agent.
             drop(client.input.take());
         }
-        let done = self.wait_for(State::Done, DONE, "did not end in time");
+        let deadline = Instant::now() + DONE;
+        let mut done = Ok(());
+        loop {
+            // One that is gone does not keep the others from writing their tables.
+            if let Err(lost) = self.poll() {
+                done = done.and(Err(lost));
+                continue;
+            }
+            let Some(late) = self.list.iter().find(|client| client.state < State::Done) else { break };
+            if Instant::now() > deadline {
+                done = done.and(Err(late.lost("did not end in time")));
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
         for client in &mut self.list {
-            if done.is_err() {
+            if client.state < State::Done {
                 // Ended by force, so that the world can end.
                 let _ = client.child.kill();
             }

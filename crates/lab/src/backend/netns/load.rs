@@ -44,6 +44,8 @@ pub(crate) struct Load {
     groups: Option<(Group, Group)>,
     /// The node's share of a core when nobody competes.
     cores: f64,
+    /// Over how long the shares are kept, when the experiment says it.
+    period_ns: Option<u64>,
     /// Is the forwarder limited when nobody competes?
     limited: bool,
     cpu: f64,
@@ -78,6 +80,7 @@ impl Load {
             burner,
             groups: forwarder.map(|forwarder| (forwarder, group)),
             cores,
+            period_ns: plan.nodes.get(workload.at).and_then(|node| node.cpu_period_ns),
             limited: limit.is_some(),
             cpu,
             start: Duration::from_nanos(workload.start_ns),
@@ -115,10 +118,10 @@ impl Load {
     fn phase(&mut self, busy: bool) -> io::Result<()> {
         if let Some((forwarder, burner)) = &self.groups {
             if busy {
-                burner.limit_processor(Some(self.cores * self.cpu))?;
-                forwarder.limit_processor(Some(self.cores * (1.0 - self.cpu)))?;
+                burner.limit_processor(Some(self.cores * self.cpu), self.period_ns)?;
+                forwarder.limit_processor(Some(self.cores * (1.0 - self.cpu)), self.period_ns)?;
             } else {
-                forwarder.limit_processor(self.limited.then_some(self.cores))?;
+                forwarder.limit_processor(self.limited.then_some(self.cores), self.period_ns)?;
             }
         }
         match &mut self.burner.stdin {

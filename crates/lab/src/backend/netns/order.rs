@@ -98,6 +98,9 @@ pub struct Outcome {
     pub software: String,
     /// What a reader should know.
     pub notes: Vec<String>,
+    /// A forwarder or a client that ended before the run did. What was measured is kept, and is not valid.
+    #[serde(default)]
+    pub lost: Option<String>,
 }
 
 impl Outcome {

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ::management::GeneralStatus;
 
+use super::cgroup::Group;
 use super::order::Event;
 use crate::agent::management::{ManagementError, Manager};
+use crate::sampling::moment;
 
 /// The columns of a forwarder's log: the testbed report's, and what they are made from.
 pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
-                               out_data,in_nacks,out_nacks,satisfied,unsatisfied,waited";
+                               out_data,in_nacks,out_nacks,satisfied,unsatisfied,waited,throttled";
 
 /// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are wanted.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,6 +31,8 @@ pub(crate) struct SamplerConfig {
     pub(crate) file: PathBuf,
     pub(crate) every: Duration,
     pub(crate) start: SystemTime,
+    /// The forwarder's control group, which knows how long its share kept it from running.
+    pub(crate) group: Option<Group>,
 }
 
 /// A sampler that runs.
@@ -55,13 +59,14 @@ impl Sampler {
     }
 }
 
-/// Time in nanoseconds that all threads of a process had the processor, and that they could have run and had it not.
-fn processor_ns(pid: u32) -> Option<[u64; 2]> {
-    let mut total = [0; 2];
+/// Time in nanoseconds that all threads of a process had the processor, that they could have run and had it not, and that
+/// their group had used up its share.
+fn processor_ns(pid: u32, group: Option<&Group>) -> Option<[u64; 3]> {
+    let mut total = [0, 0, group.and_then(Group::throttled_ns).unwrap_or(0)];
     for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
         let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
         let mut fields = text.split_whitespace();
-        for sum in &mut total {
+        for sum in total.iter_mut().take(2) {
             *sum += fields.next()?.parse::<u64>().ok()?;
         }
     }
@@ -75,12 +80,18 @@ fn memory_bytes(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// What [`processor_ns`] rose by between two looks, in percent of the time that passed.
-fn percent_of_a_core(last: Option<(Instant, [u64; 2])>, seen: Option<[u64; 2]>, now: Instant) -> [f64; 2] {
-    let (Some((at, [ran, waited])), Some([ran_now, waited_now])) = (last, seen) else { return [0.0; 2] };
+/// What [`processor_ns`] rose by between two looks, in percent of the time that passed: used, waited, throttled. A thread whose
+/// group is throttled waits in the eyes of the kernel, but not for a processor that somebody else has.
+fn percent_of_a_core(last: Option<(Instant, [u64; 3])>, seen: Option<[u64; 3]>, now: Instant) -> [f64; 3] {
+    let (Some((at, before)), Some(seen)) = (last, seen) else { return [0.0; 3] };
     let passed = now.saturating_duration_since(at).as_secs_f64().max(1e-9);
-    [(ran, ran_now), (waited, waited_now)]
-        .map(|(from, to)| Duration::from_nanos(to.saturating_sub(from)).as_secs_f64() / passed * 100.0)
+    let rose = |place: usize| {
+        let number = |list: &[u64; 3]| list.get(place).copied().unwrap_or(0);
+        number(&seen).saturating_sub(number(&before))
+    };
+    let (ran, waited, throttled) = (rose(0), rose(1), rose(2));
+    [ran, waited.saturating_sub(throttled), throttled]
+        .map(|ns| Duration::from_nanos(ns).as_secs_f64() / passed * 100.0)
 }
 
 /// Asks for the counters, after having had the last answer erased where the forwarder does that.
@@ -100,9 +111,10 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     writeln!(file, "{HEAD}")?;
     let mut manager: Option<Manager> = None;
     let (mut samples, mut invalid) = (0, 0);
-    let mut last: Option<(Instant, [u64; 2])> = None;
+    let mut last: Option<(Instant, [u64; 3])> = None;
     let mut before: Option<(Instant, GeneralStatus)> = None;
-    let mut due = Instant::now();
+    let begin = Instant::now();
+    let (mut due, mut period) = (begin, 0);
     // A forwarder that cannot erase is asked once, and its answers are what they are.
     let mut erases = true;
     while !stop.load(Ordering::Relaxed) {
@@ -112,9 +124,9 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             std::thread::sleep((due - now).min(Duration::from_millis(50)));
             continue;
         }
-        due += config.every;
-        if due < now {
-            due = now + config.every;
+        while due <= now {
+            period += 1;
+            due = begin + moment(period, config.every);
         }
         if manager.is_none() {
             manager = Manager::open(&config.socket, now, PATIENCE, samples).ok();
@@ -127,7 +139,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
         // All of a line is of the moment of the answer.
         let (now, time) = (Instant::now(), SystemTime::now());
-        let busy = processor_ns(config.pid);
+        let busy = processor_ns(config.pid, config.group.as_ref());
         let memory = memory_bytes(config.pid).unwrap_or(0);
         let processor = percent_of_a_core(last, busy, now);
         last = busy.map(|busy| (now, busy));
@@ -166,13 +178,13 @@ fn write_line(
     time: SystemTime,
     status: Option<&GeneralStatus>,
     before: Option<(Duration, &GeneralStatus)>,
-    [cpu, waited]: [f64; 2],
+    [cpu, waited, throttled]: [f64; 3],
     memory: u64,
 ) -> io::Result<()> {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     write!(file, "{}.{:09},", since.as_secs(), since.subsec_nanos())?;
     let Some(status) = status else {
-        return writeln!(file, ",,,,{cpu:.2},{memory},,,,,,,,,,{waited:.2}");
+        return writeln!(file, ",,,,{cpu:.2},{memory},,,,,,,,,,{waited:.2},{throttled:.2}");
     };
     let per_second = |now: fn(&GeneralStatus) -> u64| {
         before.map_or(0.0, |(passed, before)| {
@@ -184,7 +196,7 @@ fn write_line(
     let noted = per_second(|status| status.in_interests.saturating_sub(status.out_interests));
     writeln!(
         file,
-        "{},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{},{},{},{},{},{},{},{},{waited:.2}",
+        "{},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{},{},{},{},{},{},{},{},{waited:.2},{throttled:.2}",
         status.name_tree_entries,
         status.pit_entries,
         status.cs_entries,
@@ -197,4 +209,20 @@ fn write_line(
         status.satisfied_interests,
         status.unsatisfied_interests,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_share_denies_is_not_waiting_for_a_processor() {
+        let now = Instant::now();
+        let before = Some((now, [0, 0, 0]));
+        let second = now + Duration::from_secs(1);
+        // A tenth of a core: 100 ms of work, 850 ms without a processor, of which the share took 800.
+        let seen = Some([100_000_000, 850_000_000, 800_000_000]);
+        let found = percent_of_a_core(before, seen, second).map(|percent| percent.round());
+        assert_eq!(found, [10.0, 5.0, 80.0]);
+    }
 }

@@ -186,7 +186,7 @@ impl World<'_> {
         self.outcome.stop_ns = epoch_ns();
         step("stop");
         stop.store(true, Ordering::Relaxed);
-        clients.stop()?;
+        let ended = ended.and(clients.stop().map_err(WorldError::from));
         for sampler in samplers {
             let (node, sampler) = sampler;
             let counts = sampler.stop().map_err(io_error("the forwarder log failed"))?;
@@ -202,7 +202,14 @@ impl World<'_> {
         self.outcome.steal = before.steal_since();
         self.outcome.clock_shift_ns = before.clock_shift_ns();
         self.stop_forwarders();
-        ended?;
+        match ended {
+            Ok(()) => {}
+            // What was measured until then is kept and judged: it is no valid run, and may be tried again.
+            Err(WorldError::Died { .. } | WorldError::Clients(_)) => {
+                self.outcome.lost = ended.err().map(|error| error.to_string());
+            }
+            Err(other) => return Err(other),
+        }
         let file = self.folder.join(OUTCOME_FILE);
         write_json(&file, &self.outcome).map_err(io_error("the outcome cannot be written"))
     }
@@ -236,7 +243,8 @@ impl World<'_> {
             let group = group.map_err(io_error(format!("no control group for `{name}`")))?;
             let node = self.plan().nodes.get(index);
             if let Some(cores) = node.and_then(|node| node.cpu) {
-                group.limit_processor(Some(cores)).map_err(io_error(format!("no share for `{name}`")))?;
+                let kept = group.limit_processor(Some(cores), node.and_then(|node| node.cpu_period_ns));
+                kept.map_err(io_error(format!("no share for `{name}`")))?;
             }
             if let Some(bytes) = node.and_then(|node| node.memory_bytes) {
                 group.limit_memory(bytes).map_err(io_error(format!("no memory limit for `{name}`")))?;
@@ -363,7 +371,7 @@ impl World<'_> {
 
     fn start_samplers(&self, start_ns: u64) -> Result<Vec<(String, Sampler)>, WorldError> {
         let mut samplers = Vec::new();
-        for (node, forwarder) in self.plan().nodes.iter().zip(&self.forwarders) {
+        for ((node, forwarder), place) in self.plan().nodes.iter().zip(&self.forwarders).zip(0..) {
             let config = SamplerConfig {
                 node: node.name.clone(),
                 pid: forwarder.id(),
@@ -371,6 +379,7 @@ impl World<'_> {
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
                 every: Duration::from_nanos(self.plan().sample_every_ns),
                 start: UNIX_EPOCH + Duration::from_nanos(start_ns),
+                group: self.groups.get::<usize>(place).cloned(),
             };
             let sampler = Sampler::start(config).map_err(io_error("no forwarder log"))?;
             samplers.push((node.name.clone(), sampler));

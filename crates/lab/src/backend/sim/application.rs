@@ -22,6 +22,11 @@ impl Agent {
         self.activities.is_complete()
     }
 
+    /// Interests that ask again, since the last call.
+    pub(super) fn take_again(&mut self) -> Vec<(Name, u32)> {
+        self.activities.take_again()
+    }
+
     /// Writes what is still open.
     pub(super) fn finish(&mut self, now: Instant) -> std::io::Result<()> {
         self.activities.finish(now)

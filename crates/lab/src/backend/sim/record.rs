@@ -1,6 +1,5 @@
 //! What the lab records of a real run, read off the simulated one.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -11,8 +10,7 @@ use sim::PacketKind;
 use sim::trace::PacketRecord;
 
 use super::network::{Built, ETHERNET_BYTES, overhead_bytes};
-use crate::analysis::TRAFFIC_COLUMNS;
-use crate::analysis::Table;
+use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
 use crate::backend::netns::order::Event;
 use crate::backend::netns::sampler_head;
 use crate::experiment::plan::{Activity, Plan};
@@ -51,8 +49,8 @@ pub(super) struct Recorder {
     logs: Vec<String>,
     traffic: Vec<Table>,
     before: Vec<Before>,
-    seen: Vec<HashSet<(bool, Name)>>,
-    every_s: f64,
+    origins: Origins,
+    seen: Vec<Seen>,
 }
 
 impl Recorder {
@@ -68,11 +66,12 @@ impl Recorder {
             table.rows.push(row);
         }
         Recorder {
-            logs: vec![format!("{},busy\n", sampler_head()); count],
+            // What tables take is not what a process takes: it has another name.
+            logs: vec![format!("{},busy\n", sampler_head().replace("memory", "table_bytes")); count],
             traffic: vec![table; count],
             before: vec![Before::default(); count],
-            seen: vec![HashSet::new(); count],
-            every_s: plan.sample_every_ns as f64 / 1e9,
+            origins: Origins::of(plan),
+            seen: vec![Seen::default(); count],
         }
     }
 
@@ -101,16 +100,17 @@ impl Recorder {
                 in_nacks += face.in_nacks;
             }
             let sent = counters.interests_sent;
-            let propagated = sent.saturating_sub(before.sent) as f64 / self.every_s;
+            let per_second = |more: u64| more as f64 / (passed_ns.max(1) as f64 / 1e9);
+            let propagated = per_second(sent.saturating_sub(before.sent));
             let not_sent = in_interests.saturating_sub(sent);
-            let noted = not_sent.saturating_sub(before.received) as f64 / self.every_s;
+            let noted = per_second(not_sent.saturating_sub(before.received));
             let memory = sizes.footprint_bytes as u64 + sizes.pending_bytes + sizes.cached_bytes;
             // As the daemon counts them: the names of pending Interests, and the prefixes of routes.
             let names = sizes.pending + sizes.routes;
             let _ = writeln!(
                 log,
-                "{seconds:.9},{names},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{in_interests},{sent},\
-                 {in_data},{},{in_nacks},{},{},{},0,{busy:.2}",
+                "{seconds:.9},{names},{},{propagated:.3},{noted:.3},{cpu:.2},{memory},{},{in_interests},{sent},\
+                 {in_data},{},{in_nacks},{},{},{},0,0,{busy:.2}",
                 sizes.pending,
                 sizes.cached,
                 counters.data_sent,
@@ -130,6 +130,11 @@ impl Recorder {
         }
     }
 
+    /// Notes Interests with which transfers ask again, before they are counted on any link.
+    pub(super) fn again(&mut self, list: &[(Name, u32)]) {
+        list.iter().for_each(|(name, nonce)| self.origins.note(name, *nonce));
+    }
+
     /// Counts the packets that have crossed links since the last time.
     pub(super) fn count(&mut self, plan: &Plan, built: &mut Built) {
         let rows = built.network.trace_mut().packets.take();
@@ -147,12 +152,12 @@ impl Recorder {
     }
 
     fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool, below: f64) {
-        let PacketRecord { time, kind, bytes, name, .. } = record;
+        let PacketRecord { time, kind, bytes, name, nonce, .. } = record;
         let second = usize::try_from(time.as_nanos() / 1_000_000_000).unwrap_or(usize::MAX);
-        let is_again = *kind == PacketKind::Interest
-            && self.seen.get_mut(node).is_some_and(|seen| !seen.insert((outwards, name.clone())));
+        let seen = self.seen.get_mut(node).filter(|_| *kind == PacketKind::Interest);
+        let asked = seen.map(|seen| self.origins.ask(seen, outwards, name.as_ref().canonical(), *nonce));
         let row = self.traffic.get_mut(node).and_then(|table| table.rows.get_mut(second));
-        let Some([_, goodput, goodput_back, through, through_back, again, interests, data, nacks]) =
+        let Some([_, goodput, goodput_back, through, through_back, again, interests, data, nacks, same]) =
             row.map(Vec::as_mut_slice)
         else {
             return;
@@ -160,7 +165,8 @@ impl Recorder {
         let (good, all) = if with_data { (goodput, through) } else { (goodput_back, through_back) };
         *good += f64::from(*bytes);
         *all += f64::from(*bytes) + below;
-        *again += f64::from(u8::from(is_again));
+        *again += f64::from(u8::from(asked == Some(Asked::Again)));
+        *same += f64::from(u8::from(asked == Some(Asked::SameName)));
         match kind {
             PacketKind::Interest => *interests += 1.0,
             PacketKind::Data => *data += 1.0,

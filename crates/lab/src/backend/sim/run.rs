@@ -13,6 +13,7 @@ use super::record::Recorder;
 use crate::agent::Job;
 use crate::agent::workloads::{Activities, Served};
 use crate::backend::netns::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
+use crate::sampling::moment;
 
 /// Why a simulation gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,10 @@ pub enum SimulationError {
     /// A file.
     #[error("{0}")]
     Io(#[from] io::Error),
+}
+
+fn nanos(moment: std::time::Duration) -> u64 {
+    u64::try_from(moment.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Carries an order out in virtual time and writes what a real run would have written.
@@ -64,10 +69,24 @@ pub fn simulate(
     recorder.sample(plan, &built, &mut observe);
     let every = Duration::from_nanos(plan.sample_every_ns);
     let mut done_at: Option<Instant> = None;
+    let mut period: u32 = 0;
     while built.network.now() < end {
-        let left = end.saturating_since(built.network.now());
-        built.network.run_for(every.min(left))?;
-        recorder.sample(plan, &built, &mut observe);
+        let begin = built.network.now();
+        let until = begin + every.min(end.saturating_since(begin));
+        // Somewhere in the period, and not always where a workload that is in step with it is.
+        let at =
+            Instant::from_nanos(nanos(moment(period, std::time::Duration::from_nanos(plan.sample_every_ns))));
+        if at > begin && at < until {
+            built.network.run_for(at.saturating_since(begin))?;
+            recorder.sample(plan, &built, &mut observe);
+        }
+        let left = until.saturating_since(built.network.now());
+        built.network.run_for(left)?;
+        period += 1;
+        for id in &agents {
+            let again = built.network.application_mut::<Agent>(*id).map(Agent::take_again);
+            recorder.again(&again.unwrap_or_default());
+        }
         recorder.count(plan, &mut built);
         let all = |id: &AppId| built.network.application::<Agent>(*id).is_none_or(Agent::is_complete);
         if plan.until_done && agents.iter().all(all) {
@@ -77,6 +96,7 @@ pub fn simulate(
             }
         }
     }
+    recorder.sample(plan, &built, &mut observe);
     observe(&step("stop"));
     let now = built.network.now();
     for id in &agents {

@@ -6,7 +6,11 @@ mod table;
 mod write;
 
 use super::document::Document;
+use crate::figure::Drawing;
 use sheets::Sheets;
+
+/// Around a figure.
+const EDGE: f64 = 8.0;
 
 /// The whole file.
 pub(super) fn render(document: &Document) -> Vec<u8> {
@@ -14,6 +18,13 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
     sheets.blocks(&document.blocks);
     let (pages, marks) = sheets.finish();
     write::write(&document.title, &pages, &marks)
+}
+
+/// One figure as a page of its own size, for papers.
+pub(super) fn figure(drawing: &Drawing) -> Vec<u8> {
+    let mut page = Drawing::new(&drawing.title, drawing.width + 2.0 * EDGE, drawing.height + 2.0 * EDGE);
+    page.put(drawing, (EDGE, EDGE), 1.0);
+    write::write(&drawing.title, &[page], &[])
 }
 
 #[cfg(test)]
@@ -48,7 +59,7 @@ mod tests {
                 Block::Paragraph("some `code` and many words ".repeat(100)),
                 Block::Table(table),
                 Block::Figure(figure.clone()),
-                Block::Gallery(vec![figure; 5]),
+                Block::Gallery(vec![figure.clone(); 5]),
                 Block::Code("x = 1\n".repeat(120)),
             ],
         };
@@ -64,6 +75,8 @@ mod tests {
                 assert!(inside, "{place:?} is not on the sheet");
             }
         }
+        let alone = super::figure(&figure.drawing);
+        assert!(alone.starts_with(b"%PDF-1."), "a figure is a file of its own, too");
         let file = render(&document);
         assert!(file.starts_with(b"%PDF-1.") && file.len() > 10_000);
     }

@@ -4,6 +4,7 @@ use super::experiment::{Experiment, Point, tick_text};
 use super::scenario::{Outcome, Recorded};
 use super::summary::{Results, paper_cell, range};
 use crate::figure::{Axis, LineChart, Series};
+use crate::stats::Summary;
 use crate::study::report::{Cell, Figure, Report, Table};
 use crate::study::{ExperimentError, Runner, parse};
 
@@ -40,6 +41,7 @@ pub(crate) fn run(text: &str, runner: &Runner<'_>) -> Result<Report, ExperimentE
             let table = table(&experiment, &results, number, smoothened, name, title, misses);
             report.tables.push(table);
         }
+        report.tables.push(trajectories(&experiment, &results, number));
         report.figures.extend(figures(&experiment, &results, number));
     }
     let unexplained: u64 =
@@ -85,13 +87,15 @@ fn table(
         &[
             "tick",
             "paper Mbps",
-            "ours",
+            "mean of all starts",
+            "all starts",
+            "chosen start",
             "difference",
-            "other starts",
             "Data received",
             "paper Nacks",
-            "ours",
-            "other starts",
+            "mean of all starts",
+            "all starts",
+            "chosen start",
         ],
     );
     for &tick_ms in &experiment.sweep.ticks_ms {
@@ -103,13 +107,15 @@ fn table(
         table.rows.push(vec![
             tick_text(tick_ms).into(),
             paper.map_or(Cell::Empty, |cell| Cell::Number(cell.mbps, 2)),
+            mean(results.all_starts(&point).map(Outcome::asked_mbps), 2),
+            range(results.all_starts(&point).map(Outcome::asked_mbps), 2).into(),
             Cell::Number(mbps, 2),
             paper.map_or(Cell::Empty, |cell| Cell::difference(mbps, cell.mbps)),
-            range(results.all_starts(&point).map(Outcome::asked_mbps), 2).into(),
             Cell::Number(outcome.received_mbps(), 2),
             paper_nacks.map_or(Cell::Empty, Cell::count),
-            Cell::count(nacks),
+            mean(results.all_starts(&point).map(|outcome| outcome.nacks() as f64), 1),
             range(results.all_starts(&point).map(|outcome| outcome.nacks() as f64), 0).into(),
+            Cell::count(nacks),
         ]);
         if let (Some(misses), Some(paper)) = (&mut misses, paper) {
             let at = format!("{title}, {}", tick_text(tick_ms));
@@ -120,6 +126,48 @@ fn table(
                 misses.push(format!("{at}: {nacks} Nacks, the paper has {theirs}"));
             }
         }
+    }
+    table
+}
+
+fn mean(numbers: impl Iterator<Item = f64>, digits: usize) -> Cell {
+    let numbers: Vec<f64> = numbers.collect();
+    Summary::of(&numbers).map_or(Cell::Empty, |summary| Cell::Number(summary.mean, digits))
+}
+
+/// How the rate falls with each tick: where it first does, and how deep it goes.
+fn trajectories(experiment: &Experiment, results: &Results, reading: usize) -> Table {
+    let word = &experiment.readings[reading].name;
+    let mut table = Table::new(
+        &format!("trajectory-{word}"),
+        &format!("Interests/s at the first fall, and the least rate (reading {word:?}, chosen start)"),
+        &["tick", "first fall at, s", "from", "to", "least rate", "at, s", "falls until then"],
+    );
+    for &tick_ms in &experiment.sweep.ticks_ms {
+        let point = point(experiment, reading, tick_ms, false);
+        let Some(recorded) = results.get(&point).and_then(|outcome| outcome.recorded.as_ref()) else {
+            continue;
+        };
+        let falls: Vec<(f64, f64, f64)> = recorded
+            .rate
+            .windows(2)
+            .filter_map(|pair| match pair {
+                [(_, from), (at, to)] if to < from => Some((*at, *from, *to)),
+                _ => None,
+            })
+            .collect();
+        let deepest = falls.iter().copied().min_by(|one, two| one.2.total_cmp(&two.2));
+        let Some(((at, from, to), deepest)) = falls.first().copied().zip(deepest) else { continue };
+        let before = falls.iter().filter(|fall| fall.0 <= deepest.0).count();
+        table.rows.push(vec![
+            tick_text(tick_ms).into(),
+            Cell::Number(at, 2),
+            Cell::Number(from, 0),
+            Cell::Number(to, 0),
+            Cell::Number(deepest.2, 1),
+            Cell::Number(deepest.0, 2),
+            Cell::count(before as u64),
+        ]);
     }
     table
 }

@@ -1,0 +1,193 @@
+//! Which part of a run counts, and how long each number of a series lasted.
+
+use super::repeat::RepeatData;
+use super::table::Table;
+use crate::experiment::Plan;
+use crate::experiment::plan::Activity;
+
+/// The part of a run that is measured, in seconds from its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Window {
+    /// Its begin.
+    pub from: f64,
+    /// Its end.
+    pub until: f64,
+}
+
+/// Columns of a forwarder's log that tell of the time since the line before. The others are of the moment.
+const RATES: [&str; 6] = ["propagated", "noted", "cpu", "busy", "waited", "throttled"];
+
+/// The name of the column that says how long a row lasted.
+pub(crate) const LENGTH: &str = "length";
+
+/// A last second that is shorter than this is joined to the one before: a rate over an instant says nothing.
+const SHORTEST_BIN: f64 = 0.5;
+
+impl Window {
+    /// The window of a repeat: what the experiment says, and else from the first to the last activity of its workloads. What
+    /// lies before and behind that is the lab's own doing: agents begin together, and a run ends a second after its work.
+    #[must_use]
+    pub fn of(plan: &Plan, data: &RepeatData) -> Self {
+        let active = activity(plan, data);
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let from = plan.window.from_ns.map_or(active.from, seconds);
+        let until = plan.window.until_ns.map_or(active.until, seconds);
+        Window { from, until: until.min(data.seconds) }
+    }
+
+    /// How much of a span lies in the window.
+    fn overlap(self, from: f64, until: f64) -> f64 {
+        (until.min(self.until) - from.max(self.from)).max(0.0)
+    }
+
+    /// Does a moment lie in the window?
+    #[must_use]
+    pub fn holds(self, at: f64) -> bool {
+        at >= self.from && at <= self.until
+    }
+
+    /// The numbers of a forwarder's log, each with how long it counts. A rate lasted since the line before; a level stands for
+    /// the time that is nearer to its line than to another.
+    #[must_use]
+    pub fn of_log(self, log: &Table, column: &str, seconds: f64) -> Vec<(f64, f64)> {
+        let times = log.column("time");
+        let is_rate = RATES.contains(&column);
+        let span = |place: usize, at: f64| {
+            let before = place.checked_sub(1).and_then(|place| times.get(place)).copied();
+            let behind = times.get(place + 1).copied();
+            if is_rate {
+                self.overlap(before.unwrap_or(0.0), at)
+            } else {
+                let middle = |other: Option<f64>, edge: f64| other.map_or(edge, |other| (other + at) / 2.0);
+                self.overlap(middle(before, 0.0), middle(behind, seconds.max(at)))
+            }
+        };
+        let values = log.column(column).into_iter();
+        values.zip(times.iter().enumerate()).map(|(value, (place, at))| (value, span(place, *at))).collect()
+    }
+
+    /// The numbers of a link's table, each with how long it counts.
+    #[must_use]
+    pub fn of_bins(self, table: &Table, column: &str) -> Vec<(f64, f64)> {
+        let spans = bins(table);
+        table
+            .column(column)
+            .into_iter()
+            .zip(spans)
+            .map(|(value, (at, length))| (value, self.overlap(at, at + length)))
+            .collect()
+    }
+}
+
+/// Begin and length of each row of a link's table. Tables of earlier versions have whole seconds.
+pub(crate) fn bins(table: &Table) -> Vec<(f64, f64)> {
+    let mut lengths = table.column(LENGTH);
+    lengths.resize(table.rows.len(), 1.0);
+    table.column("time").into_iter().zip(lengths).collect()
+}
+
+/// From the first to the last thing that a workload did.
+fn activity(plan: &Plan, data: &RepeatData) -> Window {
+    let mut active = Window { from: f64::INFINITY, until: 0.0 };
+    let mut note = |from: f64, until: f64| {
+        active.from = active.from.min(from);
+        active.until = active.until.max(until);
+    };
+    for transfer in data.transfers.values().flat_map(|table| &table.transfers) {
+        if let Some(start) = transfer.start {
+            note(start, transfer.stop.unwrap_or(data.seconds));
+        }
+    }
+    for (at, round_trip) in data.pings.values().flat_map(|table| &table.pings) {
+        note(*at, at + round_trip.unwrap_or(0.0) / 1e3);
+    }
+    for workload in &plan.workloads {
+        let Some(table) = data.floods.get(&workload.name) else { continue };
+        // What it asks for stays pending until its end.
+        if matches!(workload.does, Activity::Flood { until, .. } if until > 0) && !table.rows.is_empty() {
+            note(workload.start_ns as f64 / 1e9, workload.stop_ns as f64 / 1e9);
+        }
+    }
+    if active.from < active.until { active } else { Window { from: 0.0, until: data.seconds } }
+}
+
+/// Makes rates of what was counted by the second in a run of so many seconds, each over the length of its own row.
+pub(crate) fn rates(table: &mut Table, seconds: f64) {
+    let last = table.rows.len().saturating_sub(1);
+    let mut lengths = vec![1.0; table.rows.len()];
+    if let Some(length) = lengths.get_mut(last) {
+        *length = (seconds - last as f64).clamp(1e-9, 1.0);
+    }
+    if last > 0 && lengths.get(last).is_some_and(|length| *length < SHORTEST_BIN) {
+        let (row, rest) = (table.rows.pop().unwrap_or_default(), lengths.pop().unwrap_or_default());
+        if let (Some(before), Some(length)) = (table.rows.last_mut(), lengths.last_mut()) {
+            *length += rest;
+            before.iter_mut().zip(row).skip(1).for_each(|(sum, more)| *sum += more);
+        }
+    }
+    table.columns.push(LENGTH.to_owned());
+    for (row, length) in table.rows.iter_mut().zip(lengths) {
+        row.iter_mut().skip(1).for_each(|value| *value /= length);
+        row.push(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Summary;
+
+    /// A link that carried 100 packets a second for so long, counted by the second.
+    fn counted(seconds: f64) -> Table {
+        let mut table = Table::new(&["time", "interests"]);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let rows = seconds.ceil() as usize;
+        for second in 0..rows {
+            let length = (seconds - second as f64).min(1.0);
+            table.rows.push(vec![second as f64, 100.0 * length]);
+        }
+        table
+    }
+
+    #[test]
+    fn a_run_of_a_little_more_than_whole_seconds_has_the_rate_of_its_seconds() {
+        for seconds in [20.013, 20.0, 20.5, 20.999, 0.2] {
+            let mut table = counted(seconds);
+            rates(&mut table, seconds);
+            let whole = Window { from: 0.0, until: seconds };
+            let summary = Summary::weighed(&whole.of_bins(&table, "interests")).unwrap();
+            assert!((summary.mean - 100.0).abs() < 1e-6, "{seconds} s: {}", summary.mean);
+            assert!((summary.sum - 100.0 * seconds).abs() < 1e-6, "{seconds} s: the sum is the count");
+            assert!((summary.min - 100.0).abs() < 1e-6, "{seconds} s: no cliff at the end: {}", summary.min);
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_of_the_window_does_not_count() {
+        let mut table = counted(10.0);
+        // A second of nothing at the start, and two at the end.
+        for second in [0, 8, 9] {
+            table.rows[second][1] = 0.0;
+        }
+        rates(&mut table, 10.0);
+        let mean = |from, until| {
+            Summary::weighed(&Window { from, until }.of_bins(&table, "interests")).map(|summary| summary.mean)
+        };
+        assert_eq!((mean(1.0, 8.0), mean(0.0, 10.0)), (Some(100.0), Some(70.0)));
+        assert_eq!((mean(1.0, 8.5).map(|mean| (mean * 10.0).round()), mean(3.0, 3.0)), (Some(933.0), None));
+    }
+
+    #[test]
+    fn the_sum_of_a_rate_is_the_count_however_often_it_was_looked_at() {
+        let mut log = Table::new(&["time", "pending", "propagated"]);
+        // 50 Interests a second, seen twice a second and then once in two seconds.
+        for at in [0.0, 0.5, 1.0, 1.5, 2.0, 4.0, 6.0] {
+            log.rows.push(vec![at, if at < 2.0 { 10.0 } else { 40.0 }, 50.0]);
+        }
+        let whole = Window { from: 0.0, until: 6.0 };
+        let sum = |column| Summary::weighed(&whole.of_log(&log, column, 6.0)).unwrap();
+        assert!((sum("propagated").sum - 300.0).abs() < 1e-9);
+        // 10 up to 1.75 s, nearer to the line before, and 40 from then on.
+        assert!((sum("pending").mean - (17.5 + 170.0) / 6.0).abs() < 1e-9, "{}", sum("pending").mean);
+    }
+}

@@ -1,0 +1,111 @@
+//! Controls: cases once more, without the cause of what is expected of them.
+
+use toml::Value;
+
+use super::cases::{Variant, apply_all};
+use super::measure::Measure;
+use super::model::{Control, Expect, File};
+use super::plan::ControlPlan;
+use super::problem::suggest;
+use super::resolve::Finding;
+
+impl Expect {
+    /// The measures it is held against, with their keys.
+    pub(crate) fn others(&self) -> Vec<(&'static str, &str)> {
+        let bounds = [
+            ("at_least", &self.at_least),
+            ("at_most", &self.at_most),
+            ("more_than", &self.more_than),
+            ("less_than", &self.less_than),
+        ];
+        let mut list: Vec<(&'static str, &str)> = Vec::new();
+        for (key, bound) in bounds {
+            if let Some(Value::String(text)) = bound {
+                list.push((key, text.as_str()));
+            }
+        }
+        list.extend(self.same_as.as_deref().map(|text| ("same_as", text)));
+        list.extend(self.falls.iter().map(|text| ("falls", text.as_str())));
+        list.extend(self.rises.iter().map(|text| ("rises", text.as_str())));
+        list
+    }
+
+    /// Is anything expected of the value?
+    pub(crate) fn says_something(&self) -> bool {
+        let bounds = [&self.at_least, &self.at_most, &self.more_than, &self.less_than];
+        bounds.iter().any(|bound| bound.is_some())
+            || self.about.is_some()
+            || self.same_as.is_some()
+            || !self.falls.is_empty()
+            || !self.rises.is_empty()
+    }
+
+    /// The cases it names; nothing when it is about each case.
+    fn cases(&self) -> Option<Vec<String>> {
+        let texts = self.others().into_iter().map(|(_, text)| text).chain([self.value.as_str()]);
+        texts.map(|text| text.parse::<Measure>().ok()?.case).collect()
+    }
+}
+
+/// Every control of every case that it is about.
+pub(super) fn controls(
+    file: &File,
+    variants: &[Variant],
+) -> Result<Vec<(ControlPlan, Variant)>, Vec<Finding>> {
+    let (mut list, mut findings) = (Vec::new(), Vec::new());
+    for (number, control) in file.control.iter().enumerate() {
+        let key = format!("control.{number}");
+        let concerned = match concerned(file, control, &key) {
+            Ok(concerned) => concerned,
+            Err(finding) => {
+                findings.push(finding);
+                continue;
+            }
+        };
+        let is_meant =
+            |variant: &&Variant| concerned.as_ref().is_none_or(|cases| cases.contains(&variant.name));
+        for variant in variants.iter().filter(is_meant) {
+            let mut content = variant.content.clone();
+            if let Err(more) = apply_all(&mut content, &control.set, &format!("{key}.set")) {
+                findings.extend(more);
+            }
+            let join = if variant.name.is_empty() { "" } else { ", " };
+            let name = format!("{}{join}control {}", variant.name, control.name);
+            let plan = ControlPlan {
+                name: control.name.clone(),
+                removes: control.removes.clone(),
+                case: variant.name.clone(),
+                fails: control.fails.clone(),
+            };
+            list.push((plan, Variant { name, content, key: key.clone() }));
+        }
+    }
+    if findings.is_empty() { Ok(list) } else { Err(findings) }
+}
+
+/// The cases that the expectations of a control name; nothing when any is about each case.
+fn concerned(file: &File, control: &Control, key: &str) -> Result<Option<Vec<String>>, Finding> {
+    let mut cases = Some(Vec::new());
+    for name in &control.fails {
+        let Some(expect) = file.expect.iter().find(|expect| expect.name.as_ref() == Some(name)) else {
+            let known: Vec<&str> = file.expect.iter().filter_map(|expect| expect.name.as_deref()).collect();
+            return Err(Finding {
+                key: format!("{key}.fails"),
+                message: format!("no expectation is called `{name}`"),
+                suggestion: Some(suggest(name, &known)),
+            });
+        };
+        cases = match (cases, expect.cases()) {
+            (Some(mut all), Some(more)) => {
+                all.extend(more);
+                Some(all)
+            }
+            _ => None,
+        };
+    }
+    if control.fails.is_empty() {
+        let message = "a control must fail something".to_owned();
+        return Err(Finding { key: format!("{key}.fails"), message, suggestion: None });
+    }
+    Ok(cases)
+}

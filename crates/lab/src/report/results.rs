@@ -1,0 +1,136 @@
+//! What runs found, one row for each statement, as Markdown and as JSON: the page of results is made of it.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::data::RunData;
+use super::verdict::{Verdict, verdicts};
+
+/// A statement and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The experiment.
+    pub experiment: String,
+    /// The backend.
+    pub backend: String,
+    /// The command that gives it.
+    pub command: String,
+    /// The case.
+    pub case: String,
+    /// The statement.
+    pub say: String,
+    /// What the paper says.
+    pub paper: Option<String>,
+    /// The measure.
+    pub measure: String,
+    /// What was measured, with half the width of its 95 % interval.
+    pub measured: String,
+    /// What it was held against.
+    pub bound: String,
+    /// The verdict's words.
+    pub verdict: &'static str,
+    /// Its reason, where it has one.
+    pub why: String,
+}
+
+fn command(run: &RunData) -> String {
+    format!("cairn lab run experiments/{}.toml --on {}", run.record.experiment, run.record.backend)
+}
+
+fn row(run: &RunData, verdict: Verdict) -> Row {
+    let measured = match verdict.found() {
+        (found, Some(half)) => format!("{found} ± {half}"),
+        (found, None) => found,
+    };
+    Row {
+        experiment: run.record.experiment.clone(),
+        backend: run.record.backend.clone(),
+        command: command(run),
+        verdict: verdict.words(),
+        case: verdict.case,
+        say: verdict.say,
+        paper: verdict.paper,
+        measure: verdict.measure,
+        measured,
+        bound: verdict.bound,
+        why: verdict.why,
+    }
+}
+
+/// Every row of these runs.
+#[must_use]
+pub fn result_rows(runs: &[RunData]) -> Vec<Row> {
+    let rows = |run| verdicts(run).into_iter().map(move |verdict| row(run, verdict));
+    runs.iter().flat_map(rows).collect()
+}
+
+const HEAD: &str = "\
+# What the experiments show
+
+<!-- Generated from the folders of runs by `cairn lab results FOLDER… --markdown`. Nothing here is typed. -->
+
+Each row is a statement of an experiment file, what was measured, what it was held against, and one of four verdicts:
+
+- **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the cause that the paper
+  names, fails the statement. Without a control it is *confirmed, no control stated*, and *control not run* or *undecided* says the
+  same of one that exists.
+- **contradicted**: none of the interval is as stated.
+- **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
+- **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the processor that is kept too
+  coarsely, a statement for another backend, or a control in which it holds as well.
+
+± is half the width of the 95 % confidence interval over repeats. A single repeat in virtual time is exact where nothing in the
+experiment is random.
+";
+
+/// The page of results.
+#[must_use]
+pub fn results_markdown(runs: &[RunData]) -> String {
+    let mut page = HEAD.to_owned();
+    let places =
+        [("sim", "In virtual time"), ("netns", "On real forwarders"), ("hosts", "On hosts of their own")];
+    for (backend, title) in places {
+        let mut runs = runs.iter().filter(|run| run.record.backend == backend).peekable();
+        if runs.peek().is_some() {
+            let _ = write!(page, "\n## {title}\n");
+        }
+        runs.for_each(|run| section(&mut page, run));
+    }
+    page
+}
+
+fn section(page: &mut String, run: &RunData) {
+    let all = run.cases.iter().chain(&run.controls);
+    let (mut repeats, mut valid) = (0, 0);
+    for case in all {
+        repeats += case.results.len();
+        valid += case.results.iter().filter(|result| result.is_valid()).count();
+    }
+    let _ = write!(page, "\n### {}: {}\n\n", run.record.experiment, run.record.title);
+    let commit = run.record.program.build.commit.as_deref().unwrap_or("unknown");
+    let tree = if run.record.program.build.clean == Some(true) { "" } else { " with changes" };
+    let _ = writeln!(
+        page,
+        "`{}`, {}, commit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
+        command(run),
+        run.record.began,
+        commit.get(..12).unwrap_or(commit)
+    );
+    page.push_str("| statement | the paper | measured | held against | verdict |\n|---|---|---|---|---|\n");
+    for verdict in verdicts(run) {
+        let row = row(run, verdict);
+        let case = if row.case.is_empty() { String::new() } else { format!(" ({})", row.case) };
+        let why = if row.why.is_empty() { String::new() } else { format!(": {}", row.why) };
+        let cells = [
+            format!("{}{case}", row.say.trim_start_matches("… ")),
+            row.paper.unwrap_or_else(|| "–".to_owned()),
+            format!("`{}` = {}", row.measure, row.measured),
+            row.bound,
+            format!("**{}**{why}", row.verdict),
+        ];
+        let cells =
+            cells.map(|cell| cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|"));
+        let _ = writeln!(page, "| {} |", cells.join(" | "));
+    }
+}

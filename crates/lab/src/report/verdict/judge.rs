@@ -1,0 +1,269 @@
+//! One expectation against the intervals of what it names.
+
+use toml::Value;
+
+use super::super::data::{CaseData, RunData};
+use super::written;
+use crate::experiment::measure::Measure;
+use crate::experiment::model::Expect;
+use crate::figure::number::with_unit;
+use crate::stats::{Interval, Level, Sample};
+
+/// What is said of an expectation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Finding {
+    Confirmed,
+    Contradicted,
+    /// Why nobody can say.
+    Unknown(String),
+}
+
+/// The cases that measures are looked up in: those of the experiment, or those of one of its controls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Court<'a> {
+    pub(super) run: &'a RunData,
+    pub(super) control: Option<&'a str>,
+}
+
+/// A difference as small as this part of the numbers themselves is one of rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What one comparison came to.
+fn compare(interval: Option<Interval>, holds: impl Fn(f64) -> bool) -> Finding {
+    let Some(interval) = interval else {
+        return Finding::Unknown("a single repeat does not say how sure its number is".to_owned());
+    };
+    match (holds(interval.low), holds(interval.high)) {
+        (true, true) => Finding::Confirmed,
+        (false, false) => Finding::Contradicted,
+        _ => Finding::Unknown("too uncertain: the interval holds both".to_owned()),
+    }
+}
+
+impl<'a> Court<'a> {
+    /// Is it one of the cases that are looked at?
+    pub(super) fn is_mine(self, case: &CaseData) -> bool {
+        case.plan.control.as_ref().map(|control| control.name.as_str()) == self.control
+    }
+
+    /// The case that a measure is of, when it ran.
+    pub(super) fn case(self, here: &CaseData, measure: &Measure) -> Option<&'a CaseData> {
+        let name = measure.case.as_ref().unwrap_or(&here.plan.case);
+        let (cases, control) = match self.control {
+            None => (&self.run.cases, None),
+            Some(control) => (&self.run.controls, Some(control)),
+        };
+        cases.iter().find(|case| match (&case.plan.control, control) {
+            (None, None) => case.plan.case == *name,
+            (Some(plan), Some(control)) => plan.name == control && plan.case == *name,
+            _ => false,
+        })
+    }
+
+    /// A measure in the valid repeats of its case.
+    pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
+        let case = self.case(here, measure)?;
+        let values = case.values(&format!("{}.{}", measure.subject, measure.quantity), &measure.summary);
+        let exact = self.run.record.backend == "sim" && case.plan.is_deterministic();
+        (!values.is_empty()).then_some(Sample { values, exact })
+    }
+
+    /// A measure, or why there is none.
+    fn found(self, here: &CaseData, measure: &Measure) -> Result<Sample, String> {
+        let name = measure.case.as_deref().unwrap_or(&here.plan.case);
+        let of = if name.is_empty() { String::new() } else { format!(" of “{name}”") };
+        let Some(case) = self.case(here, measure) else { return Err(format!("there is no run{of}")) };
+        if !case.is_valid() {
+            return Err(format!("no valid run{of}"));
+        }
+        self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))
+    }
+
+    /// Judges an expectation.
+    pub(super) fn judge(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Finding {
+        match self.parts(here, expect, measure) {
+            Err(why) => Finding::Unknown(why),
+            Ok(parts) => {
+                let unknown = parts.iter().find(|part| matches!(part, Finding::Unknown(_))).cloned();
+                if parts.contains(&Finding::Contradicted) {
+                    Finding::Contradicted
+                } else {
+                    unknown.unwrap_or(Finding::Confirmed)
+                }
+            }
+        }
+    }
+
+    /// Every comparison that an expectation asks for.
+    fn parts(self, here: &CaseData, expect: &Expect, measure: &Measure) -> Result<Vec<Finding>, String> {
+        let value = self.found(here, measure)?;
+        let times = expect.times.unwrap_or(1.0);
+        let mut parts = Vec::new();
+        let size =
+            |sample: &Sample| sample.values.iter().fold(0.0, |most, value| f64::max(most, value.abs()));
+        // The difference to a bound that is a number or another measure.
+        let against = |bound: &Value| -> Result<(Option<Interval>, f64), String> {
+            let (other, are_paired) = match bound {
+                Value::String(text) => {
+                    let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
+                    (self.found(here, &other)?, measure.case == other.case)
+                }
+                number => {
+                    let number =
+                        number.as_float().or_else(|| number.as_integer().map(|number| number as f64));
+                    let number = number.ok_or_else(|| format!("`{bound}` is no number"))?;
+                    (Sample { values: vec![number], exact: true }, false)
+                }
+            };
+            let rounding = ROUNDING * f64::max(size(&value), times.abs() * size(&other));
+            Ok((self.less(&value, times, &other, are_paired, Level::NinetyFive), rounding))
+        };
+        let mut bound = |value: &Option<Value>, holds: fn(f64, f64) -> bool| -> Result<(), String> {
+            let Some(value) = value else { return Ok(()) };
+            let (interval, rounding) = against(value)?;
+            parts.push(compare(interval, |difference| holds(difference, rounding)));
+            Ok(())
+        };
+        bound(&expect.at_least, |difference, rounding| difference >= -rounding)?;
+        bound(&expect.at_most, |difference, rounding| difference <= rounding)?;
+        bound(&expect.more_than, |difference, rounding| difference > rounding)?;
+        bound(&expect.less_than, |difference, rounding| difference < -rounding)?;
+        if let Some(about) = expect.about {
+            let within = about.abs() * expect.within.map_or(0.2, |share| share.0) * (1.0 + ROUNDING);
+            parts.push(inside(value.interval(Level::NinetyFive), about - within, about + within));
+        }
+        if let Some(text) = &expect.same_as {
+            let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
+            let sample = self.found(here, &other)?;
+            let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64 * times;
+            let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
+            let difference = self.less(&value, times, &sample, measure.case == other.case, Level::Ninety);
+            parts.push(inside(difference, -margin, margin));
+        }
+        for (chain, holds) in [
+            (&expect.falls, (|difference, rounding| difference > rounding) as fn(f64, f64) -> bool),
+            (&expect.rises, |difference, rounding| difference < -rounding),
+        ] {
+            let (mut before, mut case) = (value.clone(), measure.case.clone());
+            for text in chain {
+                let next: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
+                let sample = self.found(here, &next)?;
+                let rounding = ROUNDING * f64::max(size(&before), size(&sample));
+                let interval = self.less(&before, 1.0, &sample, case == next.case, Level::NinetyFive);
+                parts.push(compare(interval, |difference| holds(difference, rounding)));
+                (before, case) = (sample, next.case);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The interval of a difference. A number of the file has no repeats and no doubt.
+    fn less(
+        self,
+        value: &Sample,
+        times: f64,
+        other: &Sample,
+        paired: bool,
+        level: Level,
+    ) -> Option<Interval> {
+        if other.exact && other.values.len() == 1 && !value.exact {
+            let bound = times * other.values.first()?;
+            let interval = value.interval(level)?;
+            return Some(Interval { low: interval.low - bound, high: interval.high - bound });
+        }
+        value.less(times, other, paired, level)
+    }
+
+    /// What is expected, in words, with what was measured of what it is held against.
+    pub(super) fn words(self, here: &CaseData, expect: &Expect, unit: &str) -> String {
+        let times = expect.times.unwrap_or(1.0);
+        let mean = |text: &str| {
+            let sample = self.sample(here, &text.parse().ok()?)?;
+            Some(sample.values.iter().sum::<f64>() / sample.values.len() as f64)
+        };
+        let bound = |value: &Value| match value {
+            Value::String(text) => {
+                let factor = if (times - 1.0).abs() < 1e-9 { String::new() } else { format!("{times} × ") };
+                let found = mean(text)
+                    .map_or_else(String::new, |mean| format!(" = {}", with_unit(mean * times, unit)));
+                format!("{factor}{text}{found}")
+            }
+            Value::Integer(number) => with_unit(*number as f64 * times, unit),
+            Value::Float(number) => with_unit(number * times, unit),
+            other => written(other),
+        };
+        let mut words = Vec::new();
+        for (word, value) in [
+            ("at least", &expect.at_least),
+            ("at most", &expect.at_most),
+            ("more than", &expect.more_than),
+            ("less than", &expect.less_than),
+        ] {
+            words.extend(value.as_ref().map(|value| format!("{word} {}", bound(value))));
+        }
+        if let Some(about) = expect.about {
+            let part = expect.within.map_or(0.2, |share| share.0);
+            words.push(format!("{} within {:.0} %", with_unit(about, unit), part * 100.0));
+        }
+        if let Some(text) = &expect.same_as {
+            let margin = expect.margin.map_or(0.05, |share| share.0) * 100.0;
+            words.push(format!("{} within {margin:.0} % either way", bound(&Value::String(text.clone()))));
+        }
+        for (word, chain) in [("falling", &expect.falls), ("rising", &expect.rises)] {
+            let numbers: Vec<String> = chain
+                .iter()
+                .map(|text| {
+                    format!(
+                        "{text}{}",
+                        mean(text).map_or_else(String::new, |mean| format!(" = {}", with_unit(mean, unit)))
+                    )
+                })
+                .collect();
+            if !numbers.is_empty() {
+                words.push(format!("{word} strictly to {}", numbers.join(", ")));
+            }
+        }
+        words.join(" and ")
+    }
+}
+
+/// Does an interval lie between two numbers?
+fn inside(interval: Option<Interval>, low: f64, high: f64) -> Finding {
+    match interval {
+        None => compare(None, |_| true),
+        Some(interval) if interval.low >= low && interval.high <= high => Finding::Confirmed,
+        Some(interval) if interval.high < low || interval.low > high => Finding::Contradicted,
+        Some(_) => Finding::Unknown("too uncertain: the interval reaches beyond the margin".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Sample;
+
+    fn at_least(values: &[f64], bound: f64) -> Finding {
+        let sample = Sample { values: values.to_vec(), exact: false };
+        compare(sample.interval(Level::NinetyFive), |value| value >= bound)
+    }
+
+    #[test]
+    fn a_bound_holds_for_all_of_the_interval_or_for_none_of_it() {
+        // 82.9 ± 36 against 66: the mean is above it, and nobody knows.
+        assert!(matches!(at_least(&[80.07, 85.73], 66.0), Finding::Unknown(_)));
+        assert_eq!(at_least(&[82.8, 82.9, 83.0], 66.0), Finding::Confirmed);
+        assert_eq!(at_least(&[60.0, 60.1, 59.9], 66.0), Finding::Contradicted);
+        assert!(
+            matches!(at_least(&[82.9], 66.0), Finding::Unknown(_)),
+            "one repeat does not say how sure it is"
+        );
+    }
+
+    #[test]
+    fn sameness_needs_the_interval_within_the_margin() {
+        let interval = |low, high| Some(Interval { low, high });
+        assert_eq!(inside(interval(-1.0, 2.0), -5.0, 5.0), Finding::Confirmed);
+        assert_eq!(inside(interval(6.0, 8.0), -5.0, 5.0), Finding::Contradicted);
+        assert!(matches!(inside(interval(-1.0, 8.0), -5.0, 5.0), Finding::Unknown(_)));
+    }
+}

@@ -1,0 +1,272 @@
+//! Expectations against what was measured: confirmed, contradicted, by construction, or not testable here.
+
+mod judge;
+mod standstill;
+
+use toml::Value;
+
+use self::judge::{Court, Finding};
+use super::data::{CaseData, RunData};
+use crate::experiment::measure::Measure;
+use crate::experiment::model::Expect;
+use crate::figure::number::with_unit;
+use crate::stats::{Estimate, Interval, Level};
+
+/// What came of an expectation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judgement {
+    /// All of the interval is as expected.
+    Confirmed,
+    /// None of it is.
+    Contradicted,
+    /// It is as expected, because the setting leaves nothing else.
+    ByConstruction,
+    /// Nobody can say: nothing valid was measured, or it is too uncertain, or the machine cannot show it.
+    NotTestable,
+}
+
+/// What the control of an expectation came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// The experiment states none.
+    NotStated,
+    /// It was not run.
+    NotRun,
+    /// It was run, and does not say clearly enough.
+    Undecided,
+    /// It failed the expectation, as it must.
+    Failed,
+}
+
+/// One expectation and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The case it was judged in.
+    pub case: String,
+    /// What was expected, in a sentence.
+    pub say: String,
+    /// What the paper says.
+    pub paper: Option<String>,
+    /// The measure.
+    pub measure: String,
+    /// What was measured.
+    pub measured: Option<Estimate>,
+    /// The 95 % interval it lies in; nothing when nobody can say.
+    pub interval: Option<Interval>,
+    /// The unit of the measure, and of numbers it is held against.
+    pub unit: &'static str,
+    /// What it had to be, in words.
+    pub bound: String,
+    /// What came of it.
+    pub judgement: Judgement,
+    /// What its control came to.
+    pub control: Control,
+    /// Why it is not testable, or what makes it so; empty where there is nothing to say.
+    pub why: String,
+    /// Is it stated for other backends only?
+    pub elsewhere: bool,
+}
+
+impl Verdict {
+    /// What was measured with its unit, and half the width of its 95 % confidence interval where it is known.
+    #[must_use]
+    pub fn found(&self) -> (String, Option<String>) {
+        let words = |number: f64| with_unit(number, self.unit);
+        match self.measured {
+            Some(estimate) => {
+                let half = self.interval.map(|interval| words((interval.high - interval.low) / 2.0));
+                (words(estimate.mean), half)
+            }
+            None => ("–".to_owned(), None),
+        }
+    }
+
+    /// The verdict in the words of the report.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match (self.judgement, self.control) {
+            (Judgement::Confirmed, Control::Failed) => "confirmed",
+            (Judgement::Confirmed, Control::NotStated) => "confirmed, no control stated",
+            (Judgement::Confirmed, Control::NotRun) => "confirmed, control not run",
+            (Judgement::Confirmed, Control::Undecided) => "confirmed, control undecided",
+            (Judgement::Contradicted, _) => "contradicted",
+            (Judgement::ByConstruction, _) => "by construction",
+            (Judgement::NotTestable, _) => "not testable here",
+        }
+    }
+
+    /// Is it as expected?
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        matches!(self.judgement, Judgement::Confirmed | Judgement::ByConstruction)
+    }
+}
+
+/// How a run ended, for whoever reads exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// Everything is confirmed, or so by construction.
+    AsExpected,
+    /// Something is contradicted.
+    Contradicted,
+    /// Nothing is contradicted, but a case has no valid run.
+    NoValidRun,
+    /// Nothing is contradicted, but something is not testable.
+    NotTestable,
+}
+
+/// What the verdicts of a run come to.
+#[must_use]
+pub fn conclusion(run: &RunData, verdicts: &[Verdict]) -> Conclusion {
+    let any = |wanted| verdicts.iter().any(|verdict| !verdict.elsewhere && verdict.judgement == wanted);
+    if any(Judgement::Contradicted) {
+        Conclusion::Contradicted
+    } else if run.cases.iter().any(|case| !case.is_valid()) {
+        Conclusion::NoValidRun
+    } else if any(Judgement::NotTestable) {
+        Conclusion::NotTestable
+    } else {
+        Conclusion::AsExpected
+    }
+}
+
+/// The unit that a measure is written in, in expectations and in `results.csv`.
+fn unit(measure: &Measure) -> &'static str {
+    match (measure.quantity.as_str(), measure.summary.as_str()) {
+        (_, "count") => "",
+        ("cpu" | "busy" | "waited" | "throttled" | "load" | "loss", _) => "%",
+        ("rtt", _) => "ms",
+        ("duration", _) => "s",
+        ("memory" | "table_bytes", _) => "B",
+        ("propagated" | "noted", summary) if summary != "sum" => "1/s",
+        ("goodput" | "goodput_interests" | "throughput" | "throughput_interests", "sum") => "B",
+        ("goodput" | "goodput_interests" | "throughput" | "throughput_interests", _) => "B/s",
+        _ => "",
+    }
+}
+
+/// Judges every expectation of a run.
+#[must_use]
+pub fn verdicts(run: &RunData) -> Vec<Verdict> {
+    let mut list: Vec<Verdict> = Vec::new();
+    for case in &run.cases {
+        let here = case.plan.expectations.iter().map(|expect| (expect, false));
+        let elsewhere = case.plan.elsewhere.iter().map(|expect| (expect, true));
+        for (expect, elsewhere) in here.chain(elsewhere) {
+            let Ok(measure) = expect.value.parse::<Measure>() else { continue };
+            // A measure that names its case is judged once, and not in every case again.
+            let first = run.cases.first().is_some_and(|first| first.plan.case == case.plan.case);
+            let is_mine = match &measure.case {
+                None => true,
+                Some(name) if run.cases.iter().any(|case| case.plan.case == *name) => *name == case.plan.case,
+                // A case that did not run is named once, too.
+                Some(_) => first,
+            };
+            if is_mine {
+                list.push(verdict(run, case, expect, &measure, elsewhere));
+            }
+        }
+    }
+    list
+}
+
+fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, elsewhere: bool) -> Verdict {
+    let court = Court { run, control: None };
+    let unit = unit(measure);
+    let sample = court.sample(case, measure);
+    let mut verdict = Verdict {
+        case: measure.case.clone().unwrap_or_else(|| case.plan.case.clone()),
+        say: expect.say.clone(),
+        paper: expect.paper.clone(),
+        measure: expect.value.clone(),
+        measured: sample.as_ref().and_then(|sample| Estimate::of(&sample.values)),
+        interval: sample.and_then(|sample| sample.interval(Level::NinetyFive)),
+        unit,
+        bound: court.words(case, expect, unit),
+        judgement: Judgement::NotTestable,
+        control: Control::NotStated,
+        why: String::new(),
+        elsewhere,
+    };
+    if elsewhere {
+        verdict.why = format!("the experiment states it for {} only", expect.on.join(" and "));
+        return verdict;
+    }
+    match court.judge(case, expect, measure) {
+        Finding::Unknown(why) => verdict.why = why,
+        Finding::Contradicted => verdict.judgement = Judgement::Contradicted,
+        Finding::Confirmed => match &expect.by_construction {
+            Some(reason) => {
+                verdict.judgement = Judgement::ByConstruction;
+                verdict.why.clone_from(reason);
+            }
+            None => confirm(run, case, expect, measure, &mut verdict),
+        },
+    }
+    // What a share does to a forwarder must not be taken for what the forwarder does.
+    if let Some(why) = standstill::reason(&court, case, expect, measure) {
+        if verdict.judgement != Judgement::NotTestable {
+            verdict.judgement = Judgement::NotTestable;
+            verdict.why = why;
+        }
+    }
+    verdict
+}
+
+/// What is as expected is confirmed where its control failed. Where the control holds as well, nothing was shown.
+fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, verdict: &mut Verdict) {
+    verdict.judgement = Judgement::Confirmed;
+    let name = expect.name.as_deref();
+    let stated = run.experiment.file.control.iter();
+    let stated = stated.filter(|control| control.fails.iter().any(|fails| Some(fails.as_str()) == name));
+    for control in stated {
+        let court = Court { run, control: Some(&control.name) };
+        verdict.control = match court.judge(case, expect, measure) {
+            Finding::Contradicted => Control::Failed,
+            Finding::Unknown(_) if !run.controls.iter().any(|case| court.is_mine(case)) => Control::NotRun,
+            Finding::Unknown(_) => Control::Undecided,
+            Finding::Confirmed => {
+                verdict.judgement = Judgement::NotTestable;
+                verdict.why = format!("it holds without its cause as well: control “{}”", control.name);
+                return;
+            }
+        };
+        if verdict.control != Control::Failed {
+            return;
+        }
+    }
+}
+
+/// Two judgements by themselves, for the table of controls: what was expected to fail, and whether it did.
+pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static str)> {
+    let mut rows = Vec::new();
+    for control in &run.experiment.file.control {
+        let court = Court { run, control: Some(&control.name) };
+        for case in &run.cases {
+            for expect in &case.plan.expectations {
+                let is_meant = expect.name.as_ref().is_some_and(|name| control.fails.contains(name));
+                let Ok(measure) = expect.value.parse::<Measure>() else { continue };
+                let elsewhere = measure.case.as_ref().is_some_and(|name| *name != case.plan.case);
+                if !is_meant || elsewhere {
+                    continue;
+                }
+                let said = match court.judge(case, expect, &measure) {
+                    Finding::Contradicted => "failed, as it must",
+                    Finding::Confirmed => "holds as well",
+                    Finding::Unknown(_) if run.controls.iter().any(|case| court.is_mine(case)) => "undecided",
+                    Finding::Unknown(_) => "not run",
+                };
+                let found = court.sample(case, &measure).and_then(|sample| Estimate::of(&sample.values));
+                let found =
+                    found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
+                rows.push((control.removes.clone(), expect.say.clone(), found, said));
+            }
+        }
+    }
+    rows
+}
+
+/// A bound as the file has it, for when it could not be measured.
+fn written(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

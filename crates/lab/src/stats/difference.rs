@@ -1,0 +1,127 @@
+//! How well a number over repeats, or the difference of two, is known: intervals in which it lies.
+
+use super::confidence::student_t;
+use super::summary::Summary;
+
+/// One number a repeat, and whether another repeat could have brought another.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    /// The numbers, in the order of the repeats.
+    pub values: Vec<f64>,
+    /// Is there nothing random in it? A single number then is as good as many.
+    pub exact: bool,
+}
+
+/// How sure an interval is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// 90 %, which is two one-sided tests at 5 %.
+    Ninety,
+    /// 95 %.
+    NinetyFive,
+}
+
+/// Where a number lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    fn around(mean: f64, half: f64) -> Self {
+        Interval { low: mean - half, high: mean + half }
+    }
+}
+
+impl Sample {
+    /// Where the mean lies; nothing when nobody can say.
+    #[must_use]
+    pub fn interval(&self, level: Level) -> Option<Interval> {
+        let (mean, error, degrees) = self.parts()?;
+        half(error, degrees, level).map(|half| Interval::around(mean, half))
+    }
+
+    /// Where the difference to so many times another lies. Numbers of the same repeats are taken together, repeat by repeat;
+    /// others by Welch's rule.
+    #[must_use]
+    pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
+        let exact = self.exact && other.exact;
+        if are_paired && self.values.len() == other.values.len() {
+            let values = self.values.iter().zip(&other.values).map(|(one, two)| one - times * two).collect();
+            return Sample { values, exact }.interval(level);
+        }
+        let (mean, error, degrees) = self.parts()?;
+        let (other_mean, other_error, other_degrees) = other.parts()?;
+        let (one, two) = (error.powi(2), (times * other_error).powi(2));
+        let error = (one + two).sqrt();
+        let degrees = if error > 0.0 {
+            (one + two).powi(2) / (one.powi(2) / degrees + two.powi(2) / other_degrees)
+        } else {
+            degrees.min(other_degrees)
+        };
+        let half = half(error, degrees, level)?;
+        Some(Interval::around(mean - times * other_mean, half))
+    }
+
+    /// Mean, its standard error, and degrees of freedom; nothing of a single number that could have been another.
+    fn parts(&self) -> Option<(f64, f64, f64)> {
+        let summary = Summary::of(&self.values)?;
+        match summary.count {
+            1 if self.exact => Some((summary.mean, 0.0, f64::INFINITY)),
+            1 => None,
+            count => Some((summary.mean, summary.deviation / (count as f64).sqrt(), count as f64 - 1.0)),
+        }
+    }
+}
+
+/// Half of an interval's width.
+fn half(error: f64, degrees: f64, level: Level) -> Option<f64> {
+    if error <= 0.0 {
+        return Some(0.0);
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let (ninety, ninety_five) = student_t(degrees.floor().clamp(1.0, 1e6) as u64)?;
+    Some(error * if level == Level::Ninety { ninety } else { ninety_five })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(values: &[f64]) -> Sample {
+        Sample { values: values.to_vec(), exact: false }
+    }
+
+    #[test]
+    fn a_single_number_is_certain_only_where_nothing_is_random() {
+        assert_eq!(sample(&[5.0]).interval(Level::NinetyFive), None);
+        let exact = Sample { values: vec![5.0], exact: true };
+        assert_eq!(exact.interval(Level::NinetyFive), Some(Interval { low: 5.0, high: 5.0 }));
+        assert_eq!(
+            exact.less(2.0, &exact, false, Level::NinetyFive),
+            Some(Interval { low: -5.0, high: -5.0 })
+        );
+    }
+
+    #[test]
+    fn differences_within_repeats_are_known_better_than_those_between_them() {
+        let (one, two) = (sample(&[10.0, 20.0, 30.0]), sample(&[9.0, 18.9, 29.1]));
+        let paired = one.less(1.0, &two, true, Level::NinetyFive).unwrap();
+        let apart = one.less(1.0, &two, false, Level::NinetyFive).unwrap();
+        assert!(paired.low > 0.7 && paired.high < 1.3, "{paired:?}");
+        assert!(apart.low < -10.0 && apart.high > 10.0, "{apart:?}");
+    }
+
+    #[test]
+    fn welch_gives_the_textbook_interval() {
+        // Equal variances and counts: four degrees of freedom, t = 2.776, error sqrt(2/3).
+        let interval =
+            sample(&[4.0, 5.0, 6.0]).less(1.0, &sample(&[1.0, 2.0, 3.0]), false, Level::NinetyFive);
+        let half = 2.776 * (2.0f64 / 3.0).sqrt();
+        let interval = interval.unwrap();
+        assert!((interval.low - (3.0 - half)).abs() < 1e-9 && (interval.high - (3.0 + half)).abs() < 1e-9);
+    }
+}

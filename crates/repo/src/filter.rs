@@ -7,7 +7,7 @@
 
 use std::sync::RwLock;
 
-use packet::{Interest, NameHash, PrefixHashes};
+use packet::{Dialect, Interest, NameHash, PrefixHashes};
 
 /// The table grows when more than so many of eight places are taken.
 const MAX_EIGHTHS_USED: usize = 6;
@@ -92,6 +92,10 @@ fn base_components(interest: &Interest) -> usize {
     // a digest may be a segment number.
     match last.kind {
         packet::ComponentKind::IMPLICIT_DIGEST => count.saturating_sub(2),
+        // Digests of CCNx look like any other component.
+        packet::ComponentKind::GENERIC if interest.dialect() == Dialect::Ccnx && last.value.len() == 32 => {
+            count.saturating_sub(2)
+        }
         packet::ComponentKind::SEGMENT => count - 1,
         packet::ComponentKind::GENERIC if last.value.first() == Some(&0) => count - 1,
         packet::ComponentKind::KEYWORD if last == flow::naming::METADATA => count - 1,
@@ -196,7 +200,7 @@ mod tests {
     use super::*;
     use packet::ndn::InterestBuilder;
     use packet::random::Random;
-    use packet::{Dialect, Name, NameHasher};
+    use packet::{Name, NameHasher};
     use std::collections::BTreeMap;
 
     fn hashes(uri: &str) -> PrefixHashes {
@@ -214,9 +218,13 @@ mod tests {
         let filter = Filter::default();
         filter.add(&hashes("/a/b/v=1"));
         let digest = format!("/a/b/v=1/seg=5/sha256digest={}", "00".repeat(32));
-        for (uri, can_be_prefix) in
-            [("/a", true), ("/a/b", true), ("/a/b/v=1/seg=9", false), ("/a/b/32=metadata", true), (&digest, false)]
-        {
+        for (uri, can_be_prefix) in [
+            ("/a", true),
+            ("/a/b", true),
+            ("/a/b/v=1/seg=9", false),
+            ("/a/b/32=metadata", true),
+            (&digest, false),
+        ] {
             assert!(may_answer(&filter, uri, can_be_prefix), "{uri}");
         }
         for uri in ["/b", "/a/c", "/a/b/v=2/seg=0", "/a/b/v=1/x"] {

@@ -108,15 +108,15 @@ fn dialect_of(byte: u8) -> Option<Dialect> {
 
 /// The number in a component by which a packet tells its segment. Only the one way of writing a number counts that
 /// [`ObjectName::packet_name`] writes, for otherwise two names would mean one packet.
-fn segment_of(dialect: Dialect, component: Component<'_>) -> Option<(SegmentForm, u32)> {
+pub(crate) fn segment_of(dialect: Dialect, component: Component<'_>) -> Option<(SegmentForm, u32)> {
     let (form, bytes) = match component.kind {
         ComponentKind::SEGMENT => (SegmentForm::Typed, component.value),
         ComponentKind::GENERIC => (SegmentForm::Marker, component.value.strip_prefix(&[0])?),
         _ => return None,
     };
-    let number = bytes.iter().try_fold(0u64, |number, &byte| {
-        (number >> 56 == 0).then_some(number << 8 | u64::from(byte))
-    })?;
+    let number = bytes
+        .iter()
+        .try_fold(0u64, |number, &byte| (number >> 56 == 0).then_some(number << 8 | u64::from(byte)))?;
     let segment = u32::try_from(number).ok().filter(|&segment| segment <= MAX_SEGMENT)?;
     let is_usual = match (dialect, form) {
         (Dialect::Ccnx, SegmentForm::Marker) => bytes == fewest_bytes(segment),

@@ -66,7 +66,7 @@ pub use index::IndexError;
 pub use key::{ObjectName, SegmentForm};
 pub use limits::{Limits, Refusal, RefusalCounters};
 pub use store::{
-    Answer, CommitError, Deleted, Event, Located, OpenError, Preference, ReadError, Recovery, Selection, Store,
-    StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket, Upkeep,
+    Answer, CommitError, Deleted, Event, Located, OpenError, Preference, ReadError, Recovery, Selection,
+    Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket, Upkeep,
 };
 pub use time::UnixTime;

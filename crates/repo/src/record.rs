@@ -151,8 +151,8 @@ impl Format {
             arrival: UnixTime::from_millis(u64::from_le_bytes(reader.take()?)),
         };
         let check = u64::from_le_bytes(reader.take()?);
-        let is_sound = header.payload_bytes as usize <= MAX_PAYLOAD_BYTES
-            && check == self.check(bytes, volume, offset);
+        let is_sound =
+            header.payload_bytes as usize <= MAX_PAYLOAD_BYTES && check == self.check(bytes, volume, offset);
         is_sound.then_some(header)
     }
 

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use packet::{Dialect, NameHash};
 
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Place, UNIT_BYTES};
+use crate::extent::{Place, Spot, UNIT_BYTES};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
 use crate::time::UnixTime;
 
 /// Bytes before the first record.
 pub(crate) const HEAD_BYTES: u64 = 64;
+/// Places are told in 32 bits; a volume may grow over its limit by a commit.
+pub(crate) const MAX_VOLUME_BYTES: u64 = 32 << 30;
 const MAGIC: &[u8; 8] = b"CAIRNVOL";
 const FORMAT_VERSION: u32 = 1;
 /// A place is larger than its first record by this much at least: signatures and segment numbers vary in length.
@@ -60,8 +62,7 @@ pub(crate) struct Entry<'a> {
 /// Where a record was put.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    pub(crate) place: Place,
-    pub(crate) stride_units: u32,
+    pub(crate) spot: Spot,
     /// Where what it takes begins: before its place if it continues a run whose last record was short.
     start: u64,
 }
@@ -184,7 +185,7 @@ impl Volumes {
         }
         self.tail = tail;
         for record in &written {
-            volume.space.append(record.start..record.place.end());
+            volume.space.append(record.start..record.spot.place.end());
         }
         Ok(written)
     }
@@ -243,5 +244,6 @@ fn place(
         next_unit: unit.saturating_add(stride_units),
         stride_units,
     });
-    Written { place: Place { volume, unit, len_bytes: record_bytes as u32 }, stride_units, start: end }
+    let place = Place { volume, unit, len_bytes: record_bytes as u32 };
+    Written { spot: Spot { place, stride_units, continues: continued.is_some() }, start: end }
 }

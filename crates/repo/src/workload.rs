@@ -331,7 +331,8 @@ mod tests {
         let web = draw(Zipf::new(1.0, false), &mut random);
         let youtube = draw(Zipf::new(2.0, false), &mut random);
         // The paper, IV-B: 27.8 % and 13.9 %, 62.7 % and 15.7 %.
-        for (drawn, expected) in [(web[0], 0.278), (web[1], 0.139), (youtube[0], 0.627), (youtube[1], 0.157)] {
+        for (drawn, expected) in [(web[0], 0.278), (web[1], 0.139), (youtube[0], 0.627), (youtube[1], 0.157)]
+        {
             assert!((drawn - expected).abs() < 0.005, "{drawn} instead of {expected}");
         }
         let files = draw(Zipf::new(1.0, true), &mut random);
@@ -345,7 +346,9 @@ mod tests {
     #[test]
     fn a_seed_gives_the_same_day_again() {
         let rule = DeletionRule { threshold_bytes: 1_000_000_000, ratio: 0.25 };
-        let day = || Run::new(Workload::WEB_SERVER, rule, &mut DeleteQueue::default(), Random::from_seed(3)).run(DAY);
+        let day = || {
+            Run::new(Workload::WEB_SERVER, rule, &mut DeleteQueue::default(), Random::from_seed(3)).run(DAY)
+        };
         let outcome = day();
         assert_eq!(outcome, day());
         // The instant at which the evaluation begins may have a request or a file left.

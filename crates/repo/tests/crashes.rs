@@ -1,7 +1,7 @@
 //! Power cuts on a disk that loses, tears and reorders what was not synced: whatever the instant, nothing that was acknowledged is
 //! missing, nothing is half-deleted, and no byte is served that was not stored.
 //!
-//! `CAIRN_REPO_SEEDS` says how many seeds are tried.
+//! `CAIRN_REPO_SEEDS` says how many seeds are tried, `CAIRN_REPO_FIRST_SEED` from which on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use packet::time::Duration;
 use packet::{Data, Dialect, Name, NameHasher};
 use repo::disk::{Faults, SimulatedDisk};
 use repo::eviction::{DeleteQueue, DeletionRule};
-use repo::{Answer, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
+use repo::{Answer, Refusal, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
 
 const USUAL_SEEDS: u64 = 60;
 const OBJECTS: u64 = 8;
@@ -43,7 +43,11 @@ struct World {
 
 fn name(object: u64, segment: u64) -> Name {
     // Some objects are single packets.
-    let uri = if object % 4 == 3 { format!("/single/{object}") } else { format!("/many/{object}/v=1/seg={segment}") };
+    let uri = if object % 4 == 3 {
+        format!("/single/{object}")
+    } else {
+        format!("/many/{object}/v=1/seg={segment}")
+    };
     uri.parse().unwrap()
 }
 
@@ -136,8 +140,10 @@ impl World {
     /// Compares what is there with what must be there; the client believes what it sees from then on.
     fn check(&mut self, store: &mut Store, when: &str) {
         for object in 0..OBJECTS {
-            let packets: Vec<Packet> =
-                (0..SEGMENTS).map(|segment| (object, segment)).filter(|&(object, segment)| object % 4 != 3 || segment == 0).collect();
+            let packets: Vec<Packet> = (0..SEGMENTS)
+                .map(|segment| (object, segment))
+                .filter(|&(object, segment)| object % 4 != 3 || segment == 0)
+                .collect();
             let seen: BTreeMap<Packet, Data> =
                 packets.iter().filter_map(|&packet| Some((packet, self.get(store, packet)?))).collect();
             let must: Vec<Packet> =
@@ -146,7 +152,12 @@ impl World {
             if self.client.deleting.remove(&object) && gone == must.len() {
                 self.client.must.retain(|packet, _| packet.0 != object);
             } else {
-                assert_eq!(gone, 0, "{when}: acknowledged packets of object {object} are missing, of {must:?} are there {:?}", seen.keys());
+                assert_eq!(
+                    gone,
+                    0,
+                    "{when}: acknowledged packets of object {object} are missing, of {must:?} are there {:?}",
+                    seen.keys()
+                );
             }
             for packet in packets {
                 let Some(data) = seen.get(&packet) else {
@@ -154,7 +165,10 @@ impl World {
                     continue;
                 };
                 let ever = self.client.ever.get(&packet).map_or(&[][..], Vec::as_slice);
-                assert!(ever.iter().any(|sent| sent.wire() == data.wire()), "{when}: {packet:?} was never sent like this");
+                assert!(
+                    ever.iter().any(|sent| sent.wire() == data.wire()),
+                    "{when}: {packet:?} was never sent like this"
+                );
                 let expected = self.client.must.get(&packet);
                 if !self.client.unsure.remove(&packet) {
                     let expected = expected.unwrap_or_else(|| panic!("{when}: {packet:?} was deleted"));
@@ -163,12 +177,15 @@ impl World {
                 self.client.must.insert(packet, data.clone());
             }
         }
+        // A power cut leaves nothing behind that the store believes in and cannot read.
+        assert_eq!(store.refusals().get(Refusal::Corrupt), 0, "{when}");
     }
 }
 
 fn seeds() -> std::ops::Range<u64> {
-    let count = std::env::var("CAIRN_REPO_SEEDS").ok().and_then(|text| text.parse().ok());
-    0..count.unwrap_or(USUAL_SEEDS)
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("CAIRN_REPO_FIRST_SEED").unwrap_or(0);
+    first..first + number("CAIRN_REPO_SEEDS").unwrap_or(USUAL_SEEDS)
 }
 
 fn upkeep(world: &World, store: &mut Store) {

@@ -121,7 +121,11 @@ impl DiskFile for RealFile {
         if len == 0 {
             return Ok(());
         }
-        Ok(rustix::fs::fallocate(&self.0, flags, range.start, len)?)
+        match rustix::fs::fallocate(&self.0, flags, range.start, len) {
+            // Some file systems have no holes. What was deleted must not be read again all the same.
+            Err(rustix::io::Errno::OPNOTSUPP) => self.0.write_all_at(&vec![0; len as usize], range.start),
+            other => Ok(other?),
+        }
     }
 
     fn allocated(&self) -> io::Result<u64> {

@@ -137,6 +137,9 @@ mod tests {
         policy.include(2, 0, 30);
         policy.grow(1, 100);
         (0..4).for_each(|_| policy.request(2, 0));
-        assert_eq!([policy.evict(), policy.evict(), policy.evict(), policy.evict()], [Some(1), Some(0), Some(2), None]);
+        assert_eq!(
+            [policy.evict(), policy.evict(), policy.evict(), policy.evict()],
+            [Some(1), Some(0), Some(2), None]
+        );
     }
 }

@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn it_orders_as_a_plain_list_does_whatever_the_inclusion_point() {
         for (seed, point) in [0.0, 0.5, 0.75, 0.9, 1.0].into_iter().enumerate() {
-            let mut queue = DeleteQueue::new(DeleteQueueConfig { inclusion_point: point, push: Push::EveryNth(2) });
+            let mut queue =
+                DeleteQueue::new(DeleteQueueConfig { inclusion_point: point, push: Push::EveryNth(2) });
             let mut model: Vec<u32> = Vec::new();
             let mut random = Random::from_seed(seed as u64);
             for _ in 0..5000 {

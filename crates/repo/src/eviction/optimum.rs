@@ -125,7 +125,8 @@ mod tests {
             let mut random = Random::from_seed(seed);
             let sizes: Vec<u64> = (0..4).map(|_| 1 + random.below(3)).collect();
             let keys: Vec<usize> = (0..9).map(|_| random.below(4) as usize).collect();
-            let trace: Vec<Request> = keys.iter().map(|&key| Request { key: key as u64, bytes: sizes[key] }).collect();
+            let trace: Vec<Request> =
+                keys.iter().map(|&key| Request { key: key as u64, bytes: sizes[key] }).collect();
             let best = best(&trace, &sizes, 4, 0);
             assert!(schedule(&trace, 4) <= best && best <= bound(&trace, 4), "seed {seed}");
         }
@@ -136,7 +137,10 @@ mod tests {
         let Some((request, rest)) = trace.split_first() else { return 0 };
         let hit = u64::from(kept >> request.key & 1);
         let wanted = kept | 1 << request.key;
-        let fits = |set: u32| sizes.iter().enumerate().map(|(key, size)| u64::from(set >> key & 1) * size).sum::<u64>() <= capacity;
+        let fits = |set: u32| {
+            sizes.iter().enumerate().map(|(key, size)| u64::from(set >> key & 1) * size).sum::<u64>()
+                <= capacity
+        };
         let all = (0..1 << sizes.len()).filter(|&set| set & !wanted == 0 && fits(set));
         hit + all.map(|set| best(rest, sizes, capacity, set)).max().unwrap_or(0)
     }

@@ -95,7 +95,8 @@ impl Index {
             Err(error) => return Err(failed(error)),
         };
         if let Some(bytes) = meta.get(CHECKPOINT).map_err(failed)? {
-            let checkpoint = row::read_checkpoint(bytes.value()).ok_or_else(|| failed("broken checkpoint"))?;
+            let checkpoint =
+                row::read_checkpoint(bytes.value()).ok_or_else(|| failed("broken checkpoint"))?;
             contents.checkpoint = Some(checkpoint);
         }
         let objects = match reading.open_table(OBJECTS) {

@@ -32,7 +32,8 @@ pub(super) fn read_object(key: &[u8], row: &[u8]) -> Option<Object> {
     let flags = take::<1>(&mut rest)?;
     let mut object = Object::new(key.into(), u64::from_le_bytes(take(&mut rest)?));
     object.pinned = flags[0] & PINNED != 0;
-    object.final_segment = Some(u32::from_le_bytes(take(&mut rest)?)).filter(|&last| last != NO_FINAL_SEGMENT);
+    object.final_segment =
+        Some(u32::from_le_bytes(take(&mut rest)?)).filter(|&last| last != NO_FINAL_SEGMENT);
     object.fresh_until = UnixTime::from_millis(u64::from_le_bytes(take(&mut rest)?));
     object.name()?;
     while !rest.is_empty() {

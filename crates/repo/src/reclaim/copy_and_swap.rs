@@ -199,7 +199,9 @@ impl Reclaim for CopyAndSwap {
         }
         let reading = self.tree.begin_read().map_err(ReclaimError::database)?;
         let tree = reading.open_table(TREE).map_err(ReclaimError::database)?;
-        let Some(value) = tree.get((object, segment)).map_err(ReclaimError::database)? else { return Ok(None) };
+        let Some(value) = tree.get((object, segment)).map_err(ReclaimError::database)? else {
+            return Ok(None);
+        };
         let (place, bytes) = value.value();
         let mut wire = vec![0; bytes as usize];
         self.repofile.read_at(place, &mut wire)?;

@@ -47,10 +47,11 @@ fn segment_file(object: u64, segment: u32) -> String {
 
 impl Reclaim for FilePerObject {
     fn insert(&mut self, object: u64, segment: u32, wire: &[u8]) -> Result<(), ReclaimError> {
-        let entry = self
-            .objects
-            .entry(object)
-            .or_insert_with(|| ObjectFile { file: None, len: 0, segments: BTreeMap::new() });
+        let entry = self.objects.entry(object).or_insert_with(|| ObjectFile {
+            file: None,
+            len: 0,
+            segments: BTreeMap::new(),
+        });
         let file = match &entry.file {
             Some(file) => Arc::clone(file),
             None => self.disk.open(&object_file(object), true)?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Phase, Reclaim, ReclaimError};
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Extents, Place, UNIT_BYTES};
+use crate::extent::{Extents, Place, Spot, UNIT_BYTES};
 use crate::space::VolumeSpace;
 
 /// Holes of a step.
@@ -66,7 +66,9 @@ impl Reclaim for PunchHoles {
         self.waiting.clear();
         for (object, segment, place, stride) in std::mem::take(&mut self.open) {
             let mut freed = Vec::new();
-            self.objects.entry(object).or_default().insert(segment, place, stride, &mut freed);
+            // Every record fills its place here.
+            let spot = Spot { place, stride_units: stride, continues: true };
+            self.objects.entry(object).or_default().insert(segment, spot, &mut freed);
             self.holes.extend(freed.into_iter().map(|run| self.space.free(run.range())));
         }
         Ok(())

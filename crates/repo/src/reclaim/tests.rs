@@ -41,7 +41,11 @@ fn all_layouts_hold_what_a_map_holds_and_serve_what_stays_while_they_delete() {
                     for object in 0..40 {
                         for segment in 0..20 {
                             let expected = model.get(&(object, segment)).cloned();
-                            assert_eq!(layout.read(object, segment).unwrap(), expected, "{object} {segment} {layout:?}");
+                            assert_eq!(
+                                layout.read(object, segment).unwrap(),
+                                expected,
+                                "{object} {segment} {layout:?}"
+                            );
                         }
                     }
                     if layout.step().unwrap() == Phase::Idle {

@@ -2,7 +2,7 @@
 
 use packet::{Dialect, Name};
 
-use super::{Store, refusal_of};
+use super::{Store, refusal_of, reserve};
 use crate::catalogue::ObjectId;
 use crate::key::{ObjectName, SegmentForm};
 use crate::limits::Refusal;
@@ -109,7 +109,13 @@ impl Store {
         Ok(())
     }
 
-    fn delete_segments(&mut self, now: UnixTime, ids: &[ObjectId], first: u32, last: u32) -> Result<(), Refusal> {
+    fn delete_segments(
+        &mut self,
+        now: UnixTime,
+        ids: &[ObjectId],
+        first: u32,
+        last: u32,
+    ) -> Result<(), Refusal> {
         self.log(now, RecordKind::DeleteSegments, ids, first, &last.to_le_bytes())?;
         ids.iter().for_each(|&id| self.forget_segments(id, first, last));
         Ok(())
@@ -124,8 +130,7 @@ impl Store {
         segment: u32,
         payload: &[u8],
     ) -> Result<(), Refusal> {
-        let numbers: Vec<u64> =
-            ids.iter().filter_map(|&id| Some(self.catalogue.get(id)?.number)).collect();
+        let numbers: Vec<u64> = ids.iter().filter_map(|&id| Some(self.catalogue.get(id)?.number)).collect();
         if numbers.is_empty() {
             return Ok(());
         }
@@ -139,14 +144,24 @@ impl Store {
             payload,
         });
         let format = self.format.clone();
-        let written = self
-            .volumes
-            .roll(self.config.volume_bytes)
-            .and_then(|()| self.volumes.append(&format, entries, &mut self.buffer))
-            .map_err(|error| self.refusals.count(refusal_of(&error)))?;
+        let mut write = || {
+            self.volumes.roll(self.config.volume_bytes)?;
+            self.volumes.append(&format, entries.clone(), &mut self.buffer)
+        };
+        let mut written = write();
+        if written.as_ref().is_err_and(|error| refusal_of(error) == Refusal::DiskFull) && self.has_reserve {
+            self.has_reserve = false;
+            reserve::give_up(&self.disk);
+            written = write();
+        }
+        let written = written.map_err(|error| self.refusals.count(refusal_of(&error)))?;
         self.log_bytes += self.buffer.len() as u64;
         // Wanted until the index says the same.
-        self.notices.extend(written.iter().map(|record| (record.place.volume, record.place.offset()..record.place.end())));
+        self.notices.extend(
+            written.iter().map(|record| {
+                (record.spot.place.volume, record.spot.place.offset()..record.spot.place.end())
+            }),
+        );
         Ok(())
     }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use packet::Data;
+use packet::{Data, NameHash};
 
 use super::{Store, learn, refusal_of};
 use crate::catalogue::{Object, ObjectId};
-use crate::extent::{Extent, Place};
+use crate::extent::{Extent, Spot};
 use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Refusal};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
@@ -37,6 +37,10 @@ pub(crate) struct Open {
     packets: Vec<OpenPacket>,
     /// Objects that are new.
     objects: BTreeMap<Key, u64>,
+    /// How many of them are below each prefix whose objects are counted, by its hash.
+    below: BTreeMap<u64, u32>,
+    /// Packets of each object, by its number.
+    segments: BTreeMap<u64, u64>,
     bytes: u64,
     next_ticket: u64,
     /// The first ticket since the last commit.
@@ -73,9 +77,14 @@ impl Store {
         let known = self.catalogue.find(&key).and_then(|id| self.catalogue.get(id));
         let known = match known {
             Some(known) => Some((known.key.clone(), known.number, known.extents.segment_count())),
-            None => self.open.objects.get_key_value(key.as_slice()).map(|(key, &number)| (key.clone(), number, 0)),
+            None => {
+                self.open.objects.get_key_value(key.as_slice()).map(|(key, &number)| (key.clone(), number, 0))
+            }
         };
-        if let Some(refusal) = self.refusal(data, &object, known.as_ref().map(|&(_, _, segments)| segments)) {
+        let segments = known.as_ref().map(|(_, number, segments)| {
+            segments + self.open.segments.get(number).copied().unwrap_or_default()
+        });
+        if let Some(refusal) = self.refusal(data, &object, segments) {
             return Err(self.refusals.count(refusal));
         }
         let (key, number) = match known {
@@ -83,10 +92,12 @@ impl Store {
             None => {
                 let (key, number) = (Key::from(key), self.next_object);
                 self.next_object += 1;
+                *self.open.below.entry(self.counted_prefix(&object).0).or_default() += 1;
                 self.open.objects.insert(key.clone(), number);
                 (key, number)
             }
         };
+        *self.open.segments.entry(number).or_default() += 1;
         let ticket = Ticket(self.open.next_ticket);
         self.open.next_ticket += 1;
         self.open.bytes += (data.wire().len() + HEADER_BYTES) as u64;
@@ -126,10 +137,16 @@ impl Store {
         if self.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
             return Some(Refusal::ObjectsFull);
         }
-        let prefix = object.name.prefix(limits.prefix_components);
-        let hash = self.names.hash(object.dialect, prefix.components()).whole();
-        let below = self.filter.objects_below(hash);
+        let prefix = self.counted_prefix(object);
+        let open = self.open.below.get(&prefix.0).copied().unwrap_or_default();
+        let below = self.filter.objects_below(prefix).saturating_add(open);
         (below >= limits.max_objects_of_prefix).then_some(Refusal::PrefixFull)
+    }
+
+    /// The prefix of this name whose objects are counted.
+    fn counted_prefix(&self, object: &ObjectName<'_>) -> NameHash {
+        let prefix = object.name.prefix(self.config.limits.prefix_components);
+        self.names.hash(object.dialect, prefix.components()).whole()
     }
 
     /// Writes what was inserted since the last commit and syncs it. Returns the last ticket there is, if any was given since.
@@ -189,7 +206,9 @@ impl Store {
         }
         place().is_some_and(|place| {
             let located = self.located_at(place, packet.object, packet.segment);
-            located.and_then(|located| located.read_data().ok()).is_some_and(|(stored, _)| stored.wire() == packet.data.wire())
+            located
+                .and_then(|located| located.read_data().ok())
+                .is_some_and(|(stored, _)| stored.wire() == packet.data.wire())
         })
     }
 
@@ -225,14 +244,14 @@ impl Store {
         if let Some(object) = self.catalogue.get_mut(id) {
             learn(object, &packet.data, packet.arrival);
         }
-        self.put(id, packet.segment, written.place, written.stride_units);
+        self.put(id, packet.segment, written.spot);
     }
 
     /// Notes where a segment lies now; where it lay before is free.
-    pub(super) fn put(&mut self, id: ObjectId, segment: u32, place: Place, stride_units: u32) {
+    pub(super) fn put(&mut self, id: ObjectId, segment: u32, spot: Spot) {
         let Some(object) = self.catalogue.get_mut(id) else { return };
         let mut freed = Vec::new();
-        let grown = object.extents.insert(segment, place, stride_units, &mut freed);
+        let grown = object.extents.insert(segment, spot, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = object.bytes + grown - lost.min(object.bytes + grown);
         self.bytes = self.bytes + grown - lost.min(self.bytes + grown);

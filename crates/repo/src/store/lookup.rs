@@ -125,13 +125,17 @@ impl Store {
     pub fn locate(&self, now: UnixTime, interest: &Interest) -> Vec<Located> {
         let (dialect, name) = (interest.dialect(), interest.name());
         let mut found = Vec::new();
-        self.locate_exact(dialect, without_digest(interest), &mut found);
+        for name in [Some(name), without_digest(interest)].into_iter().flatten() {
+            self.locate_exact(dialect, name, &mut found);
+        }
         let wants_prefix = interest.can_be_prefix() || dialect == Dialect::Ccnx;
         if wants_prefix && (found.is_empty() || dialect == Dialect::Ccnx) {
-            self.locate_below(dialect, name, &mut found);
+            self.locate_below(dialect, name, wants_last(interest), &mut found);
         }
         if interest.must_be_fresh() {
-            found.retain(|located| self.catalogue.get(located.id).is_some_and(|object| object.fresh_until > now));
+            found.retain(|located| {
+                self.catalogue.get(located.id).is_some_and(|object| object.fresh_until > now)
+            });
         }
         found
     }
@@ -154,7 +158,8 @@ impl Store {
             return;
         }
         let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
-        let Some(object) = object.filter(|object| object.extents.find(located.segment) == Some(located.place))
+        let Some(object) =
+            object.filter(|object| object.extents.find(located.segment) == Some(located.place))
         else {
             return;
         };
@@ -181,18 +186,26 @@ impl Store {
 
     fn locate_exact(&self, dialect: Dialect, name: NameRef<'_>, found: &mut Vec<Located>) {
         let (object, segment) = ObjectName::of_packet(dialect, name);
-        let located = self.catalogue.find(&object.key()).and_then(|id| {
-            self.located(id, self.catalogue.get(id)?, segment)
-        });
+        let located = self
+            .catalogue
+            .find(&object.key())
+            .and_then(|id| self.located(id, self.catalogue.get(id)?, segment));
         found.extend(located);
     }
 
-    fn locate_below(&self, dialect: Dialect, name: NameRef<'_>, found: &mut Vec<Located>) {
+    fn locate_below(&self, dialect: Dialect, name: NameRef<'_>, last: bool, found: &mut Vec<Located>) {
         let newest = match self.config.preference {
             Preference::Newest => self.versions(dialect, name).next(),
             Preference::Leftmost => None,
         };
-        for id in newest.into_iter().chain(self.catalogue.below(dialect, name)).take(MAX_EXAMINED) {
+        let (mut first, mut reversed) = (None, None);
+        if last {
+            reversed = Some(self.catalogue.below_key_reversed(prefix_key(dialect, name)));
+        } else {
+            first = Some(newest.into_iter().chain(self.catalogue.below(dialect, name)));
+        }
+        let ids = first.into_iter().flatten().chain(reversed.into_iter().flatten());
+        for id in ids.take(MAX_EXAMINED) {
             let Some(object) = self.catalogue.get(id) else { continue };
             let mut next = object.extents.first_segment();
             while let Some(segment) = next.filter(|_| found.len() < MAX_EXAMINED) {
@@ -247,20 +260,31 @@ pub fn is_answer(now: UnixTime, interest: &Interest, data: &Data, arrival: UnixT
     interest.matches(data) && (!interest.must_be_fresh() || is_fresh())
 }
 
-/// The Interest's name without the digest that it may end in.
-fn without_digest(interest: &Interest) -> NameRef<'_> {
+/// The Interest's name without the digest that it ends in, if it does. In CCNx any component of 32 bytes may be one.
+fn without_digest(interest: &Interest) -> Option<NameRef<'_>> {
     let name = interest.name();
-    match name.last() {
-        Some(last) if last.kind == ComponentKind::IMPLICIT_DIGEST => name.prefix(interest.component_count() - 1),
-        _ => name,
-    }
+    let last = name.last()?;
+    let is_digest = match interest.dialect() {
+        Dialect::Ndn => last.kind == ComponentKind::IMPLICIT_DIGEST,
+        Dialect::Ccnx => last.value.len() == 32,
+    };
+    is_digest.then(|| name.prefix(interest.component_count() - 1))
+}
+
+/// Whether the last child is wanted (CCNx 0.8, ChildSelector).
+fn wants_last(interest: &Interest) -> bool {
+    interest.ccnx().is_some_and(|interest| interest.child_selector().is_rightmost())
 }
 
 /// The packet that says this in answer to an Interest for metadata: fresh for as little as may be, signed by its digest alone.
 ///
 /// # Errors
 /// The name would be over-long.
-pub fn metadata_packet(now: UnixTime, prefix: &Name, metadata: &Metadata) -> Result<Data, packet::EncodeError> {
+pub fn metadata_packet(
+    now: UnixTime,
+    prefix: &Name,
+    metadata: &Metadata,
+) -> Result<Data, packet::EncodeError> {
     use packet::ndn::DataBuilder;
     let mut content = Vec::new();
     metadata.encode(&mut content);

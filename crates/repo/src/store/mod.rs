@@ -4,6 +4,7 @@ mod delete;
 mod insert;
 mod lookup;
 mod recover;
+mod reserve;
 mod upkeep;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,14 +12,14 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use packet::{Data, Name, NameHasher, PrefixHashes};
+use packet::{Component, Data, Name, NameHasher, PrefixHashes};
 
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::disk::{Disk, FolderLock};
 use crate::eviction::{DeletionRule, Eviction};
 use crate::filter::Filter;
 use crate::index::{Checkpoint, Index, IndexError};
-use crate::key::{Key, ObjectName};
+use crate::key::{Key, ObjectName, segment_of};
 use crate::limits::{Limits, Refusal, RefusalCounters};
 use crate::record::Format;
 use crate::time::UnixTime;
@@ -35,7 +36,7 @@ pub use upkeep::Upkeep;
 pub struct StoreConfig {
     /// Who uses the folder, for whoever else wants to.
     pub holder: String,
-    /// A volume that has reached so many bytes is sealed.
+    /// A volume that has reached so many bytes is sealed; 32 GiB at most.
     pub volume_bytes: u64,
     /// How much is taken.
     pub limits: Limits,
@@ -194,6 +195,8 @@ pub struct Store {
     counters: StoreCounters,
     refusals: RefusalCounters,
     events: VecDeque<Event>,
+    /// Whether the room is kept that a full disk needs for deleting.
+    has_reserve: bool,
     _lock: Box<dyn FolderLock>,
 }
 
@@ -243,7 +246,8 @@ impl Store {
         for (_, object) in self.catalogue.iter() {
             stats.segments += object.extents.segment_count();
             stats.runs += object.extents.run_count() as u64;
-            let own = size_of::<Option<Object>>() + tree_bytes + object.key.len() + object.extents.heap_bytes();
+            let own =
+                size_of::<Option<Object>>() + tree_bytes + object.key.len() + object.extents.heap_bytes();
             stats.memory_bytes += own as u64;
         }
         stats.memory_bytes += self.filter.footprint_bytes() as u64;
@@ -292,9 +296,11 @@ impl Store {
 /// What an object learns from one of its packets.
 fn learn(object: &mut Object, data: &Data, arrival: UnixTime) {
     object.fresh_until = object.fresh_until.max(arrival.after(data.freshness()));
-    if let Some(last) = data.final_block().and_then(flow::naming::segment_number)
-        && let Ok(last) = u32::try_from(last)
-    {
+    let last = match data.ccnx() {
+        None => data.final_block(),
+        Some(view) => view.final_block_id().map(Component::generic),
+    };
+    if let Some((_, last)) = last.and_then(|last| segment_of(data.dialect(), last)) {
         object.final_segment = Some(last);
     }
 }

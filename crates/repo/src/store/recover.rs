@@ -10,12 +10,12 @@ use super::insert::Open;
 use super::{OpenError, Store, StoreConfig, StoreCounters, StoreKeys, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::disk::{Disk, read_up_to};
-use crate::extent::{Place, UNIT_BYTES};
+use crate::extent::{Place, Spot, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
 use crate::record::{Format, Found, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, scan};
-use crate::volume::{self, HEAD_BYTES, Volumes};
+use crate::volume::{self, HEAD_BYTES, MAX_VOLUME_BYTES, Volumes};
 
 /// So much of the log is read at a time.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -41,11 +41,16 @@ impl Store {
     ///
     /// # Errors
     /// Another process has it, or the file system failed. A damaged index is no error: the volumes say what it said.
-    pub fn open(disk: Arc<dyn Disk>, config: StoreConfig, keys: StoreKeys) -> Result<(Self, Recovery), OpenError> {
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        config: StoreConfig,
+        keys: StoreKeys,
+    ) -> Result<(Self, Recovery), OpenError> {
         let lock = disk.lock(&config.holder).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => OpenError::InUse(error.to_string()),
             _ => OpenError::Io(error),
         })?;
+        let config = StoreConfig { volume_bytes: config.volume_bytes.min(MAX_VOLUME_BYTES), ..config };
         let mut recovery = Recovery::default();
         let (index, contents) = open_index(&disk, &mut recovery)?;
         let numbers: BTreeSet<u32> = disk.list()?.iter().filter_map(|name| volume::number_of(name)).collect();
@@ -57,6 +62,7 @@ impl Store {
             disk,
             config,
             key,
+            has_reserve: false,
             names: keys.names,
             index,
             catalogue: Catalogue::default(),
@@ -90,6 +96,7 @@ impl Store {
             store.index.write(&store.disk, &checkpoint, &[], std::iter::empty())?;
         }
         store.restore(contents, &mut recovery)?;
+        store.keep_reserve();
         Ok((store, recovery))
     }
 
@@ -144,7 +151,9 @@ impl Store {
         let (first, offset) = self.checkpoint;
         let numbers: Vec<u32> = self.volumes.iter().map(|(number, _)| number).collect();
         for number in numbers {
-            let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) else { continue };
+            let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) else {
+                continue;
+            };
             let len = file.len()?;
             if number < first {
                 ends.insert(number, len);
@@ -159,9 +168,12 @@ impl Store {
                 let format = self.format.clone();
                 let done = scan(&format, &bytes, number, at, is_last, &mut |place, found| match found {
                     Found::Record(header, payload) => {
-                        end = place + header.footprint_bytes();
                         recovery.replayed_records += 1;
-                        self.apply(replay, Written { volume: number, offset: place, header, payload });
+                        self.apply(
+                            replay,
+                            Written { volume: number, offset: place, log_end: end, header, payload },
+                        );
+                        end = place + header.footprint_bytes();
                     }
                     Found::BadPayload(_) | Found::Garbage(_) => recovery.damaged += 1,
                 });
@@ -189,7 +201,8 @@ impl Store {
             (RecordKind::Data, _) => self.apply_data(replay, known, &record),
             (RecordKind::Delete, Some(id)) => self.unlist(replay, id),
             (RecordKind::DeleteSegments, Some(id)) => {
-                let last = record.payload.first_chunk().map_or(header.segment, |last| u32::from_le_bytes(*last));
+                let last =
+                    record.payload.first_chunk().map_or(header.segment, |last| u32::from_le_bytes(*last));
                 self.unlist_segments(replay, id, header.segment, last);
             }
             (RecordKind::Pin | RecordKind::Unpin, Some(id)) => {
@@ -233,11 +246,19 @@ impl Store {
         };
         // The size of its place is known only where it continues a run.
         let before = object.extents.run_before(segment).copied();
-        let stride_units = before
-            .filter(|run| run.volume == place.volume && run.next_unit().is_some_and(|next| next == place.unit))
-            .map_or_else(|| replay.stride_of(record), |run| run.stride_units);
+        // That run must be what was written just before.
+        let before = before.filter(|run| {
+            run.volume == place.volume
+                && run.next_unit().is_some_and(|next| next == place.unit)
+                && run.range().end == record.log_end
+        });
+        let stride_units = before.map_or_else(
+            || volume::stride_units(record.header.record_bytes() as u64),
+            |run| run.stride_units,
+        );
+        let spot = Spot { place, stride_units, continues: before.is_some() };
         let mut freed = Vec::new();
-        let grown = object.extents.insert(segment, place, stride_units, &mut freed);
+        let grown = object.extents.insert(segment, spot, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = (object.bytes + grown).saturating_sub(lost);
         self.bytes = (self.bytes + grown).saturating_sub(lost);
@@ -296,6 +317,8 @@ impl Store {
 struct Written<'a> {
     volume: u32,
     offset: u64,
+    /// Where the record before it ends.
+    log_end: u64,
     header: Header,
     payload: &'a [u8],
 }
@@ -318,22 +341,13 @@ struct Replay {
     freed: Vec<crate::extent::Extent>,
 }
 
-impl Replay {
-    /// The size of a place that begins a run, as whoever wrote it reckoned.
-    fn stride_of(&self, record: &Written<'_>) -> u32 {
-        volume::stride_units(record.header.record_bytes() as u64)
-    }
-}
-
 fn open_index(disk: &Arc<dyn Disk>, recovery: &mut Recovery) -> Result<(Index, Contents), OpenError> {
     let opened = Index::open(disk).and_then(|index| {
         let contents = index.read()?;
         Ok((index, contents))
     });
     match opened {
-        Ok((index, contents)) => {
-            Ok((index, contents))
-        }
+        Ok((index, contents)) => Ok((index, contents)),
         Err(_) => {
             recovery.rebuilt = true;
             disk.rename(index::FILE, index::BAD_FILE)?;

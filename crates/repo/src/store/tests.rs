@@ -248,6 +248,72 @@ fn on_a_full_disk_insertions_are_refused_with_the_reason_and_reads_go_on() {
 }
 
 #[test]
+fn on_a_full_disk_objects_can_be_deleted_and_make_room() {
+    let disk = SimulatedDisk::new(1);
+    let mut store = open(&disk);
+    for object in 0..40 {
+        store.insert(NOW, &data_of(&format!("/o{object}"), 1, 4000)).unwrap();
+        store.commit().unwrap();
+    }
+    store.checkpoint().unwrap();
+    disk.set_faults(Faults { capacity_bytes: disk.used_bytes(), ..Faults::default() });
+    assert_eq!(store.insert(NOW, &data_of("/new", 1, 4000)).ok(), Some(Ticket(40)));
+    assert_eq!(store.commit().unwrap_err().reason, Refusal::DiskFull);
+    for object in 0..20 {
+        let name = format!("/o{object}").parse().unwrap();
+        assert_eq!(store.delete(NOW, &Selection::Object(Dialect::Ndn, name)).unwrap().objects, 1);
+    }
+    settle(&mut store);
+    store.insert(NOW, &data_of("/new", 1, 4000)).unwrap();
+    store.commit().unwrap();
+    assert!(ask(&mut store, &interest("/new")).is_some() && ask(&mut store, &interest("/o20")).is_some());
+}
+
+#[test]
+fn packets_of_ccnx_are_found_by_name_prefix_digest_and_selectors() {
+    use packet::ccnx::{ChildSelector, ContentObjectFields, InterestFields, SignedInfo, Ticks};
+    let mut store = open(&SimulatedDisk::new(1));
+    let version = |number: u8| [0xfd, 4, 0x99, 0x60, 0x2d, 0x20, number];
+    let name = |last: u8, segment: &[u8]| {
+        let version = version(last);
+        let parts = [&b"a"[..], &version, segment].map(Component::generic);
+        Name::from_components(parts).unwrap()
+    };
+    let mut objects = Vec::new();
+    for (last, segment) in [(1, &[0][..]), (2, &[0]), (2, &[0, 1])] {
+        let mut signed_info = SignedInfo::new(&[1; 32], Ticks::from_count(1));
+        signed_info.final_block_id = Some(&[0, 1]);
+        let name = name(last, segment);
+        let object = ContentObjectFields { name: (&name).into(), signed_info, content: b"x" };
+        let wire = object.encode(None, |_| Ok::<_, packet::EncodeError>([0xaa; 16])).unwrap();
+        let data = Data::decode_ccnx(wire.into()).unwrap();
+        store.insert(NOW, &data).unwrap();
+        objects.push(data);
+    }
+    store.commit().unwrap();
+    let mut find = |name: Name, fields: InterestFields<'_>| {
+        let interest = Interest::decode_ccnx(fields.encode(&name).unwrap().into()).unwrap();
+        match store.answer(NOW, &interest) {
+            Some(Answer::Data(data)) => objects.iter().position(|object| object.wire() == data.wire()),
+            _ => None,
+        }
+    };
+    let usual = InterestFields::default;
+    assert_eq!(find(name(2, &[0, 1]), usual()), Some(2));
+    assert_eq!(find(name(2, &[0, 2]), usual()), None);
+    let rightmost = InterestFields { child_selector: Some(ChildSelector::RIGHTMOST), ..usual() };
+    assert_eq!(find("/a".parse().unwrap(), rightmost), Some(1));
+    let digest = objects[0].implicit_digest();
+    let full = name(1, &[0]).with(Component::generic(&objects[0].ccnx().unwrap().implicit_digest())).unwrap();
+    assert_ne!(digest, [0; 32]);
+    assert_eq!(find(full, usual()), Some(0));
+    assert_eq!(find(name(1, &[0]).with(Component::generic(&[0; 32])).unwrap(), usual()), None);
+    let finals: Vec<_> = store.catalogue().iter().map(|(_, object)| object.final_segment).collect();
+    assert_eq!(finals, [Some(1), Some(1)]);
+    assert!(store.catalogue().iter().last().unwrap().1.is_complete());
+}
+
+#[test]
 fn a_flipped_bit_costs_its_object_and_is_told() {
     let mut dropped = 0;
     for seed in 0..40 {
@@ -405,6 +471,7 @@ fn each_limit_refuses_with_its_reason_and_counts() {
     for refusal in [Refusal::SegmentsFull, Refusal::PrefixFull, Refusal::ObjectsFull, Refusal::NameTooLong] {
         assert_eq!(store.refusals().get(refusal), 1, "{refusal}");
     }
+    let limits = Limits { max_open_packets: 5, ..Limits::default() };
     let (mut store, _) = open_with(&SimulatedDisk::new(1), StoreConfig { limits, ..config() });
     (0..5).for_each(|_| _ = put(&mut store, "/a"));
     assert_eq!(store.insert(NOW, &data_of("/a", 1, 1)), Err(Refusal::TooManyOpen));
@@ -412,7 +479,8 @@ fn each_limit_refuses_with_its_reason_and_counts() {
 
 #[test]
 fn memory_is_less_than_eight_bytes_a_segment_and_four_hundred_an_object() {
-    let mut store = open_with(&SimulatedDisk::new(1), StoreConfig { volume_bytes: 1 << 30, ..StoreConfig::default() }).0;
+    let mut store =
+        open_with(&SimulatedDisk::new(1), StoreConfig { volume_bytes: 1 << 30, ..StoreConfig::default() }).0;
     for object in 0..300 {
         let uri = format!("/edge/videos/some-video-{object:05}/v=1700000000000");
         for segment in 0..100 {
@@ -423,6 +491,10 @@ fn memory_is_less_than_eight_bytes_a_segment_and_four_hundred_an_object() {
     store.set_eviction(Box::new(DeleteQueue::default()));
     let stats = store.stats();
     assert_eq!((stats.objects, stats.runs), (300, 300));
-    assert!(stats.memory_bytes / stats.objects <= 400, "{} bytes an object", stats.memory_bytes / stats.objects);
+    assert!(
+        stats.memory_bytes / stats.objects <= 400,
+        "{} bytes an object",
+        stats.memory_bytes / stats.objects
+    );
     assert!(stats.memory_bytes / stats.segments < 8);
 }

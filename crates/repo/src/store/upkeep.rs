@@ -52,6 +52,9 @@ impl Store {
             self.punch(PUNCHES_OF_A_STEP).map_err(|error| self.failed(&error))?;
             return Ok(Upkeep::More);
         }
+        if !self.has_reserve {
+            self.keep_reserve();
+        }
         if self.log_bytes >= self.config.checkpoint_bytes || !self.emptied.is_empty() {
             self.checkpoint_index().map_err(|_| self.refusals.count(Refusal::DiskFailed))?;
             return Ok(Upkeep::More);
@@ -217,7 +220,13 @@ impl Store {
 
     /// Packets of an object that lie in this volume, about `max_bytes` of them, and whether these are all. An object of which one cannot
     /// be read is dropped.
-    fn records_in(&mut self, now: UnixTime, id: ObjectId, number: u32, max_bytes: u64) -> (Vec<Copied>, bool) {
+    fn records_in(
+        &mut self,
+        now: UnixTime,
+        id: ObjectId,
+        number: u32,
+        max_bytes: u64,
+    ) -> (Vec<Copied>, bool) {
         let Some(object) = self.catalogue.get(id) else { return (Vec::new(), true) };
         let mut bytes = 0;
         let mut is_all = true;
@@ -262,7 +271,7 @@ impl Store {
         let written = written.map_err(|error| self.failed(&error))?;
         self.log_bytes += self.buffer.len() as u64;
         for (record, written) in records.iter().zip(written) {
-            self.put(id, record.located.segment, written.place, written.stride_units);
+            self.put(id, record.located.segment, written.spot);
         }
         Ok(self.buffer.len() as u64)
     }
@@ -278,4 +287,3 @@ struct Copied {
     data: packet::Data,
     arrival: UnixTime,
 }
-

@@ -125,10 +125,10 @@ impl Catalogue {
     }
 
     /// The same, the last one first.
-    pub(crate) fn below_key_reversed(&self, start: Vec<u8>) -> impl Iterator<Item = ObjectId> {
+    pub(crate) fn below_key_reversed(&self, start: &[u8]) -> impl Iterator<Item = ObjectId> + use<'_> {
         // No component begins with a byte of ones, so this is behind all that begin with `start`.
-        let end = [start.as_slice(), &[0xff; 4]].concat();
-        let bounds = (Bound::Included(start.as_slice()), Bound::Included(end.as_slice()));
+        let end = [start, &[0xff; 4]].concat();
+        let bounds = (Bound::Included(start), Bound::Included(end.as_slice()));
         let range = self.by_key.range::<[u8], _>(bounds);
         range.rev().map(|(_, &id)| id)
     }
@@ -164,7 +164,7 @@ mod tests {
         };
         assert_eq!(names(catalogue.below(Dialect::Ndn, prefix.as_ref()).collect()), [4, 1, 2, 5, 6]);
         let key = prefix_key(Dialect::Ndn, prefix.as_ref());
-        assert_eq!(names(catalogue.below_key_reversed(key).collect()), [6, 5, 2, 1, 4]);
+        assert_eq!(names(catalogue.below_key_reversed(&key).collect()), [6, 5, 2, 1, 4]);
         assert_eq!(catalogue.below(Dialect::Ccnx, prefix.as_ref()).count(), 0);
     }
 

@@ -3,6 +3,8 @@
 //!
 //! `CAIRN_REPO_SEEDS` says how many seeds are tried, `CAIRN_REPO_FIRST_SEED` from which on.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

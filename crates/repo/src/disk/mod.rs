@@ -56,7 +56,7 @@ pub trait DiskFile: Debug + Send + Sync {
     ///
     /// # Errors
     /// Those of the file system.
-    fn len(&self) -> io::Result<u64>;
+    fn len_bytes(&self) -> io::Result<u64>;
 
     /// Fills `out` with what lies at `offset`.
     ///

@@ -94,7 +94,7 @@ impl FolderLock for Lock {}
 struct RealFile(File);
 
 impl DiskFile for RealFile {
-    fn len(&self) -> io::Result<u64> {
+    fn len_bytes(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
     }
 
@@ -177,7 +177,7 @@ mod tests {
         file.sync().unwrap();
         let before = file.allocated().unwrap();
         file.punch_hole(1000..(1 << 20) - 1000).unwrap();
-        assert_eq!(file.len().unwrap(), 1 << 20);
+        assert_eq!(file.len_bytes().unwrap(), 1 << 20);
         assert!(file.allocated().unwrap() + (1 << 20) - 3 * 4096 <= before);
         let mut bytes = [9; 2000];
         file.read_at(0, &mut bytes).unwrap();

@@ -322,7 +322,7 @@ impl SimulatedFile {
 }
 
 impl DiskFile for SimulatedFile {
-    fn len(&self) -> io::Result<u64> {
+    fn len_bytes(&self) -> io::Result<u64> {
         self.with(|state, file| Ok(state.files[file].bytes.len() as u64))
     }
 
@@ -428,7 +428,7 @@ mod tests {
             file.write_at(1000, &[2; 4000]).unwrap();
             disk.open("b", true).unwrap();
             disk.crash();
-            assert!(file.len().is_err(), "files opened before a crash are dead");
+            assert!(file.len_bytes().is_err(), "files opened before a crash are dead");
             let file = disk.open("a", false).unwrap();
             let bytes = read(&*file);
             assert!(bytes[..512].iter().all(|&byte| byte == 1));
@@ -453,7 +453,7 @@ mod tests {
     }
 
     fn read(file: &dyn DiskFile) -> Vec<u8> {
-        let mut bytes = vec![0; file.len().unwrap() as usize];
+        let mut bytes = vec![0; file.len_bytes().unwrap() as usize];
         file.read_at(0, &mut bytes).unwrap();
         bytes
     }

@@ -21,7 +21,7 @@ impl Backend {
 
 impl StorageBackend for Backend {
     fn len(&self) -> Result<u64, io::Error> {
-        self.file.len()
+        self.file.len_bytes()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), io::Error> {

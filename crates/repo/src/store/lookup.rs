@@ -200,7 +200,7 @@ impl Store {
         };
         let (mut first, mut reversed) = (None, None);
         if last {
-            reversed = Some(self.catalogue.below_key_reversed(prefix_key(dialect, name)));
+            reversed = Some(self.catalogue.below_key_reversed(&prefix_key(dialect, name)));
         } else {
             first = Some(newest.into_iter().chain(self.catalogue.below(dialect, name)));
         }
@@ -222,9 +222,9 @@ impl Store {
         let typed = [start.as_slice(), &[ComponentKind::VERSION.number() as u8]].concat();
         let marked = MARKED_VERSION_BYTES.rev().flat_map(move |len| {
             let generic = ComponentKind::GENERIC.number() as u8;
-            self.catalogue.below_key_reversed([start.as_slice(), &[generic, len, VERSION_MARKER]].concat())
+            self.catalogue.below_key_reversed(&[start.as_slice(), &[generic, len, VERSION_MARKER]].concat())
         });
-        self.catalogue.below_key_reversed(typed).chain(marked).take(MAX_EXAMINED)
+        self.catalogue.below_key_reversed(&typed).chain(marked).take(MAX_EXAMINED)
     }
 
     /// What is known of the newest version of the object that the Interest asks about, if it is a question for metadata.

@@ -154,7 +154,7 @@ impl Store {
             let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) else {
                 continue;
             };
-            let len = file.len()?;
+            let len = file.len_bytes()?;
             if number < first {
                 ends.insert(number, len);
                 continue;
@@ -171,7 +171,7 @@ impl Store {
                         recovery.replayed_records += 1;
                         self.apply(
                             replay,
-                            Written { volume: number, offset: place, log_end: end, header, payload },
+                            &Written { volume: number, offset: place, log_end: end, header, payload },
                         );
                         end = place + header.footprint_bytes();
                     }
@@ -189,7 +189,7 @@ impl Store {
         Ok(ends)
     }
 
-    fn apply(&mut self, replay: &mut Replay, record: Written<'_>) {
+    fn apply(&mut self, replay: &mut Replay, record: &Written<'_>) {
         let header = record.header;
         self.next_object = self.next_object.max(header.object + 1);
         let known = replay.ids.get(&header.object).copied();
@@ -198,7 +198,7 @@ impl Store {
             self.notices.push((record.volume, record.offset..end));
         }
         match (header.kind, known) {
-            (RecordKind::Data, _) => self.apply_data(replay, known, &record),
+            (RecordKind::Data, _) => self.apply_data(replay, known, record),
             (RecordKind::Delete, Some(id)) => self.unlist(replay, id),
             (RecordKind::DeleteSegments, Some(id)) => {
                 let last =

@@ -12,7 +12,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Data, Dialect, Name, NameHasher};
-use repo::disk::{Faults, SimulatedDisk};
+use repo::disk::{Disk as _, Faults, SimulatedDisk};
 use repo::eviction::{DeleteQueue, DeletionRule};
 use repo::{Answer, Refusal, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
 
@@ -179,6 +179,16 @@ impl World {
                 self.client.must.insert(packet, data.clone());
             }
         }
+        while let Ok(Upkeep::More) = store.upkeep(self.now) {}
+        let volumes = self.disk.list().unwrap().into_iter().filter(|name| name.ends_with(".volume"));
+        let on_disk: u64 =
+            volumes.map(|name| self.disk.open(&name, false).unwrap().allocated().unwrap()).sum();
+        let stats = store.stats();
+        // Parts of blocks are not given back.
+        assert!(
+            on_disk <= stats.disk_bytes + stats.volumes * 4096,
+            "{when}: {on_disk} bytes on the disk, {stats:?}"
+        );
         // A power cut leaves nothing behind that the store believes in and cannot read.
         assert_eq!(store.refusals().get(Refusal::Corrupt), 0, "{when}");
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use packet::{Buffer, Data, Dialect};
@@ -10,7 +11,7 @@ use super::insert::Open;
 use super::{OpenError, Store, StoreConfig, StoreCounters, StoreKeys, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::disk::{Disk, read_up_to};
-use crate::extent::{Place, Spot, UNIT_BYTES};
+use crate::extent::{Extent, Place, Spot, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
@@ -120,11 +121,12 @@ impl Store {
         ids.into_iter().for_each(|id| self.include(id));
         // What came behind the last record that anybody was told of must never be read.
         self.volumes.cut_tail()?;
-        for run in replay.freed {
-            if let Some(volume) = self.volumes.get_mut(run.volume) {
+        let freed = replay.freed.iter().map(|run| (run.volume, run.range()));
+        for (number, range) in freed.chain(replay.rests) {
+            if let Some(volume) = self.volumes.get_mut(number) {
                 // Dead already; this only says how far the hole may go.
-                let hole = volume.space.free_again(run.range());
-                self.punches.push_back((run.volume, hole));
+                let hole = volume.space.free_again(range);
+                self.punches.push_back((number, hole));
             }
         }
         if recovery.replayed_records > 0 || recovery.rebuilt || recovery.missing > 0 {
@@ -184,7 +186,12 @@ impl Store {
                     break;
                 }
             }
-            ends.insert(number, end);
+            // The last volume is cut there; in others there may be a rest of what failed.
+            let is_last = Some(number) == self.volumes.active();
+            ends.insert(number, if is_last { end } else { len });
+            if !is_last && end < len {
+                replay.rests.push((number, end..len));
+            }
         }
         Ok(ends)
     }
@@ -338,7 +345,9 @@ impl Written<'_> {
 #[derive(Default)]
 struct Replay {
     ids: BTreeMap<u64, ObjectId>,
-    freed: Vec<crate::extent::Extent>,
+    freed: Vec<Extent>,
+    /// What lies behind the last record of a volume that is not the last one.
+    rests: Vec<(u32, Range<u64>)>,
 }
 
 fn open_index(disk: &Arc<dyn Disk>, recovery: &mut Recovery) -> Result<(Index, Contents), OpenError> {

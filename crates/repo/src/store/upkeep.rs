@@ -2,17 +2,20 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 
 use super::{Located, Store, refusal_of};
 use crate::catalogue::ObjectId;
 use crate::index::IndexError;
 use crate::limits::Refusal;
 use crate::record::RecordKind;
+use crate::space::BLOCK_BYTES;
 use crate::time::UnixTime;
 use crate::volume::{Entry, file_name};
 
-/// Holes punched in one step.
-const PUNCHES_OF_A_STEP: usize = 64;
+/// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole out of a file.
+const PUNCHES_OF_A_STEP: usize = 16;
+const PUNCHED_BYTES_OF_A_STEP: u64 = 4 << 20;
 /// Records copied in one step.
 const BYTES_OF_A_STEP: u64 = 1 << 20;
 
@@ -49,7 +52,8 @@ impl Store {
             return Ok(Upkeep::More);
         }
         if !self.punches.is_empty() {
-            self.punch(PUNCHES_OF_A_STEP).map_err(|error| self.failed(&error))?;
+            let some = self.punch(PUNCHES_OF_A_STEP, PUNCHED_BYTES_OF_A_STEP);
+            some.map_err(|error| self.failed(&error))?;
             return Ok(Upkeep::More);
         }
         if !self.has_reserve {
@@ -103,22 +107,34 @@ impl Store {
         Ok(victims.len())
     }
 
-    fn punch(&mut self, count: usize) -> io::Result<()> {
+    /// Punches so many holes, and about so many bytes of them. A large hole is made in parts.
+    fn punch(&mut self, count: usize, max_bytes: u64) -> io::Result<()> {
+        let mut bytes = 0;
         for _ in 0..count {
-            let Some((number, hole)) = self.punches.front().cloned() else { break };
-            if let Some(volume) = self.volumes.get(number) {
-                volume.file.punch_hole(hole)?;
-                self.punched.insert(number);
-                self.counters.punches += 1;
+            let Some((number, hole)) = self.punches.pop_front() else { break };
+            let Some(volume) = self.volumes.get(number) else { continue };
+            let cut = hole.start.saturating_add(max_bytes).next_multiple_of(BLOCK_BYTES);
+            let part = hole.start..hole.end.min(cut);
+            if let Err(error) = volume.file.punch_hole(part.clone()) {
+                self.punches.push_front((number, hole));
+                return Err(error);
             }
-            self.punches.pop_front();
+            self.punched.insert(number);
+            self.counters.punches += 1;
+            bytes += part.end - part.start;
+            if part.end < hole.end {
+                self.punches.push_front((number, part.end..hole.end));
+            }
+            if bytes >= max_bytes {
+                break;
+            }
         }
         Ok(())
     }
 
     pub(super) fn checkpoint_index(&mut self) -> Result<(), IndexError> {
         // What was deleted before the checkpoint is not mentioned again behind it, so its holes must be there by then.
-        let holes = self.punch(usize::MAX).and_then(|()| {
+        let holes = self.punch(usize::MAX, u64::MAX / 2).and_then(|()| {
             while let Some(&number) = self.punched.first() {
                 if let Some(volume) = self.volumes.get(number) {
                     volume.file.sync()?;
@@ -137,9 +153,11 @@ impl Store {
         self.log_bytes = 0;
         self.counters.checkpoints += 1;
         for (number, range) in std::mem::take(&mut self.notices) {
-            if let Some(volume) = self.volumes.get_mut(number) {
-                volume.space.free(range);
-            }
+            let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(range));
+            // So small a hole is worth a call only where it makes whole blocks free.
+            let is_worth_it =
+                |hole: &Range<u64>| hole.start % BLOCK_BYTES == 0 && hole.end % BLOCK_BYTES == 0;
+            self.punches.extend(hole.filter(is_worth_it).map(|hole| (number, hole)));
         }
         self.remove_emptied();
         Ok(())

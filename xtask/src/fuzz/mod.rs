@@ -70,6 +70,11 @@ const TARGETS: &[Target] = &[
         seed_kinds: &["management-", "ndn-interest", "ndn-data"],
     },
     Target {
+        name: "repo_records",
+        about: "volumes of the repository: tile, find what is sound and nothing else",
+        seed_kinds: &[],
+    },
+    Target {
         name: "tlv_reader",
         about: "elements tile their input and are in shortest form",
         seed_kinds: &["ndn-"],

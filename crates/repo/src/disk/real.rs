@@ -1,0 +1,187 @@
+//! A folder of the operating system.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{FallocateFlags, FlockOperation};
+
+use super::{Disk, DiskFile, FolderLock};
+
+/// Blocks in `st_blocks` have so many bytes whatever the file system's own have.
+const STAT_BLOCK_BYTES: u64 = 512;
+const LOCK_FILE: &str = "lock";
+
+/// A folder.
+#[derive(Debug)]
+pub struct RealDisk {
+    folder: PathBuf,
+}
+
+impl RealDisk {
+    /// The folder at this path, which is made if it is not there.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(folder: impl AsRef<Path>) -> io::Result<Self> {
+        let folder = folder.as_ref().to_path_buf();
+        fs::create_dir_all(&folder)?;
+        Ok(RealDisk { folder })
+    }
+}
+
+impl Disk for RealDisk {
+    fn open(&self, name: &str, create: bool) -> io::Result<Arc<dyn DiskFile>> {
+        let path = self.folder.join(name);
+        let file = OpenOptions::new().read(true).write(true).create(create).truncate(false).open(path)?;
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.folder.join(from), self.folder.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.folder.join(name))
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        File::open(&self.folder)?.sync_all()
+    }
+
+    fn lock(&self, holder: &str) -> io::Result<Box<dyn FolderLock>> {
+        let path = self.folder.join(LOCK_FILE);
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                let mut text = String::new();
+                let _ = file.read_to_string(&mut text);
+                let who = if text.is_empty() { "somebody who did not say who" } else { text.trim() };
+                let message = format!("{} is in use by {who}", self.folder.display());
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        file.set_len(0)?;
+        file.rewind()?;
+        writeln!(file, "{holder} (process {})", std::process::id())?;
+        Ok(Box::new(Lock { _file: file }))
+    }
+}
+
+/// The lock goes with the file.
+#[derive(Debug)]
+struct Lock {
+    _file: File,
+}
+
+impl FolderLock for Lock {}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl DiskFile for RealFile {
+    fn len_bytes(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(out, offset)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        // Of the metadata only what is needed to read the data again, its length included.
+        self.0.sync_data()
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+
+    fn punch_hole(&self, range: Range<u64>) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let len = range.end.saturating_sub(range.start);
+        if len == 0 {
+            return Ok(());
+        }
+        match rustix::fs::fallocate(&self.0, flags, range.start, len) {
+            // Some file systems have no holes. What was deleted must not be read again all the same.
+            Err(rustix::io::Errno::OPNOTSUPP) => self.0.write_all_at(&vec![0; len as usize], range.start),
+            other => Ok(other?),
+        }
+    }
+
+    fn allocated(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.blocks() * STAT_BLOCK_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own, removed at the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("repo-disk-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            Folder(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_second_to_lock_a_folder_is_told_who_holds_it() {
+        let folder = Folder::new("lock");
+        let first = RealDisk::open(&folder.0).unwrap();
+        let lock = first.lock("cairn node edge-1").unwrap();
+        let error = RealDisk::open(&folder.0).unwrap().lock("another").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+        let text = error.to_string();
+        let expected = format!("is in use by cairn node edge-1 (process {})", std::process::id());
+        assert!(text.ends_with(&expected), "{text}");
+        drop(lock);
+        assert!(first.lock("another").is_ok());
+    }
+
+    #[test]
+    fn a_punched_hole_reads_as_zeros_and_takes_no_room() {
+        let folder = Folder::new("holes");
+        let disk = RealDisk::open(&folder.0).unwrap();
+        let file = disk.open("v", true).unwrap();
+        file.write_at(0, &vec![7; 1 << 20]).unwrap();
+        file.sync().unwrap();
+        let before = file.allocated().unwrap();
+        file.punch_hole(1000..(1 << 20) - 1000).unwrap();
+        assert_eq!(file.len_bytes().unwrap(), 1 << 20);
+        assert!(file.allocated().unwrap() + (1 << 20) - 3 * 4096 <= before);
+        let mut bytes = [9; 2000];
+        file.read_at(0, &mut bytes).unwrap();
+        assert!(bytes[..1000].iter().all(|&byte| byte == 7) && bytes[1000..].iter().all(|&byte| byte == 0));
+        assert!(file.read_at((1 << 20) - 10, &mut bytes).is_err());
+    }
+}

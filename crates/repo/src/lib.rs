@@ -1,0 +1,72 @@
+//! A persistent store of named objects that deletes while it serves.
+//!
+//! Objects, not packets, are kept or dropped. The packets of an object, as they came on the wire, are records in large append-only
+//! files, the volumes; where they lie is known in memory as runs of segments, a few bytes for a segment. A deletion is a short record
+//! that an object is gone; when that is durable the object's bytes are punched out of the volume in place, so nothing
+//! is copied and nobody waits. The volumes are the log of all that happened: an insertion is acknowledged when the sync
+//! that covers its record has returned, and an index on disk follows at its own pace, so that opening reads only the end
+//! of the log again.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use packet::ndn::{DataBuilder, InterestBuilder};
+//! use packet::{Dialect, NameHasher};
+//! use repo::disk::SimulatedDisk;
+//! use repo::{Answer, Selection, Store, StoreConfig, StoreKeys, UnixTime};
+//!
+//! let disk = SimulatedDisk::new(1);
+//! let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
+//! let open = || Store::open(Arc::new(disk.clone()), StoreConfig::default(), keys.clone());
+//! let now = UnixTime::from_millis(1_700_000_000_000);
+//!
+//! let (mut store, _) = open()?;
+//! let data = DataBuilder::new("/film/v=1/seg=0".parse()?).content(b"once upon a time".to_vec()).build_with_digest()?;
+//! let ticket = store.insert(now, &data)?;
+//! assert_eq!(store.commit()?, Some(ticket)); // now it may be acknowledged
+//!
+//! disk.crash();
+//! drop(store);
+//! let (mut store, _) = open()?;
+//! let interest = InterestBuilder::new("/film".parse()?).can_be_prefix(true).build()?;
+//! let Some(Answer::Data(answer)) = store.answer(now, &interest) else { panic!("it was acknowledged") };
+//! assert_eq!(answer.wire(), data.wire());
+//!
+//! store.delete(now, &Selection::Prefix(Dialect::Ndn, "/film".parse()?))?;
+//! assert!(store.answer(now, &interest).is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where things are
+//! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a volume), [`record`],
+//!   [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
+//! - [`disk`]: the one module that does I/O, and a disk that fails from a seed.
+//! - [`store`]: all of that put together. [`reclaim`]: other layouts of payload, for comparison.
+//! - [`workload`]: requests as in the paper, for trying policies without a disk.
+
+pub mod catalogue;
+pub mod disk;
+pub mod eviction;
+pub mod extent;
+pub mod filter;
+mod index;
+pub mod key;
+pub mod limits;
+pub mod reclaim;
+pub mod record;
+pub mod space;
+pub mod store;
+mod time;
+mod volume;
+pub mod workload;
+
+pub use catalogue::{Catalogue, Object, ObjectId};
+pub use filter::Filter;
+pub use index::IndexError;
+pub use key::{ObjectName, SegmentForm};
+pub use limits::{Limits, Refusal, RefusalCounters};
+pub use store::{
+    Answer, CommitError, Deleted, Event, Located, OpenError, Preference, ReadError, Recovery, Selection,
+    Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket, Upkeep,
+};
+pub use time::UnixTime;

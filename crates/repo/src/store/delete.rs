@@ -1,0 +1,199 @@
+//! Deleting: a record says that an object is gone; when that is durable its bytes are given back.
+
+use packet::{Dialect, Name};
+
+use super::{Store, refusal_of, reserve};
+use crate::catalogue::ObjectId;
+use crate::key::{ObjectName, SegmentForm};
+use crate::limits::Refusal;
+use crate::record::RecordKind;
+use crate::time::UnixTime;
+use crate::volume::Entry;
+
+/// What is to be deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// The object of this name: without segment number, or a packet that is an object by itself.
+    Object(Dialect, Name),
+    /// All objects whose names begin with this one.
+    Prefix(Dialect, Name),
+    /// Segments of the object of this name, from the first number to the last.
+    Segments(Dialect, Name, u32, u32),
+}
+
+/// What was deleted, or would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// Objects of which nothing is left.
+    pub objects: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of records.
+    pub bytes: u64,
+}
+
+const NO_PACKET: packet::NameHash = packet::NameHash(0);
+
+impl Store {
+    /// The objects that a selection means.
+    pub fn select(&self, selection: &Selection) -> Vec<ObjectId> {
+        match selection {
+            Selection::Object(dialect, name) | Selection::Segments(dialect, name, ..) => {
+                [SegmentForm::Single, SegmentForm::Typed, SegmentForm::Marker]
+                    .into_iter()
+                    .filter_map(|form| {
+                        let object = ObjectName { dialect: *dialect, name: name.as_ref(), form };
+                        self.catalogue.find(&object.key())
+                    })
+                    .collect()
+            }
+            Selection::Prefix(dialect, name) => self.catalogue.below(*dialect, name.as_ref()).collect(),
+        }
+    }
+
+    /// What [`delete`](Self::delete) would delete.
+    pub fn would_delete(&self, selection: &Selection) -> Deleted {
+        let mut deleted = Deleted::default();
+        for object in self.select(selection).into_iter().filter_map(|id| self.catalogue.get(id)) {
+            let mut extents = object.extents.clone();
+            let mut freed = Vec::new();
+            match *selection {
+                Selection::Segments(_, _, first, last) => extents.remove(first, last, &mut freed),
+                _ => extents.remove(0, u32::MAX - 1, &mut freed),
+            }
+            deleted.objects += u64::from(extents.is_empty());
+            deleted.segments += freed.iter().map(|run| u64::from(run.count)).sum::<u64>();
+            deleted.bytes += freed.iter().map(|run| run.range().end - run.range().start).sum::<u64>();
+        }
+        deleted
+    }
+
+    /// Deletes what is selected, and what waits for a commit is committed first. When this returns the deletion is durable and nothing
+    /// of it is served any longer; its room is given back by [`upkeep`](Self::upkeep).
+    ///
+    /// # Errors
+    /// The file system failed: nothing was deleted.
+    pub fn delete(&mut self, now: UnixTime, selection: &Selection) -> Result<Deleted, Refusal> {
+        self.commit().map_err(|error| error.reason)?;
+        let deleted = self.would_delete(selection);
+        let ids = self.select(selection);
+        match *selection {
+            Selection::Segments(_, _, first, last) => self.delete_segments(now, &ids, first, last)?,
+            _ => self.delete_objects(now, &ids)?,
+        }
+        self.counters.deletions += deleted.objects;
+        Ok(deleted)
+    }
+
+    /// Keeps an object from being evicted, or lets it go again. Durable when this returns; false if it is not here.
+    ///
+    /// # Errors
+    /// The file system failed: nothing has changed.
+    pub fn pin(&mut self, now: UnixTime, id: ObjectId, pinned: bool) -> Result<bool, Refusal> {
+        if self.catalogue.get(id).is_none() {
+            return Ok(false);
+        }
+        let kind = if pinned { RecordKind::Pin } else { RecordKind::Unpin };
+        self.log(now, kind, &[id], 0, &[])?;
+        if let Some(object) = self.catalogue.get_mut(id) {
+            object.pinned = pinned;
+        }
+        self.dirty.insert(id);
+        Ok(true)
+    }
+
+    /// Deletes whole objects, all durably with one sync.
+    pub(super) fn delete_objects(&mut self, now: UnixTime, ids: &[ObjectId]) -> Result<(), Refusal> {
+        self.log(now, RecordKind::Delete, ids, 0, &[])?;
+        ids.iter().for_each(|&id| self.forget(id));
+        Ok(())
+    }
+
+    fn delete_segments(
+        &mut self,
+        now: UnixTime,
+        ids: &[ObjectId],
+        first: u32,
+        last: u32,
+    ) -> Result<(), Refusal> {
+        self.log(now, RecordKind::DeleteSegments, ids, first, &last.to_le_bytes())?;
+        ids.iter().for_each(|&id| self.forget_segments(id, first, last));
+        Ok(())
+    }
+
+    /// Writes a record about each of these objects.
+    fn log(
+        &mut self,
+        now: UnixTime,
+        kind: RecordKind,
+        ids: &[ObjectId],
+        segment: u32,
+        payload: &[u8],
+    ) -> Result<(), Refusal> {
+        let numbers: Vec<u64> = ids.iter().filter_map(|&id| Some(self.catalogue.get(id)?.number)).collect();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let entries = numbers.iter().map(|&object| Entry {
+            kind,
+            dialect: Dialect::Ndn,
+            object,
+            segment,
+            name_hash: NO_PACKET,
+            arrival: now,
+            payload,
+        });
+        let format = self.format.clone();
+        let mut write = || {
+            self.volumes.roll(self.config.volume_bytes)?;
+            self.volumes.append(&format, entries.clone(), &mut self.buffer)
+        };
+        let mut written = write();
+        if written.as_ref().is_err_and(|error| refusal_of(error) == Refusal::DiskFull) && self.has_reserve {
+            self.has_reserve = false;
+            reserve::give_up(&self.disk);
+            written = write();
+        }
+        let written = written.map_err(|error| self.refusals.count(refusal_of(&error)))?;
+        self.log_bytes += self.buffer.len() as u64;
+        // Wanted until the index says the same.
+        self.notices.extend(
+            written.iter().map(|record| {
+                (record.spot.place.volume, record.spot.place.offset()..record.spot.place.end())
+            }),
+        );
+        Ok(())
+    }
+
+    /// Takes an object out of memory and gives its room back.
+    pub(super) fn forget(&mut self, id: ObjectId) {
+        let Some(object) = self.catalogue.remove(id) else { return };
+        self.bytes = self.bytes.saturating_sub(object.bytes);
+        self.filter.remove(&self.hashes(&object));
+        if let Some(policy) = &mut self.eviction {
+            policy.remove(id);
+        }
+        self.dirty.remove(&id);
+        let runs: Vec<_> = object.extents.iter().copied().collect();
+        self.gone.push(object.key);
+        self.free(&runs);
+    }
+
+    pub(super) fn forget_segments(&mut self, id: ObjectId, first: u32, last: u32) {
+        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let mut freed = Vec::new();
+        object.extents.remove(first, last, &mut freed);
+        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
+        object.bytes = object.bytes.saturating_sub(lost);
+        self.bytes = self.bytes.saturating_sub(lost);
+        let (is_empty, bytes) = (object.extents.is_empty(), object.bytes);
+        self.dirty.insert(id);
+        if let Some(policy) = &mut self.eviction {
+            policy.grow(id, bytes);
+        }
+        self.free(&freed);
+        if is_empty {
+            self.forget(id);
+        }
+    }
+}

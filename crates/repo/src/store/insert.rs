@@ -1,0 +1,285 @@
+//! Taking packets in: they wait for a commit, which writes them together, syncs once, and only then lets them be acknowledged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use packet::{Data, NameHash};
+
+use super::{Store, learn, refusal_of};
+use crate::catalogue::{Object, ObjectId};
+use crate::extent::{Extent, Spot};
+use crate::key::{Key, ObjectName};
+use crate::limits::{Limits, Refusal};
+use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
+use crate::time::UnixTime;
+use crate::volume::{Entry, Written};
+
+/// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that it did not name as
+/// failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub u64);
+
+/// A commit failed: none of the insertions since the last one is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("insertions {first:?} to {last:?} were refused: {reason}", first = first.0, last = last.0)]
+pub struct CommitError {
+    /// Why.
+    pub reason: Refusal,
+    /// The first insertion that is not stored.
+    pub first: Ticket,
+    /// The last one.
+    pub last: Ticket,
+}
+
+/// Insertions that wait for the next commit.
+#[derive(Debug, Default)]
+pub(crate) struct Open {
+    packets: Vec<OpenPacket>,
+    /// Objects that are new.
+    objects: BTreeMap<Key, u64>,
+    /// How many of them are below each prefix whose objects are counted, by its hash.
+    below: BTreeMap<u64, u32>,
+    /// Packets of each object, by its number.
+    segments: BTreeMap<u64, u64>,
+    bytes: u64,
+    next_ticket: u64,
+    /// The first ticket since the last commit.
+    first_ticket: u64,
+}
+
+#[derive(Debug)]
+struct OpenPacket {
+    data: Data,
+    key: Key,
+    object: u64,
+    segment: u32,
+    arrival: UnixTime,
+}
+
+impl Open {
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Store {
+    /// Takes a packet in. It is stored once [`commit`](Self::commit) has returned this ticket or a higher one, and not before.
+    ///
+    /// # Errors
+    /// The limit that is reached; the refusal has been counted.
+    pub fn insert(&mut self, now: UnixTime, data: &Data) -> Result<Ticket, Refusal> {
+        let (object, segment) = ObjectName::of_packet(data.dialect(), data.name());
+        let key = object.key();
+        let known = self.catalogue.find(&key).and_then(|id| self.catalogue.get(id));
+        let known = match known {
+            Some(known) => Some((known.key.clone(), known.number, known.extents.segment_count())),
+            None => {
+                self.open.objects.get_key_value(key.as_slice()).map(|(key, &number)| (key.clone(), number, 0))
+            }
+        };
+        let segments = known.as_ref().map(|(_, number, segments)| {
+            segments + self.open.segments.get(number).copied().unwrap_or_default()
+        });
+        if let Some(refusal) = self.refusal(data, &object, segments) {
+            return Err(self.refusals.count(refusal));
+        }
+        let (key, number) = match known {
+            Some((key, number, _)) => (key, number),
+            None => {
+                let (key, number) = (Key::from(key), self.next_object);
+                self.next_object += 1;
+                *self.open.below.entry(self.counted_prefix(&object).0).or_default() += 1;
+                self.open.objects.insert(key.clone(), number);
+                (key, number)
+            }
+        };
+        *self.open.segments.entry(number).or_default() += 1;
+        let ticket = Ticket(self.open.next_ticket);
+        self.open.next_ticket += 1;
+        self.open.bytes += (data.wire().len() + HEADER_BYTES) as u64;
+        self.open.packets.push(OpenPacket { data: data.clone(), key, object: number, segment, arrival: now });
+        Ok(ticket)
+    }
+
+    /// Why a packet of this object cannot be taken, which has so many segments already if it is known.
+    fn refusal(&self, data: &Data, object: &ObjectName<'_>, segments: Option<u64>) -> Option<Refusal> {
+        let limits = &self.config.limits;
+        let bytes = self.bytes + self.open.bytes;
+        let has_policy = self.eviction.as_ref().is_some_and(|policy| !policy.is_empty());
+        if data.wire().len() > MAX_PAYLOAD_BYTES {
+            return Some(Refusal::TooLarge);
+        }
+        if object.name.canonical().len() > Limits::MAX_NAME_BYTES {
+            return Some(Refusal::NameTooLong);
+        }
+        if self.open.len() >= limits.max_open_packets || self.open.bytes >= limits.max_open_bytes {
+            return Some(Refusal::TooManyOpen);
+        }
+        // Completing what was begun, and making room, may each take it over the limit, but not far.
+        if bytes >= limits.max_bytes.saturating_add(limits.max_bytes / 8)
+            || bytes >= limits.max_bytes && segments.is_none() && !has_policy
+        {
+            return Some(Refusal::BytesFull);
+        }
+        match segments {
+            Some(segments) if segments >= limits.max_segments.into() => Some(Refusal::SegmentsFull),
+            Some(_) => None,
+            None => self.refusal_of_new(object),
+        }
+    }
+
+    fn refusal_of_new(&self, object: &ObjectName<'_>) -> Option<Refusal> {
+        let limits = &self.config.limits;
+        if self.catalogue.len() + self.open.objects.len() >= limits.max_objects as usize {
+            return Some(Refusal::ObjectsFull);
+        }
+        let prefix = self.counted_prefix(object);
+        let open = self.open.below.get(&prefix.0).copied().unwrap_or_default();
+        let below = self.filter.objects_below(prefix).saturating_add(open);
+        (below >= limits.max_objects_of_prefix).then_some(Refusal::PrefixFull)
+    }
+
+    /// The prefix of this name whose objects are counted.
+    fn counted_prefix(&self, object: &ObjectName<'_>) -> NameHash {
+        let prefix = object.name.prefix(self.config.limits.prefix_components);
+        self.names.hash(object.dialect, prefix.components()).whole()
+    }
+
+    /// Writes what was inserted since the last commit and syncs it. Returns the last ticket there is, if any was given since.
+    ///
+    /// # Errors
+    /// The file system failed: none of these insertions is stored.
+    pub fn commit(&mut self) -> Result<Option<Ticket>, CommitError> {
+        if self.open.packets.is_empty() {
+            return Ok(None);
+        }
+        let open = std::mem::take(&mut self.open);
+        let (first, last) = (Ticket(open.first_ticket), Ticket(open.next_ticket - 1));
+        (self.open.next_ticket, self.open.first_ticket) = (open.next_ticket, open.next_ticket);
+        let total = open.packets.len() as u64;
+        let mut packets = self.in_order(open.packets);
+        // What is there already needs no writing.
+        packets.retain(|packet| !self.is_stored(packet));
+        self.counters.duplicates += total - packets.len() as u64;
+        let written = match self.write(&packets) {
+            Ok(written) => written,
+            Err(error) => {
+                let reason = refusal_of(&error);
+                self.refusals.add(reason, total);
+                return Err(CommitError { reason, first, last });
+            }
+        };
+        let mut new = BTreeSet::new();
+        for (packet, written) in packets.iter().zip(written) {
+            self.store(packet, written, &mut new);
+        }
+        for id in new {
+            self.include(id);
+        }
+        self.counters.commits += 1;
+        self.counters.insertions += packets.len() as u64;
+        Ok(Some(last))
+    }
+
+    /// Segments of one object side by side. Of several packets with one name the last counts.
+    fn in_order(&self, mut packets: Vec<OpenPacket>) -> Vec<OpenPacket> {
+        // The sort keeps the order of those that are equal.
+        packets.sort_by_key(|packet| (packet.object, packet.segment));
+        packets.reverse();
+        packets.dedup_by_key(|packet| (packet.object, packet.segment));
+        packets.reverse();
+        packets
+    }
+
+    /// Whether the very same packet is stored, and storing it anew would not make it any fresher.
+    fn is_stored(&self, packet: &OpenPacket) -> bool {
+        let place = || {
+            let object = self.catalogue.get(self.catalogue.find(&packet.key)?)?;
+            object.extents.find(packet.segment)
+        };
+        if packet.data.freshness() != packet::time::Duration::ZERO {
+            return false;
+        }
+        place().is_some_and(|place| {
+            let located = self.located_at(place, packet.object, packet.segment);
+            located
+                .and_then(|located| located.read_data().ok())
+                .is_some_and(|(stored, _)| stored.wire() == packet.data.wire())
+        })
+    }
+
+    fn write(&mut self, packets: &[OpenPacket]) -> std::io::Result<Vec<Written>> {
+        if packets.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.volumes.roll(self.config.volume_bytes)?;
+        let format = self.format.clone();
+        let entries = packets.iter().map(|packet| Entry {
+            kind: RecordKind::Data,
+            dialect: packet.data.dialect(),
+            object: packet.object,
+            segment: packet.segment,
+            name_hash: format.name_hash(packet.data.dialect(), packet.data.name()),
+            arrival: packet.arrival,
+            payload: packet.data.wire(),
+        });
+        let written = self.volumes.append(&format, entries, &mut self.buffer)?;
+        self.log_bytes += self.buffer.len() as u64;
+        Ok(written)
+    }
+
+    fn store(&mut self, packet: &OpenPacket, written: Written, new: &mut BTreeSet<ObjectId>) {
+        let id = match self.catalogue.find(&packet.key) {
+            Some(id) => id,
+            None => {
+                let id = self.catalogue.add(Object::new(Arc::clone(&packet.key), packet.object));
+                new.insert(id);
+                id
+            }
+        };
+        if let Some(object) = self.catalogue.get_mut(id) {
+            learn(object, &packet.data, packet.arrival);
+        }
+        self.put(id, packet.segment, written.spot);
+    }
+
+    /// Notes where a segment lies now; where it lay before is free.
+    pub(super) fn put(&mut self, id: ObjectId, segment: u32, spot: Spot) {
+        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let mut freed = Vec::new();
+        let grown = object.extents.insert(segment, spot, &mut freed);
+        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
+        object.bytes = object.bytes + grown - lost.min(object.bytes + grown);
+        self.bytes = self.bytes + grown - lost.min(self.bytes + grown);
+        let bytes = object.bytes;
+        if let Some(policy) = &mut self.eviction {
+            policy.grow(id, bytes);
+        }
+        self.dirty.insert(id);
+        self.free(&freed);
+    }
+
+    /// Tells filter and policy of an object that is new.
+    pub(super) fn include(&mut self, id: ObjectId) {
+        let Some(object) = self.catalogue.get(id) else { return };
+        let hashes = self.hashes(object);
+        self.filter.add(&hashes);
+        if let Some(policy) = &mut self.eviction {
+            policy.include(id, hashes.whole().0, object.bytes);
+        }
+    }
+
+    /// Gives back what these runs took.
+    pub(super) fn free(&mut self, runs: &[Extent]) {
+        for run in runs {
+            if let Some(volume) = self.volumes.get_mut(run.volume) {
+                let hole = volume.space.free(run.range());
+                self.punches.push_back((run.volume, hole));
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Finding what answers an Interest: candidates are found in memory, read from the disk, and checked before they are served.
+
+use std::io;
+use std::sync::Arc;
+
+use flow::Metadata;
+use flow::naming::METADATA;
+use packet::time::Duration;
+use packet::{Buffer, ComponentKind, Data, Dialect, Interest, Name, NameRef};
+
+use super::{Event, Store};
+use crate::catalogue::{Object, ObjectId};
+use crate::disk::DiskFile;
+use crate::extent::Place;
+use crate::key::{ObjectName, prefix_key};
+use crate::limits::Refusal;
+use crate::record::{Format, Header};
+use crate::time::UnixTime;
+
+/// So many objects and packets are looked at for one Interest. A cache may miss, so beyond that it does.
+const MAX_EXAMINED: usize = 64;
+/// Lengths of components that hold a version by marker: the marker and one to eight bytes.
+const MARKED_VERSION_BYTES: std::ops::RangeInclusive<u8> = 2..=9;
+const VERSION_MARKER: u8 = 0xfd;
+
+/// Which of several objects below a prefix answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The one with the highest version right behind the prefix; the first in canonical order if none has a version there.
+    #[default]
+    Newest,
+    /// The first in canonical order.
+    Leftmost,
+}
+
+/// What answers an Interest.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// A stored packet.
+    Data(Data),
+    /// Nobody stored an answer, but the store knows the newest version: its owner makes a packet of that, signed by whom it likes.
+    Metadata(Metadata),
+}
+
+/// Why a stored packet could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file system failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// What lies there is not what was written.
+    #[error("what lies on the disk is not what was written")]
+    Corrupt,
+}
+
+/// Where a packet lies. It can be read from any thread, while the store does something else.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// The object's place in the catalogue.
+    pub id: ObjectId,
+    /// The packet's number in the object.
+    pub segment: u32,
+    place: Place,
+    object: u64,
+    file: Arc<dyn DiskFile>,
+    format: Format,
+}
+
+impl Located {
+    /// Reads the packet and checks all that can be checked.
+    ///
+    /// # Errors
+    /// What failed; [`Store::report`] must be told.
+    pub fn read_data(&self) -> Result<(Data, UnixTime), ReadError> {
+        let mut bytes = vec![0; self.place.len_bytes as usize];
+        self.file.read_at(self.place.offset(), &mut bytes)?;
+        let (header, payload) = self.record(&bytes).ok_or(ReadError::Corrupt)?;
+        let wire = Buffer::copy_from(payload);
+        let data = match header.dialect {
+            Dialect::Ndn => Data::decode_ndn(wire),
+            Dialect::Ccnx => Data::decode_ccnx(wire),
+        };
+        let data = data.map_err(|_| ReadError::Corrupt)?;
+        if self.format.name_hash(data.dialect(), data.name()) != header.name_hash {
+            return Err(ReadError::Corrupt);
+        }
+        Ok((data, header.arrival))
+    }
+
+    pub(super) fn of(self, id: ObjectId) -> Self {
+        Located { id, ..self }
+    }
+
+    pub(super) fn object_number(&self) -> u64 {
+        self.object
+    }
+
+    fn record<'b>(&self, bytes: &'b [u8]) -> Option<(Header, &'b [u8])> {
+        let (header, payload) = self.format.read(bytes, self.place.volume, self.place.offset())?;
+        (header.object == self.object && header.segment == self.segment).then_some((header, payload))
+    }
+}
+
+impl Store {
+    /// Answers an Interest, reading what is needed at once.
+    pub fn answer(&mut self, now: UnixTime, interest: &Interest) -> Option<Answer> {
+        for located in self.locate(now, interest) {
+            match located.read_data() {
+                Ok((data, arrival)) if is_answer(now, interest, &data, arrival) => {
+                    self.served(&located);
+                    return Some(Answer::Data(data));
+                }
+                Ok(_) => self.counters.vain_reads += 1,
+                Err(error) => self.report(now, &located, &error),
+            }
+        }
+        let metadata = self.metadata(interest);
+        if metadata.is_none() {
+            self.counters.misses += 1;
+        }
+        metadata.map(Answer::Metadata)
+    }
+
+    /// Where packets lie that may answer an Interest, the most likely one first. Whoever reads one checks it with [`is_answer`].
+    pub fn locate(&self, now: UnixTime, interest: &Interest) -> Vec<Located> {
+        let (dialect, name) = (interest.dialect(), interest.name());
+        let mut found = Vec::new();
+        for name in [Some(name), without_digest(interest)].into_iter().flatten() {
+            self.locate_exact(dialect, name, &mut found);
+        }
+        let wants_prefix = interest.can_be_prefix() || dialect == Dialect::Ccnx;
+        if wants_prefix && (found.is_empty() || dialect == Dialect::Ccnx) {
+            self.locate_below(dialect, name, wants_last(interest), &mut found);
+        }
+        if interest.must_be_fresh() {
+            found.retain(|located| {
+                self.catalogue.get(located.id).is_some_and(|object| object.fresh_until > now)
+            });
+        }
+        found
+    }
+
+    /// A packet was served that this says where it lay.
+    pub fn served(&mut self, located: &Located) {
+        self.counters.hits += 1;
+        // Its object may have left while it was read.
+        if let Some(policy) = &mut self.eviction
+            && self.catalogue.get(located.id).is_some_and(|object| object.number == located.object)
+        {
+            policy.request(located.id, located.segment);
+        }
+    }
+
+    /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of it.
+    pub fn report(&mut self, now: UnixTime, located: &Located, error: &ReadError) {
+        if let ReadError::Io(_) = error {
+            self.refusals.count(Refusal::DiskFailed);
+            return;
+        }
+        let object = self.catalogue.get(located.id).filter(|object| object.number == located.object);
+        let Some(object) =
+            object.filter(|object| object.extents.find(located.segment) == Some(located.place))
+        else {
+            return;
+        };
+        let name = object.name().map(|object| object.name.to_name());
+        self.refusals.count(Refusal::Corrupt);
+        if self.delete_objects(now, &[located.id]).is_err() {
+            // Not durably gone, but not served either; whoever opens the store next finds the same.
+            self.forget(located.id);
+        }
+        if let Some(name) = name {
+            self.tell(Event::Corrupt(name));
+        }
+    }
+
+    pub(super) fn located_at(&self, place: Place, object: u64, segment: u32) -> Option<Located> {
+        let file = Arc::clone(&self.volumes.get(place.volume)?.file);
+        Some(Located { id: ObjectId::MAX, segment, place, object, file, format: self.format.clone() })
+    }
+
+    fn located(&self, id: ObjectId, object: &Object, segment: u32) -> Option<Located> {
+        let place = object.extents.find(segment)?;
+        Some(self.located_at(place, object.number, segment)?.of(id))
+    }
+
+    fn locate_exact(&self, dialect: Dialect, name: NameRef<'_>, found: &mut Vec<Located>) {
+        let (object, segment) = ObjectName::of_packet(dialect, name);
+        let located = self
+            .catalogue
+            .find(&object.key())
+            .and_then(|id| self.located(id, self.catalogue.get(id)?, segment));
+        found.extend(located);
+    }
+
+    fn locate_below(&self, dialect: Dialect, name: NameRef<'_>, last: bool, found: &mut Vec<Located>) {
+        let newest = match self.config.preference {
+            Preference::Newest => self.versions(dialect, name).next(),
+            Preference::Leftmost => None,
+        };
+        let (mut first, mut reversed) = (None, None);
+        if last {
+            reversed = Some(self.catalogue.below_key_reversed(&prefix_key(dialect, name)));
+        } else {
+            first = Some(newest.into_iter().chain(self.catalogue.below(dialect, name)));
+        }
+        let ids = first.into_iter().flatten().chain(reversed.into_iter().flatten());
+        for id in ids.take(MAX_EXAMINED) {
+            let Some(object) = self.catalogue.get(id) else { continue };
+            let mut next = object.extents.first_segment();
+            while let Some(segment) = next.filter(|_| found.len() < MAX_EXAMINED) {
+                found.extend(self.located(id, object, segment));
+                // Selectors of CCNx may rule the first ones out.
+                next = (dialect == Dialect::Ccnx).then(|| object.extents.next_segment(segment + 1)).flatten();
+            }
+        }
+    }
+
+    /// Objects with a version right behind `name`, the highest first.
+    fn versions(&self, dialect: Dialect, name: NameRef<'_>) -> impl Iterator<Item = ObjectId> {
+        let start = prefix_key(dialect, name);
+        let typed = [start.as_slice(), &[ComponentKind::VERSION.number() as u8]].concat();
+        let marked = MARKED_VERSION_BYTES.rev().flat_map(move |len| {
+            let generic = ComponentKind::GENERIC.number() as u8;
+            self.catalogue.below_key_reversed(&[start.as_slice(), &[generic, len, VERSION_MARKER]].concat())
+        });
+        self.catalogue.below_key_reversed(&typed).chain(marked).take(MAX_EXAMINED)
+    }
+
+    /// What is known of the newest version of the object that the Interest asks about, if it is a question for metadata.
+    fn metadata(&self, interest: &Interest) -> Option<Metadata> {
+        let name = interest.name();
+        let asks = interest.can_be_prefix() && interest.must_be_fresh() && name.last() == Some(METADATA);
+        if !asks || !self.config.answers_metadata {
+            return None;
+        }
+        let prefix = name.prefix(interest.component_count() - 1);
+        let is_servable = |object: &&Object| object.extents.first_segment() == Some(0);
+        let object = self
+            .versions(interest.dialect(), prefix)
+            .filter_map(|id| self.catalogue.get(id))
+            .find(|object| is_servable(object) && is_version_of(object, prefix))?;
+        Some(Metadata {
+            name: object.name()?.name.to_name(),
+            last_segment: object.final_segment.map(u64::from),
+            segment_bytes: None,
+            size_bytes: None,
+        })
+    }
+}
+
+/// Whether the object's name is `prefix` and a version, and nothing more.
+fn is_version_of(object: &Object, prefix: NameRef<'_>) -> bool {
+    object.name().is_some_and(|object| object.name.component_count() == prefix.component_count() + 1)
+}
+
+/// Whether `data`, which came at `arrival`, answers the Interest now.
+pub fn is_answer(now: UnixTime, interest: &Interest, data: &Data, arrival: UnixTime) -> bool {
+    let is_fresh = || data.freshness() > Duration::ZERO && arrival.after(data.freshness()) > now;
+    interest.matches(data) && (!interest.must_be_fresh() || is_fresh())
+}
+
+/// The Interest's name without the digest that it ends in, if it does. In CCNx any component of 32 bytes may be one.
+fn without_digest(interest: &Interest) -> Option<NameRef<'_>> {
+    let name = interest.name();
+    let last = name.last()?;
+    let is_digest = match interest.dialect() {
+        Dialect::Ndn => last.kind == ComponentKind::IMPLICIT_DIGEST,
+        Dialect::Ccnx => last.value.len() == 32,
+    };
+    is_digest.then(|| name.prefix(interest.component_count() - 1))
+}
+
+/// Whether the last child is wanted (CCNx 0.8, ChildSelector).
+fn wants_last(interest: &Interest) -> bool {
+    interest.ccnx().is_some_and(|interest| interest.child_selector().is_rightmost())
+}
+
+/// The packet that says this in answer to an Interest for metadata: fresh for as little as may be, signed by its digest alone.
+///
+/// # Errors
+/// The name would be over-long.
+pub fn metadata_packet(
+    now: UnixTime,
+    prefix: &Name,
+    metadata: &Metadata,
+) -> Result<Data, packet::EncodeError> {
+    use packet::ndn::DataBuilder;
+    let mut content = Vec::new();
+    metadata.encode(&mut content);
+    let convention = flow::NamingConvention::Typed;
+    let name = prefix.with(METADATA).and_then(|name| convention.with_version(&name, now.as_millis()));
+    let name = name.and_then(|name| convention.with_segment(&name, 0)).unwrap_or_else(|_| prefix.clone());
+    DataBuilder::new(name).freshness(Duration::from_millis(1)).content(content).build_with_digest()
+}

@@ -1,0 +1,316 @@
+//! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object is deleted.
+
+mod delete;
+mod insert;
+mod lookup;
+mod recover;
+mod reserve;
+mod upkeep;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use packet::{Component, Data, Name, NameHasher, PrefixHashes};
+
+use crate::catalogue::{Catalogue, Object, ObjectId};
+use crate::disk::{Disk, FolderLock};
+use crate::eviction::{DeletionRule, Eviction};
+use crate::filter::Filter;
+use crate::index::{Checkpoint, Index, IndexError};
+use crate::key::{Key, ObjectName, segment_of};
+use crate::limits::{Limits, Refusal, RefusalCounters};
+use crate::record::Format;
+use crate::time::UnixTime;
+use crate::volume::Volumes;
+
+pub use delete::{Deleted, Selection};
+pub use insert::{CommitError, Ticket};
+pub use lookup::{Answer, Located, Preference, ReadError, is_answer, metadata_packet};
+pub use recover::Recovery;
+pub use upkeep::Upkeep;
+
+/// How a store behaves.
+#[derive(Clone, Debug)]
+pub struct StoreConfig {
+    /// Who uses the folder, for whoever else wants to.
+    pub holder: String,
+    /// A volume that has reached so many bytes is sealed; 32 GiB at most.
+    pub volume_bytes: u64,
+    /// How much is taken.
+    pub limits: Limits,
+    /// When objects are evicted, if there is a policy.
+    pub deletion: DeletionRule,
+    /// After so many bytes of log the index is brought up to date.
+    pub checkpoint_bytes: u64,
+    /// Sealed volumes of which less than this share is alive are compacted.
+    pub compact_below: f64,
+    /// How fast volumes are compacted, in bytes of records a second.
+    pub compact_bytes_per_second: u64,
+    /// Which of several objects below a prefix answers.
+    pub preference: Preference,
+    /// Whether the store itself answers questions for metadata.
+    pub answers_metadata: bool,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        let limits = Limits::default();
+        StoreConfig {
+            holder: "cairn".to_owned(),
+            volume_bytes: 1 << 30,
+            limits,
+            deletion: DeletionRule { threshold_bytes: limits.max_bytes, ratio: 0.25 },
+            checkpoint_bytes: 256 << 20,
+            compact_below: 0.25,
+            compact_bytes_per_second: 16 << 20,
+            preference: Preference::Newest,
+            answers_metadata: true,
+        }
+    }
+}
+
+/// The secret keys of a store. Their owner draws them from the system's random source.
+#[derive(Clone, Debug)]
+pub struct StoreKeys {
+    /// For records of a store that is new; one that exists has its own.
+    pub records: [u64; 2],
+    /// Under which the filter's prefixes are hashed: that of the data plane, so that it can ask with what it has hashed.
+    pub names: NameHasher,
+}
+
+/// Why a store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process has it.
+    #[error("{0}")]
+    InUse(String),
+    /// The file system failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The index can be neither read nor made anew.
+    #[error("{0}")]
+    Index(#[from] IndexError),
+}
+
+/// Something that the owner should tell somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// What lay on the disk was not what had been written. The object is gone and must be got anew.
+    Corrupt(Name),
+}
+
+/// What a store has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreCounters {
+    /// Packets that are durable.
+    pub insertions: u64,
+    /// Packets that were there already, byte by byte.
+    pub duplicates: u64,
+    /// Commits, each with one sync.
+    pub commits: u64,
+    /// Interests answered with a packet.
+    pub hits: u64,
+    /// Interests not answered.
+    pub misses: u64,
+    /// Packets read that were not the answer after all.
+    pub vain_reads: u64,
+    /// Objects deleted by somebody's wish.
+    pub deletions: u64,
+    /// Objects deleted for want of room.
+    pub evictions: u64,
+    /// Holes punched.
+    pub punches: u64,
+    /// Bytes copied out of volumes that were mostly holes.
+    pub compacted_bytes: u64,
+    /// Volumes removed.
+    pub volumes_removed: u64,
+    /// Checkpoints of the index.
+    pub checkpoints: u64,
+}
+
+/// How much a store holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Objects.
+    pub objects: u64,
+    /// Segments of all objects.
+    pub segments: u64,
+    /// Runs of segments.
+    pub runs: u64,
+    /// Bytes of records of all objects.
+    pub bytes: u64,
+    /// Packets that wait for the next commit.
+    pub open_packets: u64,
+    /// Bytes of these.
+    pub open_bytes: u64,
+    /// Volumes.
+    pub volumes: u64,
+    /// Bytes that volumes take on the disk once all holes are punched.
+    pub disk_bytes: u64,
+    /// Holes that are to be punched.
+    pub pending_punches: u64,
+    /// Bytes of memory that catalogue, filter and policy take, about.
+    pub memory_bytes: u64,
+}
+
+const MAX_EVENTS: usize = 1024;
+
+/// The store.
+///
+/// Its owner calls [`insert`](Store::insert) and [`commit`](Store::commit), [`answer`](Store::answer),
+/// [`delete`](Store::delete) as they come, and [`upkeep`](Store::upkeep) often: it evicts, punches holes, compacts and
+/// brings the index up to date, a bounded amount each time.
+#[derive(Debug)]
+pub struct Store {
+    disk: Arc<dyn Disk>,
+    config: StoreConfig,
+    key: [u64; 2],
+    names: NameHasher,
+    format: Format,
+    volumes: Volumes,
+    index: Index,
+    catalogue: Catalogue,
+    filter: Arc<Filter>,
+    eviction: Option<Box<dyn Eviction>>,
+    /// Bytes of all records of objects.
+    bytes: u64,
+    next_object: u64,
+    open: insert::Open,
+    buffer: Vec<u8>,
+    /// What differs from the index.
+    dirty: BTreeSet<ObjectId>,
+    gone: Vec<Key>,
+    checkpoint: (u32, u64),
+    log_bytes: u64,
+    punches: VecDeque<(u32, Range<u64>)>,
+    /// Where records lie that belong to no object and say what the index does not say yet.
+    notices: Vec<(u32, Range<u64>)>,
+    /// Volumes with holes that the file system may forget again.
+    punched: BTreeSet<u32>,
+    /// Volumes without anything alive; removed after the next checkpoint.
+    emptied: Vec<u32>,
+    compaction: upkeep::Compaction,
+    counters: StoreCounters,
+    refusals: RefusalCounters,
+    events: VecDeque<Event>,
+    /// Whether the room is kept that a full disk needs for deleting.
+    has_reserve: bool,
+    _lock: Box<dyn FolderLock>,
+}
+
+impl Store {
+    /// What it has done.
+    pub fn counters(&self) -> &StoreCounters {
+        &self.counters
+    }
+
+    /// What it has refused or given up, by reason.
+    pub fn refusals(&self) -> &RefusalCounters {
+        &self.refusals
+    }
+
+    /// What says "not here" to whoever asks, from any thread.
+    pub fn filter(&self) -> &Arc<Filter> {
+        &self.filter
+    }
+
+    /// All objects.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Bytes of all records of objects.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Something that happened, oldest first.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// How much it holds. Looks at all objects.
+    pub fn stats(&self) -> StoreStats {
+        let mut stats = StoreStats {
+            objects: self.catalogue.len() as u64,
+            bytes: self.bytes,
+            open_packets: self.open.len() as u64,
+            open_bytes: self.open.bytes(),
+            pending_punches: self.punches.len() as u64,
+            ..StoreStats::default()
+        };
+        // What a balanced tree needs for an entry of sixteen and four bytes, and the counts beside a shared key.
+        let tree_bytes = 34 + 2 * size_of::<usize>();
+        for (_, object) in self.catalogue.iter() {
+            stats.segments += object.extents.segment_count();
+            stats.runs += object.extents.run_count() as u64;
+            let own =
+                size_of::<Option<Object>>() + tree_bytes + object.key.len() + object.extents.heap_bytes();
+            stats.memory_bytes += own as u64;
+        }
+        stats.memory_bytes += self.filter.footprint_bytes() as u64;
+        stats.memory_bytes += self.eviction.as_ref().map_or(0, |policy| policy.footprint_bytes() as u64);
+        for (_, volume) in self.volumes.iter() {
+            stats.volumes += 1;
+            stats.disk_bytes += volume.space.disk_bytes();
+        }
+        stats
+    }
+
+    /// Hands the objects to a policy that decides from now on who leaves.
+    pub fn set_eviction(&mut self, mut policy: Box<dyn Eviction>) {
+        // The older a number, the longer its object has been here.
+        let by_age: BTreeMap<u64, ObjectId> =
+            self.catalogue.iter().map(|(id, object)| (object.number, id)).collect();
+        for id in by_age.into_values() {
+            if let Some(object) = self.catalogue.get(id) {
+                policy.include(id, self.hashes(object).whole().0, object.bytes);
+            }
+        }
+        self.eviction = Some(policy);
+    }
+
+    fn hashes(&self, object: &Object) -> PrefixHashes {
+        object.name().map_or_else(PrefixHashes::default, |object| self.name_hashes(&object))
+    }
+
+    fn name_hashes(&self, object: &ObjectName<'_>) -> PrefixHashes {
+        self.names.hash(object.dialect, object.name.components())
+    }
+
+    fn tell(&mut self, event: Event) {
+        if self.events.len() == MAX_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    fn checkpoint_now(&self) -> Checkpoint {
+        let (volume, offset) = self.volumes.end();
+        Checkpoint { key: self.key, volume, offset, next_object: self.next_object }
+    }
+}
+
+/// What an object learns from one of its packets.
+fn learn(object: &mut Object, data: &Data, arrival: UnixTime) {
+    object.fresh_until = object.fresh_until.max(arrival.after(data.freshness()));
+    let last = match data.ccnx() {
+        None => data.final_block(),
+        Some(view) => view.final_block_id().map(Component::generic),
+    };
+    if let Some((_, last)) = last.and_then(|last| segment_of(data.dialect(), last)) {
+        object.final_segment = Some(last);
+    }
+}
+
+fn refusal_of(error: &io::Error) -> Refusal {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Refusal::DiskFull,
+        _ => Refusal::DiskFailed,
+    }
+}
+
+#[cfg(test)]
+mod tests;

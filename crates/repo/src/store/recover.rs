@@ -1,0 +1,380 @@
+//! Opening: the index says what there was at the last checkpoint, the log behind it what has happened since.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use packet::{Buffer, Data, Dialect};
+
+use super::insert::Open;
+use super::{OpenError, Store, StoreConfig, StoreCounters, StoreKeys, learn};
+use crate::catalogue::{Catalogue, Object, ObjectId};
+use crate::disk::{Disk, read_up_to};
+use crate::extent::{Extent, Place, Spot, UNIT_BYTES};
+use crate::filter::Filter;
+use crate::index::{self, Checkpoint, Contents, Index};
+use crate::key::ObjectName;
+use crate::record::{Format, Found, HEADER_BYTES, Header, MAX_PAYLOAD_BYTES, RecordKind, scan};
+use crate::volume::{self, HEAD_BYTES, MAX_VOLUME_BYTES, Volumes};
+
+/// So much of the log is read at a time.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// What opening found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Bytes of log that were read again.
+    pub replayed_bytes: u64,
+    /// Records in them.
+    pub replayed_records: u64,
+    /// Records and stretches that are not as they were written. Packets that nobody was told are stored look like this
+    /// after a power cut.
+    pub damaged: u64,
+    /// Objects of the index of which segments lie in volumes that are not there.
+    pub missing: u64,
+    /// The index was lost, and made anew from the volumes.
+    pub rebuilt: bool,
+}
+
+impl Store {
+    /// Opens the store on this disk, or makes an empty one.
+    ///
+    /// # Errors
+    /// Another process has it, or the file system failed. A damaged index is no error: the volumes say what it said.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        config: StoreConfig,
+        keys: StoreKeys,
+    ) -> Result<(Self, Recovery), OpenError> {
+        let lock = disk.lock(&config.holder).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => OpenError::InUse(error.to_string()),
+            _ => OpenError::Io(error),
+        })?;
+        let config = StoreConfig { volume_bytes: config.volume_bytes.min(MAX_VOLUME_BYTES), ..config };
+        let mut recovery = Recovery::default();
+        let (index, contents) = open_index(&disk, &mut recovery)?;
+        let numbers: BTreeSet<u32> = disk.list()?.iter().filter_map(|name| volume::number_of(name)).collect();
+        recovery.rebuilt |= contents.checkpoint.is_none() && !numbers.is_empty();
+        let key = key_of(&disk, &contents, &numbers).unwrap_or(keys.records);
+        let mut store = Store {
+            format: Format::new(key),
+            volumes: Volumes::new(Arc::clone(&disk), key),
+            disk,
+            config,
+            key,
+            has_reserve: false,
+            names: keys.names,
+            index,
+            catalogue: Catalogue::default(),
+            filter: Arc::new(Filter::default()),
+            eviction: None,
+            bytes: 0,
+            next_object: 1,
+            open: Open::default(),
+            buffer: Vec::new(),
+            dirty: BTreeSet::new(),
+            gone: Vec::new(),
+            checkpoint: (0, HEAD_BYTES),
+            log_bytes: 0,
+            punches: VecDeque::new(),
+            notices: Vec::new(),
+            punched: BTreeSet::new(),
+            emptied: Vec::new(),
+            compaction: super::upkeep::Compaction::default(),
+            counters: StoreCounters::default(),
+            refusals: Default::default(),
+            events: VecDeque::new(),
+            _lock: lock,
+        };
+        for number in numbers {
+            let file = store.disk.open(&volume::file_name(number), false)?;
+            store.volumes.add(number, file);
+        }
+        if contents.checkpoint.is_none() {
+            // Before the first record, so that there is always somebody who knows the key.
+            let checkpoint = store.checkpoint_now();
+            store.index.write(&store.disk, &checkpoint, &[], std::iter::empty())?;
+        }
+        store.restore(contents, &mut recovery)?;
+        store.keep_reserve();
+        Ok((store, recovery))
+    }
+
+    fn restore(&mut self, contents: Contents, recovery: &mut Recovery) -> Result<(), OpenError> {
+        if let Some(Checkpoint { volume, offset, next_object, .. }) = contents.checkpoint {
+            self.checkpoint = (volume, offset);
+            self.next_object = next_object;
+        }
+        let mut replay = Replay::default();
+        for mut object in contents.objects {
+            self.drop_missing(&mut object, recovery);
+            if !object.extents.is_empty() {
+                self.bytes += object.bytes;
+                self.next_object = self.next_object.max(object.number + 1);
+                replay.ids.insert(object.number, self.catalogue.add(object));
+            }
+        }
+        let ends = self.replay_log(&mut replay, recovery)?;
+        self.restore_space(&ends);
+        let ids: Vec<ObjectId> = self.catalogue.iter().map(|(id, _)| id).collect();
+        ids.into_iter().for_each(|id| self.include(id));
+        // What came behind the last record that anybody was told of must never be read.
+        self.volumes.cut_tail()?;
+        let freed = replay.freed.iter().map(|run| (run.volume, run.range()));
+        for (number, range) in freed.chain(replay.rests) {
+            if let Some(volume) = self.volumes.get_mut(number) {
+                // Dead already; this only says how far the hole may go.
+                let hole = volume.space.free_again(range);
+                self.punches.push_back((number, hole));
+            }
+        }
+        if recovery.replayed_records > 0 || recovery.rebuilt || recovery.missing > 0 {
+            self.checkpoint_index()?;
+        }
+        Ok(())
+    }
+
+    /// Takes out what lies in volumes that are not there.
+    fn drop_missing(&mut self, object: &mut Object, recovery: &mut Recovery) {
+        let is_missing = |volume| self.volumes.get(volume).is_none();
+        if !object.extents.iter().any(|run| is_missing(run.volume)) {
+            return;
+        }
+        recovery.missing += 1;
+        // An object with a hole in it is none: all of it is got anew.
+        self.gone.push(object.key.clone());
+        object.extents = Default::default();
+    }
+
+    /// Reads the log behind the checkpoint. Returns where each volume ends.
+    fn replay_log(&mut self, replay: &mut Replay, recovery: &mut Recovery) -> io::Result<BTreeMap<u32, u64>> {
+        let mut ends = BTreeMap::new();
+        let (first, offset) = self.checkpoint;
+        let numbers: Vec<u32> = self.volumes.iter().map(|(number, _)| number).collect();
+        for number in numbers {
+            let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) else {
+                continue;
+            };
+            let len = file.len_bytes()?;
+            if number < first {
+                ends.insert(number, len);
+                continue;
+            }
+            let start = if number == first { offset.max(HEAD_BYTES) } else { HEAD_BYTES };
+            let mut end = start;
+            let mut at = start;
+            while at < len {
+                let bytes = read_up_to(&*file, at, CHUNK_BYTES, len)?;
+                let is_last = at + bytes.len() as u64 >= len;
+                let format = self.format.clone();
+                let done = scan(&format, &bytes, number, at, is_last, &mut |place, found| match found {
+                    Found::Record(header, payload) => {
+                        recovery.replayed_records += 1;
+                        self.apply(
+                            replay,
+                            &Written { volume: number, offset: place, log_end: end, header, payload },
+                        );
+                        end = place + header.footprint_bytes();
+                    }
+                    Found::BadPayload(_) | Found::Garbage(_) => recovery.damaged += 1,
+                });
+                at += done as u64;
+                recovery.replayed_bytes += done as u64;
+                // A record is smaller than a piece, so there is always progress; a file that shrinks ends this, too.
+                if done == 0 {
+                    break;
+                }
+            }
+            // The last volume is cut there; in others there may be a rest of what failed.
+            let is_last = Some(number) == self.volumes.active();
+            ends.insert(number, if is_last { end } else { len });
+            if !is_last && end < len {
+                replay.rests.push((number, end..len));
+            }
+        }
+        Ok(ends)
+    }
+
+    fn apply(&mut self, replay: &mut Replay, record: &Written<'_>) {
+        let header = record.header;
+        self.next_object = self.next_object.max(header.object + 1);
+        let known = replay.ids.get(&header.object).copied();
+        if header.kind != RecordKind::Data {
+            let end = record.offset + header.footprint_bytes();
+            self.notices.push((record.volume, record.offset..end));
+        }
+        match (header.kind, known) {
+            (RecordKind::Data, _) => self.apply_data(replay, known, record),
+            (RecordKind::Delete, Some(id)) => self.unlist(replay, id),
+            (RecordKind::DeleteSegments, Some(id)) => {
+                let last =
+                    record.payload.first_chunk().map_or(header.segment, |last| u32::from_le_bytes(*last));
+                self.unlist_segments(replay, id, header.segment, last);
+            }
+            (RecordKind::Pin | RecordKind::Unpin, Some(id)) => {
+                if let Some(object) = self.catalogue.get_mut(id) {
+                    object.pinned = header.kind == RecordKind::Pin;
+                    self.dirty.insert(id);
+                }
+            }
+            (_, None) => {}
+        }
+    }
+
+    fn apply_data(&mut self, replay: &mut Replay, known: Option<ObjectId>, record: &Written<'_>) {
+        let Some(data) = record.data(&self.format) else { return };
+        let (name, segment) = ObjectName::of_packet(data.dialect(), data.name());
+        if segment != record.header.segment {
+            return;
+        }
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let key = name.key();
+                if let Some(other) = self.catalogue.find(&key) {
+                    // One of the two was deleted, and nobody was told so. The newer one counts.
+                    if self.catalogue.get(other).is_some_and(|other| other.number > record.header.object) {
+                        return;
+                    }
+                    self.unlist(replay, other);
+                }
+                let id = self.catalogue.add(Object::new(key.into(), record.header.object));
+                replay.ids.insert(record.header.object, id);
+                id
+            }
+        };
+        let Some(object) = self.catalogue.get_mut(id) else { return };
+        learn(object, &data, record.header.arrival);
+        let place = Place {
+            volume: record.volume,
+            unit: (record.offset / UNIT_BYTES) as u32,
+            len_bytes: record.header.record_bytes() as u32,
+        };
+        // The size of its place is known only where it continues a run.
+        let before = object.extents.run_before(segment).copied();
+        // That run must be what was written just before.
+        let before = before.filter(|run| {
+            run.volume == place.volume
+                && run.next_unit().is_some_and(|next| next == place.unit)
+                && run.range().end == record.log_end
+        });
+        let stride_units = before.map_or_else(
+            || volume::stride_units(record.header.record_bytes() as u64),
+            |run| run.stride_units,
+        );
+        let spot = Spot { place, stride_units, continues: before.is_some() };
+        let mut freed = Vec::new();
+        let grown = object.extents.insert(segment, spot, &mut freed);
+        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
+        object.bytes = (object.bytes + grown).saturating_sub(lost);
+        self.bytes = (self.bytes + grown).saturating_sub(lost);
+        self.dirty.insert(id);
+        replay.freed.extend(freed);
+    }
+
+    /// As deleting an object does, but for filter and space, which are made when all is known.
+    fn unlist(&mut self, replay: &mut Replay, id: ObjectId) {
+        let Some(object) = self.catalogue.remove(id) else { return };
+        self.bytes = self.bytes.saturating_sub(object.bytes);
+        replay.ids.remove(&object.number);
+        replay.freed.extend(object.extents.iter().copied());
+        self.dirty.remove(&id);
+        self.gone.push(object.key);
+    }
+
+    fn unlist_segments(&mut self, replay: &mut Replay, id: ObjectId, first: u32, last: u32) {
+        let Some(object) = self.catalogue.get_mut(id) else { return };
+        let mut freed = Vec::new();
+        object.extents.remove(first, last, &mut freed);
+        let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
+        object.bytes = object.bytes.saturating_sub(lost);
+        self.bytes = self.bytes.saturating_sub(lost);
+        let is_empty = object.extents.is_empty();
+        replay.freed.extend(freed);
+        self.dirty.insert(id);
+        if is_empty {
+            self.unlist(replay, id);
+        }
+    }
+
+    /// Makes the space accounting from what the objects say.
+    fn restore_space(&mut self, ends: &BTreeMap<u32, u64>) {
+        let runs: Vec<_> =
+            self.catalogue.iter().flat_map(|(_, object)| object.extents.iter().copied()).collect();
+        for run in runs {
+            if let Some(volume) = self.volumes.get_mut(run.volume) {
+                volume.space.restore(run.range());
+            }
+        }
+        for (number, range) in self.notices.clone() {
+            if let Some(volume) = self.volumes.get_mut(number) {
+                volume.space.restore(range);
+            }
+        }
+        for (&number, &end) in ends {
+            if let Some(volume) = self.volumes.get_mut(number) {
+                volume.space.settle(HEAD_BYTES, end);
+            }
+        }
+    }
+}
+
+/// A record of the log.
+struct Written<'a> {
+    volume: u32,
+    offset: u64,
+    /// Where the record before it ends.
+    log_end: u64,
+    header: Header,
+    payload: &'a [u8],
+}
+
+impl Written<'_> {
+    fn data(&self, format: &Format) -> Option<Data> {
+        let wire = Buffer::copy_from(self.payload);
+        let data = match self.header.dialect {
+            Dialect::Ndn => Data::decode_ndn(wire),
+            Dialect::Ccnx => Data::decode_ccnx(wire),
+        };
+        data.ok().filter(|data| format.name_hash(data.dialect(), data.name()) == self.header.name_hash)
+    }
+}
+
+/// What is needed only while the log is read.
+#[derive(Default)]
+struct Replay {
+    ids: BTreeMap<u64, ObjectId>,
+    freed: Vec<Extent>,
+    /// What lies behind the last record of a volume that is not the last one.
+    rests: Vec<(u32, Range<u64>)>,
+}
+
+fn open_index(disk: &Arc<dyn Disk>, recovery: &mut Recovery) -> Result<(Index, Contents), OpenError> {
+    let opened = Index::open(disk).and_then(|index| {
+        let contents = index.read()?;
+        Ok((index, contents))
+    });
+    match opened {
+        Ok((index, contents)) => Ok((index, contents)),
+        Err(_) => {
+            recovery.rebuilt = true;
+            disk.rename(index::FILE, index::BAD_FILE)?;
+            let index = Index::open(disk)?;
+            Ok((index, Contents { checkpoint: None, objects: Vec::new() }))
+        }
+    }
+}
+
+/// The key that the store's records were written under.
+fn key_of(disk: &Arc<dyn Disk>, contents: &Contents, numbers: &BTreeSet<u32>) -> Option<[u64; 2]> {
+    let in_index = contents.checkpoint.map(|checkpoint| checkpoint.key);
+    in_index.or_else(|| {
+        numbers.iter().find_map(|&number| {
+            let file = disk.open(&volume::file_name(number), false).ok()?;
+            volume::key_in_head(&*file, number)
+        })
+    })
+}
+
+const _: () = assert!(CHUNK_BYTES > 2 * (HEADER_BYTES + MAX_PAYLOAD_BYTES), "a piece holds a whole record");

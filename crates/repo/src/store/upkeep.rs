@@ -1,0 +1,307 @@
+//! What the store does beside serving, a bounded amount at a time: evicting, punching holes, compacting, checkpoints.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+
+use super::{Located, Store, refusal_of};
+use crate::catalogue::ObjectId;
+use crate::index::IndexError;
+use crate::limits::Refusal;
+use crate::record::RecordKind;
+use crate::space::BLOCK_BYTES;
+use crate::time::UnixTime;
+use crate::volume::{Entry, file_name};
+
+/// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole out of a file.
+const PUNCHES_OF_A_STEP: usize = 16;
+const PUNCHED_BYTES_OF_A_STEP: u64 = 4 << 20;
+/// Records copied in one step.
+const BYTES_OF_A_STEP: u64 = 1 << 20;
+
+/// A sealed volume whose living records are being copied to the end of the log.
+#[derive(Debug, Default)]
+pub(crate) struct Compaction {
+    volume: Option<u32>,
+    /// Objects that may have something in it.
+    objects: VecDeque<ObjectId>,
+    /// When the next step may be taken.
+    not_before: UnixTime,
+}
+
+/// What [`Store::upkeep`] has left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upkeep {
+    /// Nothing for now.
+    Idle,
+    /// Something that may wait until then.
+    Later(UnixTime),
+    /// Something more.
+    More,
+}
+
+impl Store {
+    /// Does some of what is due. Call it again at once for as long as it says that there is more.
+    ///
+    /// # Errors
+    /// The file system failed. What was to be done stays due.
+    pub fn upkeep(&mut self, now: UnixTime) -> Result<Upkeep, Refusal> {
+        if let Some(target) = self.config.deletion.target_bytes(self.bytes)
+            && self.evict_down_to(now, target)? > 0
+        {
+            return Ok(Upkeep::More);
+        }
+        if !self.punches.is_empty() {
+            let some = self.punch(PUNCHES_OF_A_STEP, PUNCHED_BYTES_OF_A_STEP);
+            some.map_err(|error| self.failed(&error))?;
+            return Ok(Upkeep::More);
+        }
+        if !self.has_reserve {
+            self.keep_reserve();
+        }
+        if self.log_bytes >= self.config.checkpoint_bytes || !self.emptied.is_empty() {
+            self.checkpoint_index().map_err(|_| self.refusals.count(Refusal::DiskFailed))?;
+            return Ok(Upkeep::More);
+        }
+        self.compact(now)
+    }
+
+    /// Brings the index up to date, as before a store is closed.
+    ///
+    /// # Errors
+    /// The index cannot be written; the log still holds everything.
+    pub fn checkpoint(&mut self) -> Result<(), IndexError> {
+        if let Err(error) = self.commit() {
+            self.refusals.count(error.reason);
+        }
+        self.checkpoint_index()
+    }
+
+    /// Deletes objects that the policy chooses until no more than `target` bytes are stored; one sync for all. Returns how
+    /// many there were.
+    fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Refusal> {
+        let Some(mut policy) = self.eviction.take() else { return Ok(0) };
+        let (mut victims, mut spared) = (Vec::new(), Vec::new());
+        let mut bytes = self.bytes;
+        while bytes > target
+            && let Some(id) = policy.evict()
+        {
+            let Some(object) = self.catalogue.get(id) else { continue };
+            if object.pinned {
+                spared.push(id);
+            } else {
+                bytes = bytes.saturating_sub(object.bytes);
+                victims.push(id);
+            }
+        }
+        let deleted = self.delete_objects(now, &victims);
+        let back = if deleted.is_ok() { spared } else { [spared, victims.clone()].concat() };
+        for id in back {
+            if let Some(object) = self.catalogue.get(id) {
+                policy.include(id, self.hashes(object).whole().0, object.bytes);
+            }
+        }
+        self.eviction = Some(policy);
+        deleted?;
+        self.counters.evictions += victims.len() as u64;
+        Ok(victims.len())
+    }
+
+    /// Punches so many holes, and about so many bytes of them. A large hole is made in parts.
+    fn punch(&mut self, count: usize, max_bytes: u64) -> io::Result<()> {
+        let mut bytes = 0;
+        for _ in 0..count {
+            let Some((number, hole)) = self.punches.pop_front() else { break };
+            let Some(volume) = self.volumes.get(number) else { continue };
+            let cut = hole.start.saturating_add(max_bytes).next_multiple_of(BLOCK_BYTES);
+            let part = hole.start..hole.end.min(cut);
+            if let Err(error) = volume.file.punch_hole(part.clone()) {
+                self.punches.push_front((number, hole));
+                return Err(error);
+            }
+            self.punched.insert(number);
+            self.counters.punches += 1;
+            bytes += part.end - part.start;
+            if part.end < hole.end {
+                self.punches.push_front((number, part.end..hole.end));
+            }
+            if bytes >= max_bytes {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn checkpoint_index(&mut self) -> Result<(), IndexError> {
+        // What was deleted before the checkpoint is not mentioned again behind it, so its holes must be there by then.
+        let holes = self.punch(usize::MAX, u64::MAX / 2).and_then(|()| {
+            while let Some(&number) = self.punched.first() {
+                if let Some(volume) = self.volumes.get(number) {
+                    volume.file.sync()?;
+                }
+                self.punched.remove(&number);
+            }
+            Ok(())
+        });
+        holes.map_err(|error| IndexError::io(&error))?;
+        let checkpoint = self.checkpoint_now();
+        let changed = self.dirty.iter().filter_map(|&id| self.catalogue.get(id));
+        self.index.write(&self.disk, &checkpoint, &self.gone, changed)?;
+        self.dirty.clear();
+        self.gone.clear();
+        self.checkpoint = (checkpoint.volume, checkpoint.offset);
+        self.log_bytes = 0;
+        self.counters.checkpoints += 1;
+        for (number, range) in std::mem::take(&mut self.notices) {
+            let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(range));
+            // So small a hole is worth a call only where it makes whole blocks free.
+            let is_worth_it =
+                |hole: &Range<u64>| hole.start % BLOCK_BYTES == 0 && hole.end % BLOCK_BYTES == 0;
+            self.punches.extend(hole.filter(is_worth_it).map(|hole| (number, hole)));
+        }
+        self.remove_emptied();
+        Ok(())
+    }
+
+    /// Removes volumes that neither the index nor the log behind the checkpoint refers to.
+    fn remove_emptied(&mut self) {
+        for number in std::mem::take(&mut self.emptied) {
+            let is_behind = number >= self.checkpoint.0;
+            let is_alive = self.volumes.get(number).is_some_and(|volume| volume.space.live_bytes() > 0);
+            if is_behind || is_alive {
+                continue;
+            }
+            // If it cannot be removed it is found without anything alive when the store is opened again.
+            if self.disk.remove(&file_name(number)).is_ok() && self.volumes.remove(number).is_some() {
+                self.counters.volumes_removed += 1;
+            }
+        }
+        let _ = self.disk.sync_folder();
+    }
+
+    fn compact(&mut self, now: UnixTime) -> Result<Upkeep, Refusal> {
+        if self.compaction.not_before > now {
+            return Ok(Upkeep::Later(self.compaction.not_before));
+        }
+        let Some(number) = self.compaction.volume else {
+            return Ok(if self.choose_volume() { Upkeep::More } else { Upkeep::Idle });
+        };
+        let copied = self.copy_some(now, number)?;
+        if self.compaction.objects.is_empty() {
+            self.compaction.volume = None;
+            self.emptied.push(number);
+        }
+        self.counters.compacted_bytes += copied;
+        let millis = copied.saturating_mul(1000) / self.config.compact_bytes_per_second.max(1);
+        self.compaction.not_before = now.after(packet::time::Duration::from_millis(millis));
+        Ok(Upkeep::More)
+    }
+
+    /// Chooses the sealed volume with the least in it, if that is little enough.
+    fn choose_volume(&mut self) -> bool {
+        let active = self.volumes.active();
+        let share = self.config.compact_below;
+        let chosen = self
+            .volumes
+            .iter()
+            .filter(|&(number, volume)| {
+                Some(number) != active && number <= self.checkpoint.0 && volume.space.is_mostly_holes(share)
+            })
+            .min_by_key(|(_, volume)| volume.space.live_bytes())
+            .map(|(number, _)| number);
+        let Some(number) = chosen else { return false };
+        let has_some = |id: &ObjectId| {
+            let object = self.catalogue.get(*id);
+            object.is_some_and(|object| object.extents.iter().any(|run| run.volume == number))
+        };
+        let objects = self.catalogue.iter().map(|(id, _)| id).filter(has_some).collect();
+        self.compaction = Compaction { volume: Some(number), objects, ..Compaction::default() };
+        true
+    }
+
+    /// Copies records out of a volume; returns how many bytes.
+    fn copy_some(&mut self, now: UnixTime, number: u32) -> Result<u64, Refusal> {
+        let mut copied = 0;
+        while copied < BYTES_OF_A_STEP
+            && let Some(&id) = self.compaction.objects.front()
+        {
+            let (records, is_all) = self.records_in(now, id, number, BYTES_OF_A_STEP);
+            if !records.is_empty() {
+                copied += self.copy(id, &records)?;
+            }
+            if is_all {
+                self.compaction.objects.pop_front();
+            }
+        }
+        Ok(copied)
+    }
+
+    /// Packets of an object that lie in this volume, about `max_bytes` of them, and whether these are all. An object of which one cannot
+    /// be read is dropped.
+    fn records_in(
+        &mut self,
+        now: UnixTime,
+        id: ObjectId,
+        number: u32,
+        max_bytes: u64,
+    ) -> (Vec<Copied>, bool) {
+        let Some(object) = self.catalogue.get(id) else { return (Vec::new(), true) };
+        let mut bytes = 0;
+        let mut is_all = true;
+        let mut located = Vec::new();
+        for run in object.extents.iter().filter(|run| run.volume == number) {
+            for segment in run.first..run.first + run.count {
+                is_all &= bytes < max_bytes;
+                let place = run.place(segment).filter(|_| bytes < max_bytes);
+                let found = place.and_then(|place| self.located_at(place, object.number, segment));
+                bytes += place.map_or(0, |place| u64::from(place.len_bytes));
+                located.extend(found.map(|found| found.of(id)));
+            }
+        }
+        let mut records = Vec::new();
+        for located in located {
+            match located.read_data() {
+                Ok((data, arrival)) => records.push(Copied { located, data, arrival }),
+                Err(error) => {
+                    self.report(now, &located, &error);
+                    return (Vec::new(), true);
+                }
+            }
+        }
+        (records, is_all)
+    }
+
+    fn copy(&mut self, id: ObjectId, records: &[Copied]) -> Result<u64, Refusal> {
+        let format = self.format.clone();
+        let entries = records.iter().map(|record| Entry {
+            kind: RecordKind::Data,
+            dialect: record.data.dialect(),
+            object: record.located.object_number(),
+            segment: record.located.segment,
+            name_hash: format.name_hash(record.data.dialect(), record.data.name()),
+            arrival: record.arrival,
+            payload: record.data.wire(),
+        });
+        let written = self
+            .volumes
+            .roll(self.config.volume_bytes)
+            .and_then(|()| self.volumes.append(&format, entries, &mut self.buffer));
+        let written = written.map_err(|error| self.failed(&error))?;
+        self.log_bytes += self.buffer.len() as u64;
+        for (record, written) in records.iter().zip(written) {
+            self.put(id, record.located.segment, written.spot);
+        }
+        Ok(self.buffer.len() as u64)
+    }
+
+    fn failed(&mut self, error: &io::Error) -> Refusal {
+        self.refusals.count(refusal_of(error))
+    }
+}
+
+/// A packet on its way to another volume.
+struct Copied {
+    located: Located,
+    data: packet::Data,
+    arrival: UnixTime,
+}

@@ -1,0 +1,249 @@
+//! Volumes: append-only files of records, sealed at a size.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use packet::{Dialect, NameHash};
+
+use crate::disk::{Disk, DiskFile};
+use crate::extent::{Place, Spot, UNIT_BYTES};
+use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
+use crate::space::VolumeSpace;
+use crate::time::UnixTime;
+
+/// Bytes before the first record.
+pub(crate) const HEAD_BYTES: u64 = 64;
+/// Places are told in 32 bits; a volume may grow over its limit by a commit.
+pub(crate) const MAX_VOLUME_BYTES: u64 = 32 << 30;
+const MAGIC: &[u8; 8] = b"CAIRNVOL";
+const FORMAT_VERSION: u32 = 1;
+/// A place is larger than its first record by this much at least: signatures and segment numbers vary in length.
+const SLACK_BYTES: u64 = 8;
+
+/// One volume.
+#[derive(Debug)]
+pub(crate) struct Volume {
+    pub(crate) file: Arc<dyn DiskFile>,
+    pub(crate) space: VolumeSpace,
+}
+
+/// All volumes. The one with the highest number is written to.
+#[derive(Debug)]
+pub(crate) struct Volumes {
+    disk: Arc<dyn Disk>,
+    key: [u64; 2],
+    volumes: BTreeMap<u32, Volume>,
+    /// What was written last, which the next record may continue.
+    tail: Option<Tail>,
+    /// The end of the last volume may hold what nobody was told is there; it must be cut off first.
+    needs_repair: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    object: u64,
+    next_segment: u32,
+    next_unit: u32,
+    stride_units: u32,
+}
+
+/// A record to be written.
+pub(crate) struct Entry<'a> {
+    pub(crate) kind: RecordKind,
+    pub(crate) dialect: Dialect,
+    pub(crate) object: u64,
+    pub(crate) segment: u32,
+    pub(crate) name_hash: NameHash,
+    pub(crate) arrival: UnixTime,
+    pub(crate) payload: &'a [u8],
+}
+
+/// Where a record was put.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub(crate) spot: Spot,
+    /// Where what it takes begins: before its place if it continues a run whose last record was short.
+    start: u64,
+}
+
+/// The file of this volume.
+pub(crate) fn file_name(volume: u32) -> String {
+    format!("{volume:08}.volume")
+}
+
+/// The number of the volume in this file.
+pub(crate) fn number_of(file_name: &str) -> Option<u32> {
+    let digits = file_name.strip_suffix(".volume")?;
+    (digits.len() == 8).then(|| digits.parse().ok()).flatten()
+}
+
+fn head(volume: u32, key: [u64; 2]) -> Vec<u8> {
+    let mut head = MAGIC.to_vec();
+    head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    head.extend_from_slice(&volume.to_le_bytes());
+    key.iter().for_each(|word| head.extend_from_slice(&word.to_le_bytes()));
+    head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
+    head.resize(HEAD_BYTES as usize, 0);
+    head
+}
+
+/// The store's key in the head of this volume; `None` if the head is broken.
+pub(crate) fn key_in_head(file: &dyn DiskFile, volume: u32) -> Option<[u64; 2]> {
+    let mut bytes = [0; HEAD_BYTES as usize];
+    file.read_at(0, &mut bytes).ok()?;
+    let word = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+    let key = [word(16)?, word(24)?];
+    (bytes == *head(volume, key)).then_some(key)
+}
+
+impl Volumes {
+    pub(crate) fn new(disk: Arc<dyn Disk>, key: [u64; 2]) -> Self {
+        Volumes { disk, key, volumes: BTreeMap::new(), tail: None, needs_repair: false }
+    }
+
+    pub(crate) fn get(&self, volume: u32) -> Option<&Volume> {
+        self.volumes.get(&volume)
+    }
+
+    pub(crate) fn get_mut(&mut self, volume: u32) -> Option<&mut Volume> {
+        self.volumes.get_mut(&volume)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Volume)> {
+        self.volumes.iter().map(|(&number, volume)| (number, volume))
+    }
+
+    /// Adds a volume that is there already.
+    pub(crate) fn add(&mut self, number: u32, file: Arc<dyn DiskFile>) {
+        self.volumes.insert(number, Volume { file, space: VolumeSpace::new(HEAD_BYTES) });
+    }
+
+    /// The volume that is written to.
+    pub(crate) fn active(&self) -> Option<u32> {
+        self.volumes.keys().next_back().copied()
+    }
+
+    /// Where the log ends.
+    pub(crate) fn end(&self) -> (u32, u64) {
+        let last = self.volumes.iter().next_back();
+        last.map_or((0, HEAD_BYTES), |(&number, volume)| (number, volume.space.len_bytes()))
+    }
+
+    /// Begins a new volume if there is none or the last one has reached `max_bytes`.
+    pub(crate) fn roll(&mut self, max_bytes: u64) -> io::Result<()> {
+        let (last, len) = self.end();
+        if !self.volumes.is_empty() && len < max_bytes {
+            return Ok(());
+        }
+        let number = last + 1;
+        let file = self.disk.open(&file_name(number), true)?;
+        file.set_len(0)?;
+        file.write_at(0, &head(number, self.key))?;
+        file.sync()?;
+        self.disk.sync_folder()?;
+        self.add(number, file);
+        self.tail = None;
+        Ok(())
+    }
+
+    /// Cuts off whatever lies behind the end of the log, so that nobody will ever read it.
+    pub(crate) fn cut_tail(&mut self) -> io::Result<()> {
+        if let Some((_, volume)) = self.volumes.iter().next_back() {
+            volume.file.set_len(volume.space.len_bytes())?;
+            volume.file.sync()?;
+        }
+        self.tail = None;
+        self.needs_repair = false;
+        Ok(())
+    }
+
+    /// Writes records to the end of the log and syncs it. When this returns they are all durable; when it fails none of
+    /// them is there.
+    pub(crate) fn append<'a>(
+        &mut self,
+        format: &Format,
+        entries: impl Iterator<Item = Entry<'a>>,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<Vec<Written>> {
+        if self.needs_repair {
+            self.cut_tail()?;
+        }
+        let Some((&number, volume)) = self.volumes.iter_mut().next_back() else {
+            return Err(io::Error::other("there is no volume"));
+        };
+        let start = volume.space.len_bytes();
+        buffer.clear();
+        let mut tail = self.tail;
+        let written: Vec<Written> =
+            entries.map(|entry| place(format, number, start, &mut tail, &entry, buffer)).collect();
+        if let Err(error) = volume.file.write_at(start, buffer).and_then(|()| volume.file.sync()) {
+            self.needs_repair = true;
+            // If this fails, too, it is tried again before anything else is written.
+            let _ = self.cut_tail();
+            return Err(error);
+        }
+        self.tail = tail;
+        for record in &written {
+            volume.space.append(record.start..record.spot.place.end());
+        }
+        Ok(written)
+    }
+
+    /// Removes a volume from the table; its file is still there.
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Volume> {
+        self.volumes.remove(&number)
+    }
+}
+
+/// The size of the places of a run whose first record has so many bytes.
+pub(crate) fn stride_units(record_bytes: u64) -> u32 {
+    (record_bytes + SLACK_BYTES).div_ceil(UNIT_BYTES) as u32
+}
+
+/// Appends one record to `buffer`, which will be written to `start` of the volume.
+fn place(
+    format: &Format,
+    volume: u32,
+    start: u64,
+    tail: &mut Option<Tail>,
+    entry: &Entry<'_>,
+    buffer: &mut Vec<u8>,
+) -> Written {
+    let record_bytes = (HEADER_BYTES + entry.payload.len()) as u64;
+    let end = start + buffer.len() as u64;
+    let continued = tail.filter(|tail| {
+        entry.kind == RecordKind::Data
+            && tail.object == entry.object
+            && tail.next_segment == entry.segment
+            && u64::from(tail.next_unit) * UNIT_BYTES >= end
+            && record_bytes <= u64::from(tail.stride_units) * UNIT_BYTES
+    });
+    let (offset, stride_units) = match continued {
+        Some(tail) => (u64::from(tail.next_unit) * UNIT_BYTES, tail.stride_units),
+        None => (end, stride_units(record_bytes)),
+    };
+    let header = Header {
+        kind: entry.kind,
+        dialect: entry.dialect,
+        payload_bytes: entry.payload.len() as u32,
+        payload_crc: crc32fast::hash(entry.payload),
+        segment: entry.segment,
+        object: entry.object,
+        name_hash: entry.name_hash,
+        arrival: entry.arrival,
+    };
+    buffer.resize((offset - start) as usize, 0);
+    buffer.extend_from_slice(&format.header(&header, volume, offset));
+    buffer.extend_from_slice(entry.payload);
+    buffer.resize(buffer.len().next_multiple_of(UNIT_BYTES as usize), 0);
+    let unit = (offset / UNIT_BYTES) as u32;
+    *tail = (entry.kind == RecordKind::Data).then(|| Tail {
+        object: entry.object,
+        next_segment: entry.segment.saturating_add(1),
+        next_unit: unit.saturating_add(stride_units),
+        stride_units,
+    });
+    let place = Place { volume, unit, len_bytes: record_bytes as u32 };
+    Written { spot: Spot { place, stride_units, continues: continued.is_some() }, start: end }
+}

@@ -103,6 +103,39 @@ impl Lists {
     }
 }
 
+/// The packets of one frame, by what they are.
+#[derive(Debug, Default)]
+struct PacketCounts {
+    interests: f64,
+    repeated: f64,
+    same_name: f64,
+    data: f64,
+    nacks: f64,
+}
+
+impl PacketCounts {
+    fn of(summary: &Summary, outwards: bool, origins: &Origins, seen: &mut Seen) -> Self {
+        let mut counts = PacketCounts::default();
+        for packet in &summary.packets {
+            match packet.kind {
+                PacketKind::Interest => {
+                    counts.interests += 1.0;
+                    let name = packet.name.as_ref();
+                    match name.map(|name| origins.ask(seen, outwards, name, packet.nonce)) {
+                        Some(Asked::Again) => counts.repeated += 1.0,
+                        Some(Asked::SameName) => counts.same_name += 1.0,
+                        Some(Asked::First) | None => {}
+                    }
+                }
+                PacketKind::Data => counts.data += 1.0,
+                PacketKind::Nack => counts.nacks += 1.0,
+                PacketKind::Other => {}
+            }
+        }
+        counts
+    }
+}
+
 /// Counts a capture by the second, and lists its packets.
 ///
 /// Goodput is what the NDN layer sent: packets with their link headers, and without Ethernet, IP and transport.
@@ -143,24 +176,7 @@ pub(super) fn analyse_capture(
         let seconds = nanoseconds as f64 / 1e9;
         let outwards = frame.direction == Direction::Out;
         lists.add(seconds, frame.time_ns, outwards, frame.length, &summary).map_err(failed)?;
-        let (mut repeated, mut same_name) = (0.0, 0.0);
-        let (mut interests, mut data, mut nacks) = (0.0, 0.0, 0.0);
-        for packet in &summary.packets {
-            match packet.kind {
-                PacketKind::Interest => {
-                    interests += 1.0;
-                    let name = packet.name.as_ref();
-                    match name.map(|name| origins.ask(&mut seen, outwards, name, packet.nonce)) {
-                        Some(Asked::Again) => repeated += 1.0,
-                        Some(Asked::SameName) => same_name += 1.0,
-                        Some(Asked::First) | None => {}
-                    }
-                }
-                PacketKind::Data => data += 1.0,
-                PacketKind::Nack => nacks += 1.0,
-                PacketKind::Other => {}
-            }
-        }
+        let counts = PacketCounts::of(&summary, outwards, origins, &mut seen);
         if nanoseconds >= i128::from(view.length_ns) {
             continue;
         }
@@ -174,11 +190,11 @@ pub(super) fn analyse_capture(
         let (good, through) = if with_data { (goodput, throughput) } else { (goodput_back, throughput_back) };
         *good += f64::from(summary.payload);
         *through += f64::from(frame.length);
-        *again += repeated;
-        *i += interests;
-        *d += data;
-        *n += nacks;
-        *same += same_name;
+        *again += counts.repeated;
+        *i += counts.interests;
+        *d += counts.data;
+        *n += counts.nacks;
+        *same += counts.same_name;
     }
     lists.finish().map_err(failed)?;
     Ok(table)

@@ -8,7 +8,7 @@ use packet::time::{Duration, Instant};
 use sim::AppId;
 
 use super::application::Agent;
-use super::network::{build, limit_faces};
+use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
 use crate::agent::Job;
 use crate::agent::workloads::{Activities, Served};
@@ -36,6 +36,27 @@ fn nanos(moment: std::time::Duration) -> u64 {
     u64::try_from(moment.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The applications of all nodes that have something to do.
+fn start_agents(
+    order: &Order,
+    folder: &Path,
+    built: &mut Built,
+    end: Instant,
+) -> Result<Vec<AppId>, SimulationError> {
+    let mut agents = Vec::new();
+    for (index, id) in built.nodes.iter().enumerate() {
+        let job = Job::of(&order.plan, index, order.seed, "unused".into(), folder.to_owned());
+        let Some(job) = job else { continue };
+        let served = Served::new(&job).map_err(SimulationError::Workload)?;
+        let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
+        agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
+        if let Some(node) = order.plan.nodes.get(index) {
+            limit_faces(&mut built.network, *id, &node.forwarder);
+        }
+    }
+    Ok(agents)
+}
+
 /// Carries an order out in virtual time and writes what a real run would have written.
 ///
 /// # Errors
@@ -53,17 +74,7 @@ pub fn simulate(
     let mut built = build(plan, order.seed)?;
     observe(&step("clients"));
     let end = Instant::from_nanos(plan.duration_ns);
-    let mut agents: Vec<AppId> = Vec::new();
-    for (index, id) in built.nodes.iter().enumerate() {
-        let job = Job::of(plan, index, order.seed, "unused".into(), folder.to_owned());
-        let Some(job) = job else { continue };
-        let served = Served::new(&job).map_err(SimulationError::Workload)?;
-        let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
-        agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
-        if let Some(node) = plan.nodes.get(index) {
-            limit_faces(&mut built.network, *id, &node.forwarder);
-        }
-    }
+    let agents = start_agents(order, folder, &mut built, end)?;
     observe(&step("workloads"));
     let mut recorder = Recorder::new(plan);
     recorder.sample(plan, &built, &mut observe);

@@ -204,8 +204,8 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         },
     }
     // What a share does to a forwarder must not be taken for what the forwarder does.
-    if let Some(why) = standstill::reason(&court, case, expect, measure)
-        && verdict.judgement != Judgement::NotTestable
+    if verdict.judgement != Judgement::NotTestable
+        && let Some(why) = standstill::reason(&court, case, expect, measure)
     {
         verdict.judgement = Judgement::NotTestable;
         verdict.why = why;

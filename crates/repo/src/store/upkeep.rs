@@ -156,8 +156,9 @@ impl Store {
         for (number, range) in std::mem::take(&mut self.notices) {
             let hole = self.volumes.get_mut(number).map(|volume| volume.space.free(range));
             // So small a hole is worth a call only where it makes whole blocks free.
-            let is_worth_it =
-                |hole: &Range<u64>| hole.start % BLOCK_BYTES == 0 && hole.end % BLOCK_BYTES == 0;
+            let is_worth_it = |hole: &Range<u64>| {
+                hole.start.is_multiple_of(BLOCK_BYTES) && hole.end.is_multiple_of(BLOCK_BYTES)
+            };
             self.punches.extend(hole.filter(is_worth_it).map(|hole| (number, hole)));
         }
         self.remove_emptied();

@@ -385,6 +385,29 @@ fn a_lost_or_damaged_index_is_made_anew_from_the_volumes() {
 }
 
 #[test]
+fn what_was_deleted_stays_deleted_though_all_around_the_notice_was_punched() {
+    for seed in 0..10 {
+        let disk = SimulatedDisk::new(seed);
+        let (mut store, _) = open_with(&disk, StoreConfig { checkpoint_bytes: 1 << 20, ..config() });
+        (0..8).for_each(|object| _ = put(&mut store, &format!("/first/{object}")));
+        store.commit().unwrap();
+        store.checkpoint().unwrap();
+        let all = Selection::Prefix(Dialect::Ndn, "/".parse().unwrap());
+        assert_eq!(store.delete(NOW, &all).unwrap().objects, 8);
+        for object in 0..12 {
+            put(&mut store, &format!("/later/{object}"));
+            store.commit().unwrap();
+            store.delete(NOW, &all).unwrap();
+            settle(&mut store);
+        }
+        assert_eq!(store.counters().checkpoints, 1, "the index still knows the first objects");
+        disk.crash();
+        drop(store);
+        assert_eq!(open(&disk).stats().objects, 0, "seed {seed}");
+    }
+}
+
+#[test]
 fn eviction_begins_above_the_threshold_and_spares_what_is_pinned_and_what_is_asked_for() {
     let disk = SimulatedDisk::new(1);
     let deletion = DeletionRule { threshold_bytes: 20_000, ratio: 0.5 };

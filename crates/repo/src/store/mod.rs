@@ -44,6 +44,8 @@ pub struct StoreConfig {
     pub deletion: DeletionRule,
     /// After so many bytes of log the index is brought up to date.
     pub checkpoint_bytes: u64,
+    /// And after so many objects have changed: that is what opening has to do again after a crash.
+    pub checkpoint_objects: usize,
     /// Sealed volumes of which less than this share is alive are compacted.
     pub compact_below: f64,
     /// How fast volumes are compacted, in bytes of records a second.
@@ -63,6 +65,7 @@ impl Default for StoreConfig {
             limits,
             deletion: DeletionRule { threshold_bytes: limits.max_bytes, ratio: 0.25 },
             checkpoint_bytes: 256 << 20,
+            checkpoint_objects: 1 << 16,
             compact_below: 0.25,
             compact_bytes_per_second: 16 << 20,
             preference: Preference::Newest,

@@ -93,7 +93,8 @@ impl Store {
         }
         if contents.checkpoint.is_none() {
             // Before the first record, so that there is always somebody who knows the key.
-            let checkpoint = store.checkpoint_now();
+            // It knows nothing of what the volumes hold.
+            let checkpoint = Checkpoint { key, volume: 0, offset: HEAD_BYTES, next_object: 1 };
             store.index.write(&store.disk, &checkpoint, &[], std::iter::empty())?;
         }
         store.restore(contents, &mut recovery)?;
@@ -129,9 +130,8 @@ impl Store {
                 self.punches.push_back((number, hole));
             }
         }
-        if recovery.replayed_records > 0 || recovery.rebuilt || recovery.missing > 0 {
-            self.checkpoint_index()?;
-        }
+        // The index catches up when it is time for it, not while somebody waits for the store.
+        self.log_bytes = recovery.replayed_bytes;
         Ok(())
     }
 

@@ -13,7 +13,7 @@ fn keys() -> StoreKeys {
 }
 
 fn config() -> StoreConfig {
-    StoreConfig { volume_bytes: 64 << 10, checkpoint_bytes: 32 << 10, ..StoreConfig::default() }
+    StoreConfig { volume_bytes: 32 << 10, checkpoint_bytes: 32 << 10, ..StoreConfig::default() }
 }
 
 fn open_with(disk: &SimulatedDisk, config: StoreConfig) -> (Store, Recovery) {
@@ -355,8 +355,8 @@ fn a_lost_or_damaged_index_is_made_anew_from_the_volumes() {
         let mut store = open(&disk);
         for object in 0..20 {
             (0..5).for_each(|segment| _ = put(&mut store, &format!("/o{object}/seg={segment}")));
+            store.commit().unwrap();
         }
-        store.commit().unwrap();
         store.checkpoint().unwrap();
         store.delete(NOW, &Selection::Prefix(Dialect::Ndn, "/o3".parse().unwrap())).unwrap();
         settle(&mut store);
@@ -375,6 +375,35 @@ fn a_lost_or_damaged_index_is_made_anew_from_the_volumes() {
         let stats = store.stats();
         assert_eq!((stats.objects, stats.segments), (19, 95), "damage {damage}");
         assert!(ask(&mut store, &interest("/o4/seg=4")).is_some());
+        // Before the new index knows anything.
+        disk.crash();
+        drop(store);
+        let (mut store, _) = open_with(&disk, config());
+        assert_eq!(store.stats().segments, 95, "damage {damage}");
+        assert!(ask(&mut store, &interest("/o4/seg=4")).is_some());
+    }
+}
+
+#[test]
+fn what_was_deleted_stays_deleted_though_all_around_the_notice_was_punched() {
+    for seed in 0..10 {
+        let disk = SimulatedDisk::new(seed);
+        let (mut store, _) = open_with(&disk, StoreConfig { checkpoint_bytes: 1 << 20, ..config() });
+        (0..8).for_each(|object| _ = put(&mut store, &format!("/first/{object}")));
+        store.commit().unwrap();
+        store.checkpoint().unwrap();
+        let all = Selection::Prefix(Dialect::Ndn, "/".parse().unwrap());
+        assert_eq!(store.delete(NOW, &all).unwrap().objects, 8);
+        for object in 0..12 {
+            put(&mut store, &format!("/later/{object}"));
+            store.commit().unwrap();
+            store.delete(NOW, &all).unwrap();
+            settle(&mut store);
+        }
+        assert_eq!(store.counters().checkpoints, 1, "the index still knows the first objects");
+        disk.crash();
+        drop(store);
+        assert_eq!(open(&disk).stats().objects, 0, "seed {seed}");
     }
 }
 

@@ -59,7 +59,8 @@ impl Store {
         if !self.has_reserve {
             self.keep_reserve();
         }
-        if self.log_bytes >= self.config.checkpoint_bytes || !self.emptied.is_empty() {
+        let has_many_changes = self.dirty.len() + self.gone.len() >= self.config.checkpoint_objects;
+        if has_many_changes || self.log_bytes >= self.config.checkpoint_bytes || !self.emptied.is_empty() {
             self.checkpoint_index().map_err(|_| self.refusals.count(Refusal::DiskFailed))?;
             return Ok(Upkeep::More);
         }

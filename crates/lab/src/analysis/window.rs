@@ -12,6 +12,9 @@ pub struct Window {
     pub from: f64,
     /// Its end.
     pub until: f64,
+    /// Whether all that happened lies in it: then what was counted in a second that it cuts belongs to the part within.
+    #[serde(default)]
+    pub holds_all: bool,
 }
 
 /// Columns of a forwarder's log that tell of the time since the line before. The others are of the moment.
@@ -32,7 +35,8 @@ impl Window {
         let seconds = |ns: u64| ns as f64 / 1e9;
         let from = plan.window.from_ns.map_or(active.from, seconds);
         let until = plan.window.until_ns.map_or(active.until, seconds);
-        Window { from, until: until.min(data.seconds) }
+        let holds_all = plan.window.from_ns.is_none() && plan.window.until_ns.is_none();
+        Window { from, until: until.min(data.seconds), holds_all }
     }
 
     /// How much of a span lies in the window.
@@ -69,13 +73,33 @@ impl Window {
     /// The numbers of a link's table, each with how long it counts.
     #[must_use]
     pub fn of_bins(self, table: &Table, column: &str) -> Vec<(f64, f64)> {
-        let spans = bins(table);
-        table
-            .column(column)
-            .into_iter()
-            .zip(spans)
-            .map(|(value, (at, length))| (value, self.overlap(at, at + length)))
-            .collect()
+        let bins = table.column(column).into_iter().zip(bins(table));
+        if !self.holds_all {
+            return bins.map(|(value, (at, length))| (value, self.overlap(at, at + length))).collect();
+        }
+        // What was counted, and how long it took.
+        let counts = |(value, (at, length)): (f64, (f64, f64))| {
+            let within = self.overlap(at, at + length);
+            (within > 0.0).then_some((value * length, within))
+        };
+        let mut counted: Vec<(f64, f64)> = bins.filter_map(counts).collect();
+        join_short_ends(&mut counted);
+        counted.into_iter().map(|(count, length)| (count / length, length)).collect()
+    }
+}
+
+/// Joins the first and the last count to their neighbour where they took less than [`SHORTEST_BIN`].
+fn join_short_ends(counted: &mut Vec<(f64, f64)>) {
+    for from_end in [true, false] {
+        let (end, neighbour) =
+            if from_end { (counted.len().saturating_sub(1), counted.len().wrapping_sub(2)) } else { (0, 1) };
+        let is_short = counted.get(end).is_some_and(|(_, length)| *length < SHORTEST_BIN);
+        if is_short && counted.get(neighbour).is_some() {
+            let (count, length) = counted[end];
+            counted[neighbour].0 += count;
+            counted[neighbour].1 += length;
+            counted.remove(end);
+        }
     }
 }
 
@@ -88,7 +112,7 @@ pub(crate) fn bins(table: &Table) -> Vec<(f64, f64)> {
 
 /// From the first to the last thing that a workload did.
 fn activity(plan: &Plan, data: &RepeatData) -> Window {
-    let mut active = Window { from: f64::INFINITY, until: 0.0 };
+    let mut active = Window { from: f64::INFINITY, until: 0.0, holds_all: true };
     let mut note = |from: f64, until: f64| {
         active.from = active.from.min(from);
         active.until = active.until.max(until);
@@ -108,7 +132,11 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
             note(workload.start_ns as f64 / 1e9, workload.stop_ns as f64 / 1e9);
         }
     }
-    if active.from < active.until { active } else { Window { from: 0.0, until: data.seconds } }
+    if active.from < active.until {
+        active
+    } else {
+        Window { from: 0.0, until: data.seconds, holds_all: true }
+    }
 }
 
 /// Makes rates of what was counted by the second in a run of so many seconds, each over the length of its own row.
@@ -154,7 +182,7 @@ mod tests {
         for seconds in [20.013, 20.0, 20.5, 20.999, 0.2] {
             let mut table = counted(seconds);
             rates(&mut table, seconds);
-            let whole = Window { from: 0.0, until: seconds };
+            let whole = Window { from: 0.0, until: seconds, holds_all: true };
             let summary = Summary::weighed(&whole.of_bins(&table, "interests")).unwrap();
             assert!((summary.mean - 100.0).abs() < 1e-6, "{seconds} s: {}", summary.mean);
             assert!((summary.sum - 100.0 * seconds).abs() < 1e-6, "{seconds} s: the sum is the count");
@@ -171,10 +199,24 @@ mod tests {
         }
         rates(&mut table, 10.0);
         let mean = |from, until| {
-            Summary::weighed(&Window { from, until }.of_bins(&table, "interests")).map(|summary| summary.mean)
+            Summary::weighed(&Window { from, until, holds_all: false }.of_bins(&table, "interests"))
+                .map(|summary| summary.mean)
         };
         assert_eq!((mean(1.0, 8.0), mean(0.0, 10.0)), (Some(100.0), Some(70.0)));
         assert_eq!((mean(1.0, 8.5).map(|mean| (mean * 10.0).round()), mean(3.0, 3.0)), (Some(933.0), None));
+    }
+
+    #[test]
+    fn what_happened_between_the_first_and_the_last_activity_is_counted_whole() {
+        // 100 packets in the 0.3 s from 0.9 s on, counted by the second.
+        let mut table = Table::new(&["time", "interests"]);
+        table.rows = vec![vec![0.0, 30.0], vec![1.0, 70.0], vec![2.0, 0.0]];
+        rates(&mut table, 3.0);
+        let active = Window { from: 0.9, until: 1.2, holds_all: true };
+        let summary = Summary::weighed(&active.of_bins(&table, "interests")).unwrap();
+        assert!((summary.sum - 100.0).abs() < 1e-6, "{}", summary.sum);
+        assert!((summary.mean - 100.0 / 0.3).abs() < 1e-6, "{}", summary.mean);
+        assert!(summary.max < 400.0, "an end of less than half a second is joined: {}", summary.max);
     }
 
     #[test]
@@ -184,7 +226,7 @@ mod tests {
         for at in [0.0, 0.5, 1.0, 1.5, 2.0, 4.0, 6.0] {
             log.rows.push(vec![at, if at < 2.0 { 10.0 } else { 40.0 }, 50.0]);
         }
-        let whole = Window { from: 0.0, until: 6.0 };
+        let whole = Window { from: 0.0, until: 6.0, holds_all: true };
         let sum = |column| Summary::weighed(&whole.of_log(&log, column, 6.0)).unwrap();
         assert!((sum("propagated").sum - 300.0).abs() < 1e-9);
         // 10 up to 1.75 s, nearer to the line before, and 40 from then on.

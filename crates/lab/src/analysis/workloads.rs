@@ -173,7 +173,7 @@ mod tests {
                      0,/f/0,11.0,13.0,4000,1,1,0,0,0,complete\n1,/f/1,11.5,,90000,9,9,0,0,0,unfinished\n";
         let table = TransferTable::read(lines.as_bytes(), 10.0).unwrap();
         assert_eq!(table.goodput(5.0), 1000.0, "4,000 bytes from 1 s to the end at 5 s");
-        let late = Window { from: 1.2, until: 5.0 };
+        let late = Window { from: 1.2, until: 5.0, holds_all: false };
         assert_eq!(table.within(late).transfers.len(), 1);
     }
 }

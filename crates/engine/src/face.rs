@@ -238,7 +238,8 @@ impl FaceTable {
 
     /// What is pending for a face counts for its origin, too.
     fn enter_origin(&mut self, face: &mut Face) {
-        face.pending_of_origin = face.config.origin.map(|origin| self.origins.entry(origin).or_default().clone());
+        face.pending_of_origin =
+            face.config.origin.map(|origin| self.origins.entry(origin).or_default().clone());
         face.add_to_origin(face.pending);
     }
 

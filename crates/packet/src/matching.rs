@@ -36,7 +36,9 @@ impl Interest {
     ) -> bool {
         match (self.ccnx(), data.ccnx()) {
             (Some(interest), Some(object)) => {
-                ccnx::matching::matches_excluding(&interest, &object, digest, |_, component| excludes(component))
+                ccnx::matching::matches_excluding(&interest, &object, digest, |_, component| {
+                    excludes(component)
+                })
             }
             _ => self.matches_with_digest(data, digest),
         }

@@ -95,7 +95,8 @@ impl Engine {
         let asking = self.holder(face).unwrap_or(Holder::Face(face));
         let own = held(asking);
         // What is worth least: an entry counts for the one of those who wait that holds fewest.
-        let weigh = |holders: &SmallVec<_>| holders.iter().map(|&holder| held(holder)).min().unwrap_or(usize::MAX);
+        let weigh =
+            |holders: &SmallVec<_>| holders.iter().map(|&holder| held(holder)).min().unwrap_or(usize::MAX);
         let weights = waiting.iter().zip(&variants).map(|(holders, &id)| (weigh(holders), id));
         let heaviest = weights.max_by_key(|(weight, _)| *weight);
         let of_own = waiting.iter().position(|holders| holders[..] == [asking]);

@@ -161,12 +161,13 @@ impl PrefixTree {
     ) -> Search {
         self.put_in_order(entries);
         self.is_wanted = self.newest_unhung != NONE;
-        let mut walk = Walk { ordered: &self.ordered, entries, opinion, interest, left: MAX_EXAMINED };
+        let mut walk =
+            Walk { ordered: &self.ordered, entries, opinion, interest, left: MAX_EXAMINED, cut_short: false };
         let found = match order {
             Order::Leftmost => walk.leftmost(walk.bound(None, End::First), walk.bound(None, End::Last)),
             Order::Rightmost => walk.rightmost(),
         };
-        let cut_short = found.is_none() && walk.left == 0;
+        let cut_short = walk.cut_short;
         let found = if cut_short && order == Order::Leftmost { walk.from_end() } else { found };
         Search { found, cut_short }
     }
@@ -210,6 +211,8 @@ struct Walk<'a, F> {
     interest: &'a Interest,
     /// How many entries it may still look at.
     left: usize,
+    /// Something was left that it may not look at.
+    cut_short: bool,
 }
 
 impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
@@ -223,13 +226,19 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
         entry.data.name().component(self.interest.component_count())
     }
 
+    /// Whether one more may be looked at.
+    fn may_look(&mut self) -> bool {
+        self.cut_short |= self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        !self.cut_short
+    }
+
     fn leftmost(&mut self, mut start: Key, end: Key) -> Option<u32> {
         'from_start: while start < end {
             for &(_, id) in self.ordered.range(&start..&end) {
-                if self.left == 0 {
+                if !self.may_look() {
                     return None;
                 }
-                self.left -= 1;
                 let Some(entry) = self.entries.get(id) else { continue };
                 match ((self.opinion)(id, entry), self.child(entry)) {
                     (Opinion::Accepted, _) => return Some(id),
@@ -251,13 +260,15 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
     /// The leftmost below the last child below which anything is accepted.
     fn rightmost(&mut self) -> Option<u32> {
         let (start, mut end) = (self.bound(None, End::First), self.bound(None, End::Last));
-        while self.left > 0 && start < end {
+        while start < end {
             let (last_key, id) = self.ordered.range(&start..&end).next_back()?;
+            if self.cut_short {
+                return None;
+            }
             let entry = self.entries.get(*id)?;
             let Some(child) = self.child(entry) else {
                 // Its digest is a child of its own.
-                self.left -= 1;
-                if (self.opinion)(*id, entry) == Opinion::Accepted {
+                if self.may_look() && (self.opinion)(*id, entry) == Opinion::Accepted {
                     return Some(*id);
                 }
                 end = (last_key.clone(), *id);

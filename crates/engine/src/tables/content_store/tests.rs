@@ -418,7 +418,10 @@ fn a_search_that_leaves_children_unseen_is_counted() {
         assert_eq!(fixture.store.counters.searches_cut_short, 1);
         assert!(fixture.answer(at(0), &prefix("/a")).is_some());
         assert!(fixture.answer(at(0), &fresh("/a")).is_none());
-        assert_eq!(fixture.store.counters.searches_cut_short, 1, "what is found or has one name is not cut short");
+        assert_eq!(
+            fixture.store.counters.searches_cut_short, 1,
+            "what is found or has one name is not cut short"
+        );
         fixture.check();
     }
 }
@@ -456,7 +459,8 @@ fn children_that_are_excluded_do_not_hide_those_behind_them_however_much_is_belo
     let mut fixture = Fixture::new(unlimited());
     let object = |uri: &str| {
         let signed_info = SignedInfo::new(&[1; 32], Ticks::from_count(1));
-        let fields = ContentObjectFields { name: (&name(uri)).into(), signed_info, content: b"x" };
+        let name = name(uri);
+        let fields = ContentObjectFields { name: (&name).into(), signed_info, content: b"x" };
         Data::decode_ccnx(fields.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap().into()).unwrap()
     };
     for child in ["a", "b"] {

@@ -133,7 +133,7 @@ impl PrefixTree {
         let Some(entry) = entries.get(id) else { return };
         let Link { previous, next, in_order } = entry.link;
         if in_order {
-            return self.remove_ordered((key_of(entry), id));
+            return self.remove_ordered(&(key_of(entry), id));
         }
         if let Some(next) = entries.get_mut(next) {
             next.link.previous = previous;
@@ -145,8 +145,8 @@ impl PrefixTree {
     }
 
     #[cold]
-    fn remove_ordered(&mut self, key: Key) {
-        if self.ordered.remove(&key) {
+    fn remove_ordered(&mut self, key: &Key) {
+        if self.ordered.remove(key) {
             self.key_bytes -= key.0.len();
         }
     }
@@ -164,11 +164,11 @@ impl PrefixTree {
         let mut walk =
             Walk { ordered: &self.ordered, entries, opinion, interest, left: MAX_EXAMINED, cut_short: false };
         let found = match order {
-            Order::Leftmost => walk.leftmost(walk.bound(None, End::First), walk.bound(None, End::Last)),
+            Order::Leftmost => walk.leftmost(walk.bound(None, End::First), &walk.bound(None, End::Last)),
             Order::Rightmost => walk.rightmost(),
         };
         let cut_short = walk.cut_short;
-        let found = if cut_short && order == Order::Leftmost { walk.from_end() } else { found };
+        let found = if cut_short && order == Order::Leftmost { walk.last_accepted() } else { found };
         Search { found, cut_short }
     }
 
@@ -233,9 +233,9 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
         !self.cut_short
     }
 
-    fn leftmost(&mut self, mut start: Key, end: Key) -> Option<u32> {
-        'from_start: while start < end {
-            for &(_, id) in self.ordered.range(&start..&end) {
+    fn leftmost(&mut self, mut start: Key, end: &Key) -> Option<u32> {
+        'from_start: while start < *end {
+            for &(_, id) in self.ordered.range(&start..end) {
                 if !self.may_look() {
                     return None;
                 }
@@ -275,7 +275,7 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
                 continue;
             };
             let (first, last) = (self.bound(Some(child), End::First), self.bound(Some(child), End::Last));
-            if let Some(found) = self.leftmost(first.clone(), last.min(end.clone())) {
+            if let Some(found) = self.leftmost(first.clone(), (&last).min(&end)) {
                 return Some(found);
             }
             if first >= end {
@@ -287,7 +287,7 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
     }
 
     /// Any of those at the end.
-    fn from_end(&self) -> Option<u32> {
+    fn last_accepted(&self) -> Option<u32> {
         let bounds = self.bound(None, End::First)..self.bound(None, End::Last);
         let last = self.ordered.range(bounds).rev().take(MAX_FROM_END);
         last.map(|&(_, id)| id).find(|&id| {

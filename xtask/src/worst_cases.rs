@@ -23,6 +23,8 @@ struct Count {
     name: String,
     /// How many times the honest exchange a packet may cost.
     allowed: f64,
+    /// Why that.
+    reason: String,
     instructions_per_packet: f64,
 }
 
@@ -40,10 +42,11 @@ pub(crate) fn run() -> Result<Vec<String>, String> {
     judge(&counts?)
 }
 
-/// Runs the case of one line of the list: its name and what it may cost.
+/// Runs the case of one line of the list: its name, what it may cost, and why.
 fn count(line: &str, root: &Path, log: &PathBuf) -> Result<Count, String> {
-    let malformed = || format!("worst_cases lists `{line}`, which is no name and number");
-    let (name, allowed) = line.split_once(' ').ok_or_else(malformed)?;
+    let malformed = || format!("worst_cases lists `{line}`, which is no name, number and reason");
+    let (name, rest) = line.split_once(' ').ok_or_else(malformed)?;
+    let (allowed, reason) = rest.split_once(' ').ok_or_else(malformed)?;
     let allowed = allowed.parse().map_err(|_| malformed())?;
     let host = process::output("rustc", &["-vV"], root)?;
     let host = host.lines().find_map(|line| line.strip_prefix("host: "));
@@ -64,7 +67,12 @@ fn count(line: &str, root: &Path, log: &PathBuf) -> Result<Count, String> {
         return Err(format!("nothing was counted for {name}:\n{report}"));
     };
     let (collected, packets): (f64, f64) = (collected, packets);
-    Ok(Count { name: name.to_owned(), allowed, instructions_per_packet: collected / packets })
+    Ok(Count {
+        name: name.to_owned(),
+        allowed,
+        reason: reason.to_owned(),
+        instructions_per_packet: collected / packets,
+    })
 }
 
 /// Prints all, and fails if one is too dear.
@@ -82,12 +90,13 @@ fn judge(counts: &[Count]) -> Result<Vec<String>, String> {
             format!("{:.0}", count.instructions_per_packet),
             format!("{times:.1}"),
             format!("{:.0}", count.allowed),
+            count.reason.clone(),
         ]);
         if times > count.allowed {
             failures.push(format!("{} costs {times:.1} times an honest exchange", count.name));
         }
     }
-    println!("{}", table::render(&["case", "instructions", "exchanges", "allowed"], &rows));
+    println!("{}", table::render(&["case", "instructions", "exchanges", "allowed", "because of"], &rows));
     for (cheaper, dearer) in CHEAPER {
         if cost(cheaper)? >= cost(dearer)? {
             failures.push(format!("{cheaper} costs no less than {dearer}"));
@@ -106,6 +115,7 @@ mod tests {
         all.map(|(name, cost)| Count {
             name: name.to_owned(),
             allowed: 2.0,
+            reason: String::new(),
             instructions_per_packet: if name == changed.0 { changed.1 } else { cost },
         })
         .collect()

@@ -162,6 +162,8 @@ pub struct Engine {
     pub(crate) turns: Turns,
     /// Of what faces left behind that are gone.
     pub(crate) sweep: Sweep,
+    /// When more of the content store may be made findable by prefix, if that is wanted.
+    pub(crate) order_at: Instant,
     /// Tells the Data that answer several Interests apart.
     pub(crate) round: u64,
     pub(crate) counters: EngineCounters,
@@ -214,6 +216,7 @@ impl Engine {
             strategies,
             turns: Turns::default(),
             sweep: Sweep::default(),
+            order_at: Instant::ZERO,
             round: 0,
             counters: EngineCounters::default(),
             transmits: TransmitQueue::default(),
@@ -325,23 +328,33 @@ impl Engine {
         let rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         let rate_control = config.rate_control.map(|config| Box::new(RateControl::new(config, now)));
         let (counters, answers_due) = (FaceCounters::default(), AnswersDue::default());
-        let face =
-            Face { config, counters, pending: 0, rate, rate_control, answers_due, digests_due: 0, round: 0 };
+        let face = Face {
+            config,
+            counters,
+            pending: 0,
+            pending_of_origin: None,
+            rate,
+            rate_control,
+            answers_due,
+            digests_due: 0,
+            round: 0,
+        };
         if self.faces.insert(id, face) { Ok(()) } else { Err(FaceExists(id)) }
     }
 
     /// Changes a face; its counters and what is pending for it stay.
     pub fn configure_face(&mut self, now: Instant, id: FaceId, config: FaceConfig) -> bool {
-        let Some(face) = self.faces.get_mut(id) else { return false };
-        if face.config.interest_rate != config.interest_rate {
+        let Some(before) = self.faces.configure(id, config) else { return false };
+        if let Some(face) = self.faces.get_mut(id)
+            && before.interest_rate != config.interest_rate
+        {
             face.rate = config.interest_rate.map(|limit| TokenBucket::full(limit, now));
         }
-        face.config = config;
         self.set_rate_control(now, id, config.rate_control);
         true
     }
 
-    /// Removes a face and all routes by it; gives what went through it. What it waited for is dropped when it comes; what it alone
+    /// Removes a face and all routes by it, which costs as much as it has of them; gives what went through it. What it waited for is dropped when it comes; what it alone
     /// waited for is forgotten by the next calls of [`Engine::advance`], so many entries at each, which
     /// [`Engine::next_deadline`] asks for at once.
     pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
@@ -446,6 +459,7 @@ impl Engine {
     pub fn advance(&mut self, now: Instant) {
         self.take_turns(now);
         self.sweep(now);
+        self.order_store(now);
         for _ in 0..MAX_DUE {
             match self.pending.pop_due(now) {
                 Some(id) => self.handle_due(now, id),
@@ -481,7 +495,7 @@ impl Engine {
 
     /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is waiting.
     pub fn next_deadline(&self) -> Instant {
-        self.pending.next_deadline().min(self.turns.next_deadline()).min(self.sweep.next_deadline())
+        self.pending.next_deadline().min(self.turns.next_deadline()).min(self.background_deadline())
     }
 
     /// The soonest deadline that was set since the last call, or is set for Interests whose turn will come; [`Instant::NEVER`] if there
@@ -490,7 +504,7 @@ impl Engine {
     /// then.
     #[inline]
     pub fn take_soonest_deadline(&mut self) -> Instant {
-        self.pending.take_soonest().min(self.turns.next_deadline()).min(self.sweep.next_deadline())
+        self.pending.take_soonest().min(self.turns.next_deadline()).min(self.background_deadline())
     }
 
     // Helpers of the pipelines.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use packet::Dialect;
 
@@ -62,6 +64,9 @@ pub struct FaceConfig {
     pub max_pending: Option<u32>,
     /// Interests a second that may come in, and how many at once; `None` for any number.
     pub interest_rate: Option<RateLimit>,
+    /// Who is behind the face, as far as the owner can tell: faces with the same value share what one may take where something is
+    /// full. `None` for a face that counts by itself.
+    pub origin: Option<u64>,
     /// How to compute the rate that consumers behind the face are told, and that their Interests are forwarded at; `None` for
     /// neither: what routers further away told them is then passed on.
     pub rate_control: Option<RateControlConfig>,
@@ -86,6 +91,7 @@ impl FaceConfig {
             send_pit_tokens: false,
             max_pending: None,
             interest_rate: None,
+            origin: None,
             rate_control: None,
         }
     }
@@ -122,6 +128,8 @@ pub(crate) struct Face {
     pub(crate) counters: FaceCounters,
     /// Interests pending that this face is waiting for.
     pub(crate) pending: u32,
+    /// The same of all faces of its origin together.
+    pub(crate) pending_of_origin: Option<Arc<AtomicU32>>,
     pub(crate) rate: Option<TokenBucket>,
     pub(crate) rate_control: Option<Box<RateControl>>,
     /// Interests sent to the face and not answered yet.
@@ -133,6 +141,33 @@ pub(crate) struct Face {
 }
 
 impl Face {
+    #[inline]
+    pub(crate) fn waits_for_one_more(&mut self) {
+        self.pending += 1;
+        self.add_to_origin(1);
+    }
+
+    #[inline]
+    pub(crate) fn waits_for_one_less(&mut self) {
+        if self.pending > 0 {
+            self.pending -= 1;
+            self.add_to_origin(u32::MAX);
+        }
+    }
+
+    /// Counts `change` more of its origin, modulo 2^32. Nobody else counts at the same time: the engine is borrowed.
+    #[inline]
+    fn add_to_origin(&self, change: u32) {
+        if let Some(pending) = &self.pending_of_origin {
+            pending.store(pending.load(Ordering::Relaxed).wrapping_add(change), Ordering::Relaxed);
+        }
+    }
+
+    /// Interests pending for all who are behind it.
+    pub(crate) fn load(&self) -> u32 {
+        self.pending_of_origin.as_ref().map_or(self.pending, |pending| pending.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn is_local(&self) -> bool {
         self.config.scope == FaceScope::Local
     }
@@ -151,15 +186,18 @@ pub(crate) struct FaceTable {
     dense: Vec<Option<Box<Face>>>,
     sparse: BTreeMap<FaceId, Box<Face>>,
     len: usize,
+    /// Interests pending for the faces of each origin.
+    origins: BTreeMap<u64, Arc<AtomicU32>>,
 }
 
 const DENSE_LIMIT: usize = 4096;
 
 impl FaceTable {
-    pub(crate) fn insert(&mut self, id: FaceId, face: Face) -> bool {
+    pub(crate) fn insert(&mut self, id: FaceId, mut face: Face) -> bool {
         if self.get(id).is_some() {
             return false;
         }
+        self.enter_origin(&mut face);
         let index = id.0 as usize;
         if index < DENSE_LIMIT {
             if self.dense.len() <= index {
@@ -179,7 +217,39 @@ impl FaceTable {
             None => self.sparse.remove(&id),
         };
         self.len -= usize::from(face.is_some());
-        face.map(|face| *face)
+        face.map(|mut face| {
+            self.leave_origin(&mut face);
+            *face
+        })
+    }
+
+    /// Changes what the owner says about a face; gives what it said before.
+    pub(crate) fn configure(&mut self, id: FaceId, config: FaceConfig) -> Option<FaceConfig> {
+        let before = self.get(id)?.config;
+        if before.origin == config.origin {
+            self.get_mut(id)?.config = config;
+        } else {
+            let mut face = self.remove(id)?;
+            face.config = config;
+            self.insert(id, face);
+        }
+        Some(before)
+    }
+
+    /// What is pending for a face counts for its origin, too.
+    fn enter_origin(&mut self, face: &mut Face) {
+        face.pending_of_origin =
+            face.config.origin.map(|origin| self.origins.entry(origin).or_default().clone());
+        face.add_to_origin(face.pending);
+    }
+
+    fn leave_origin(&mut self, face: &mut Face) {
+        face.add_to_origin(face.pending.wrapping_neg());
+        // The last one takes the count along.
+        let is_last = face.pending_of_origin.take().is_some_and(|count| Arc::strong_count(&count) == 2);
+        if let (true, Some(origin)) = (is_last, face.config.origin) {
+            self.origins.remove(&origin);
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -128,8 +128,21 @@ impl Face {
             dialect: self.dialect,
             scope: self.scope,
             link_type: self.link_type,
+            origin: self.origin_now().map(Origin::to_number),
             ..FaceConfig::remote()
         }
+    }
+
+    /// Who is behind the face, as it is now. Whoever nobody configured on a link without IP may use any address there.
+    pub(crate) fn origin_now(&self) -> Option<Origin> {
+        Origin::of(&self.local, &self.remote).or(match &self.transport {
+            Transport::Datagram(DatagramPort { way: Way::Ethernet { channel, .. }, .. })
+                if self.persistency == FacePersistency::OnDemand =>
+            {
+                Some(Origin::Link(*channel))
+            }
+            _ => None,
+        })
     }
 
     /// Whether the world is told of the face: one over a WebSocket that is not open yet may still be anybody's.

@@ -59,6 +59,12 @@ pub enum Rule {
         /// Size allowed.
         limit: usize,
     },
+    /// A list has more entries than it may.
+    #[error("more than {limit} entries")]
+    TooManyEntries {
+        /// Entries allowed.
+        limit: usize,
+    },
     /// The name has more components than any packet's may have.
     #[error("{found} components are more than the limit of {limit}")]
     TooManyComponents {

@@ -26,6 +26,24 @@ impl Interest {
         }
     }
 
+    /// The same for those who have the [`Exclude`](ccnx::Exclude) of an Interest of CCNx at hand in a form that is quicker to ask:
+    /// `excludes` is called at most once.
+    pub fn matches_excluding(
+        &self,
+        data: &Data,
+        digest: impl FnOnce() -> [u8; 32],
+        excludes: impl FnOnce(&[u8]) -> bool,
+    ) -> bool {
+        match (self.ccnx(), data.ccnx()) {
+            (Some(interest), Some(object)) => {
+                ccnx::matching::matches_excluding(&interest, &object, digest, |_, component| {
+                    excludes(component)
+                })
+            }
+            _ => self.matches_with_digest(data, digest),
+        }
+    }
+
     fn matches_ndn(&self, data: &Data, digest: impl FnOnce() -> [u8; 32]) -> bool {
         let (wanted, name) = (self.name(), data.name());
         if self.component_count() == data.component_count() + 1 {

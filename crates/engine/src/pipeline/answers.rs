@@ -41,7 +41,7 @@ pub(super) struct Found {
 
 /// Pending Interests for shorter names that are looked at for one Data.
 const MAX_EXAMINED: u32 = 1024;
-/// Bytes of selectors after which no more of them are read for one Data, in CCNx.
+/// Bytes of selectors, and of the name they are compared with, after which no more of them are read for one Data, in CCNx.
 const MAX_SELECTOR_BYTES: usize = 4096;
 
 /// A Data that is compared with Interests.
@@ -63,7 +63,10 @@ impl Candidate<'_> {
         if self.selector_bytes > MAX_SELECTOR_BYTES {
             return None;
         }
-        self.selector_bytes += interest.distinguishing_bytes().len();
+        let selectors = interest.distinguishing_bytes().len();
+        // A Bloom filter is asked about every byte of a component.
+        let filtered = if selectors > 0 { self.data.name().canonical().len() } else { 0 };
+        self.selector_bytes += selectors + filtered;
         Some(interest.matches_with_digest(self.data, || self.digest()))
     }
 }

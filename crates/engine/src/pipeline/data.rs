@@ -141,7 +141,7 @@ impl Engine {
             others -= 1;
             let Some(data) = (if others == 0 { data.take() } else { data.clone() }) else { break };
             let Some(target) = self.faces.get_mut(record.face) else { continue };
-            target.pending = target.pending.saturating_sub(1);
+            target.waits_for_one_less();
             if record.expires > now && may_return(from, record.face, target) {
                 let fields = DataFields {
                     pit_token: std::mem::take(&mut record.pit_token),
@@ -309,7 +309,7 @@ impl Engine {
         let Some(entry) = self.pending.get_mut(id) else { return };
         for record in &entry.in_records {
             if let Some(face) = self.faces.get_mut(record.face) {
-                face.pending = face.pending.saturating_sub(1);
+                face.waits_for_one_less();
             }
         }
         entry.in_records.clear();

@@ -1,4 +1,5 @@
-//! What faces leave behind when they go: Interests that nobody else waits for.
+//! What is done a little at a time: forgetting what faces leave behind when they go, Interests that nobody else waits for, and putting
+//! the content store in order.
 //!
 //! Whose Interests are whose is noted nowhere but in the Interests themselves, for that would cost every one of them. So the table is
 //! gone through once for all faces that are gone, so many entries at a time. Faces that go meanwhile, however many, start it
@@ -47,6 +48,21 @@ impl Sweep {
 }
 
 impl Engine {
+    /// When the next step of what is done a little at a time is to be made.
+    #[inline]
+    pub(crate) fn background_deadline(&self) -> Instant {
+        let order_at = if self.store.wants_order() { self.order_at } else { Instant::NEVER };
+        self.sweep.next_deadline().min(order_at)
+    }
+
+    /// Makes some more of the content store findable by prefix, if somebody asked for that.
+    pub(crate) fn order_store(&mut self, now: Instant) {
+        if self.store.wants_order() && self.order_at <= now {
+            self.store.put_in_order();
+            self.order_at = now + PAUSE;
+        }
+    }
+
     /// Makes a step of the search if it is due.
     pub(crate) fn sweep(&mut self, now: Instant) {
         if self.sweep.due > now {

@@ -178,7 +178,7 @@ impl Engine {
         match self.pending.insert(&mut self.index, interest, hashes.whole(), tag, record) {
             Ok(id) => {
                 if let Some(ingress) = self.faces.get_mut(face) {
-                    ingress.pending += 1;
+                    ingress.waits_for_one_more();
                 }
                 self.counters.pending_created += 1;
                 Verdict::Created(id)
@@ -276,7 +276,7 @@ impl Engine {
                     return Err(DropReason::FacePendingLimit);
                 }
                 if let Some(ingress) = self.faces.get_mut(face) {
-                    ingress.pending += 1;
+                    ingress.waits_for_one_more();
                 }
                 if let Some(entry) = self.pending.get_mut(id) {
                     entry.in_records.push(record);

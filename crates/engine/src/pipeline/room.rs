@@ -1,4 +1,5 @@
-//! Who makes room where something is full: the one that holds most, and never for one that holds as much.
+//! Who makes room where something is full: the one that holds most, and never for one that holds as much. Faces of one origin hold
+//! together, for one address has many ports.
 
 use packet::time::Instant;
 use packet::{Interest, NackReason, NameHash};
@@ -6,11 +7,18 @@ use smallvec::SmallVec;
 
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
-use crate::face::FaceId;
+use crate::face::{Face, FaceId};
 use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, is_variant};
 
 /// Of those who wait for a variant so many are looked at.
 const WAITING_SEEN: usize = 4;
+
+/// Who holds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Holder {
+    Face(FaceId),
+    Origin(u64),
+}
 
 impl Engine {
     /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more, if any of those looked at does.
@@ -38,9 +46,15 @@ impl Engine {
         self.evict(now, id, DropReason::PendingEvicted);
     }
 
-    /// Interests pending for a face; more than any other has if it is gone.
+    /// Interests pending for a face and all of its origin; more than any other has if it is gone.
     fn load(&self, face: FaceId) -> u32 {
-        self.faces.get(face).map_or(u32::MAX, |face| face.pending)
+        self.faces.get(face).map_or(u32::MAX, Face::load)
+    }
+
+    /// Who is behind a face that is there.
+    fn holder(&self, id: FaceId) -> Option<Holder> {
+        let face = self.faces.get(id)?;
+        Some(face.config.origin.map_or(Holder::Face(id), Holder::Origin))
     }
 
     /// Tells all who wait for an entry, and forgets it.
@@ -69,21 +83,23 @@ impl Engine {
         if variants.len() < MAX_VARIANTS {
             return true;
         }
-        let waiting: SmallVec<[SmallVec<[FaceId; WAITING_SEEN]>; MAX_VARIANTS]> =
+        let waiting: SmallVec<[SmallVec<[Holder; WAITING_SEEN]>; MAX_VARIANTS]> =
             variants.iter().map(|&id| self.waiting_for(now, id)).collect();
-        let mut all: SmallVec<[FaceId; MAX_VARIANTS * WAITING_SEEN]> =
+        let mut all: SmallVec<[Holder; MAX_VARIANTS * WAITING_SEEN]> =
             waiting.iter().flatten().copied().collect();
         all.sort_unstable();
-        let held = |face: FaceId| {
-            let first = all.partition_point(|&other| other < face);
-            all.get(first..).map_or(0, |rest| rest.partition_point(|&other| other == face))
+        let held = |holder: Holder| {
+            let first = all.partition_point(|&other| other < holder);
+            all.get(first..).map_or(0, |rest| rest.partition_point(|&other| other == holder))
         };
-        let own = held(face);
+        let asking = self.holder(face).unwrap_or(Holder::Face(face));
+        let own = held(asking);
         // What is worth least: an entry counts for the one of those who wait that holds fewest.
-        let weigh = |faces: &SmallVec<_>| faces.iter().map(|&face| held(face)).min().unwrap_or(usize::MAX);
-        let weights = waiting.iter().zip(&variants).map(|(faces, &id)| (weigh(faces), id));
+        let weigh =
+            |holders: &SmallVec<_>| holders.iter().map(|&holder| held(holder)).min().unwrap_or(usize::MAX);
+        let weights = waiting.iter().zip(&variants).map(|(holders, &id)| (weigh(holders), id));
         let heaviest = weights.max_by_key(|(weight, _)| *weight);
-        let of_own = waiting.iter().position(|faces| faces[..] == [face]);
+        let of_own = waiting.iter().position(|holders| holders[..] == [asking]);
         let victim = match heaviest {
             Some((weight, id)) if weight > own + 1 => Some(id),
             _ => of_own.and_then(|place| variants.get(place).copied()),
@@ -93,11 +109,17 @@ impl Engine {
         true
     }
 
-    /// Some of the faces that wait for an entry and are still there.
-    fn waiting_for(&self, now: Instant, id: PendingId) -> SmallVec<[FaceId; WAITING_SEEN]> {
+    /// Some of those who wait for an entry and are still there, each once.
+    fn waiting_for(&self, now: Instant, id: PendingId) -> SmallVec<[Holder; WAITING_SEEN]> {
         let records = self.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
-        let waits = |record: &&InRecord| record.expires > now && self.faces.get(record.face).is_some();
-        records.iter().filter(waits).map(|record| record.face).take(WAITING_SEEN).collect()
+        let waits = records.iter().filter(|record| record.expires > now);
+        let mut holders: SmallVec<[Holder; WAITING_SEEN]> = SmallVec::new();
+        for holder in waits.filter_map(|record| self.holder(record.face)) {
+            if holders.len() < WAITING_SEEN && !holders.contains(&holder) {
+                holders.push(holder);
+            }
+        }
+        holders
     }
 
     /// Makes room among those who wait for one Interest for `face`; false if there is none for it.

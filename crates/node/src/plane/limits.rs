@@ -10,7 +10,7 @@ use super::partials::Owner;
 use super::strangers::{Origin, Strangers};
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
-use crate::face::{DatagramPort, Face, StreamPort, Transport, Way};
+use crate::face::{Face, StreamPort, Transport};
 
 /// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not shut them out.
 const KEPT_FOR_LOCAL: usize = 8;
@@ -160,13 +160,7 @@ impl DataPlane {
     pub(super) fn note_stranger(&mut self, id: FaceId) {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
-        let origin = Origin::of(&face.local, &face.remote).or(match &face.transport {
-            Transport::Datagram(DatagramPort { way: Way::Ethernet { channel, .. }, .. }) => {
-                Some(Origin::Link(*channel))
-            }
-            _ => None,
-        });
-        let origin = origin.filter(|_| face.persistency == FacePersistency::OnDemand);
+        let origin = face.origin_now().filter(|_| face.persistency == FacePersistency::OnDemand);
         let (kind, before) = (Kind::of(face), std::mem::replace(&mut face.origin, origin));
         if before == origin {
             return;

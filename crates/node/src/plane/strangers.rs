@@ -29,7 +29,7 @@ const LOOKS: usize = 16;
 
 impl Origin {
     /// The origin of a peer; `None` for applications on this host, which are no strangers.
-    pub(super) fn of(local: &FaceUri, remote: &FaceUri) -> Option<Self> {
+    pub(crate) fn of(local: &FaceUri, remote: &FaceUri) -> Option<Self> {
         match remote {
             FaceUri::Udp(peer) => Some(Origin::of_address(peer.ip())),
             FaceUri::Tcp(peer) | FaceUri::WebSocketClient(peer) => {
@@ -37,6 +37,16 @@ impl Origin {
                 is_stranger.then(|| Origin::of_address(peer.ip()))
             }
             _ => None,
+        }
+    }
+
+    /// The same as a number, for the engine.
+    pub(crate) fn to_number(self) -> u64 {
+        match self {
+            // Below all addresses of IPv6 that neighbours have.
+            Origin::V4(address) => 1 << 32 | u64::from(address),
+            Origin::V6(network) => network,
+            Origin::Link(number) => 2 << 32 | number as u64,
         }
     }
 

@@ -18,6 +18,10 @@ const FIELD: &str = "Exclude";
 /// How long a Bloom filter may be, in bytes: its header and 2^13 bits.
 const BLOOM_BYTES: std::ops::RangeInclusive<usize> = 1..=1024 + 8;
 
+/// Entries of an Exclude in a message. Every node that the Interest comes by reads all of them; tools that list what is there send
+/// another Interest long before, where an Interest is full.
+const MAX_ENTRIES: usize = 512;
+
 /// An Exclude inside a message, which it borrows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExcludeRef<'a> {
@@ -40,7 +44,7 @@ impl<'a> ExcludeRef<'a> {
     /// Reads an Exclude element that fills `wire`.
     ///
     /// # Errors
-    /// Anything else in it, two fillers in a row, components that are not strictly ascending.
+    /// Anything else in it, two fillers in a row, components that are not strictly ascending, more than 512 entries.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(wire, FIELD);
         let exclude = Self::read_optional(&mut reader)?;
@@ -56,9 +60,14 @@ impl<'a> ExcludeRef<'a> {
         }
         let start = reader.position();
         let mut order = Order::default();
+        let mut count = 0;
         loop {
             let at = reader.position();
             let Some(entry) = read_entry(reader)? else { break };
+            count += 1;
+            if count > MAX_ENTRIES {
+                return Err(DecodeError::new(FIELD, at, Rule::TooManyEntries { limit: MAX_ENTRIES }));
+            }
             order.admit(entry).map_err(|rule| DecodeError::new(FIELD, at, rule))?;
         }
         let entries = reader.read_since(start);
@@ -94,13 +103,21 @@ impl<'a> ExcludeRef<'a> {
                 ExcludeEntry::Any | ExcludeEntry::Bloom(_) => filler = Some(entry),
             }
         }
-        match filler {
-            Some(ExcludeEntry::Any) => true,
-            Some(ExcludeEntry::Bloom(bytes)) => {
-                BloomRef::decode(bytes).is_none_or(|bloom| bloom.contains(component))
+        fills(filler, component)
+    }
+
+    /// The same in a form in which one component after the other is found quickly.
+    pub fn to_sorted(&self) -> SortedExclude<'a> {
+        let mut sorted = SortedExclude { components: Vec::new(), last_filler: None };
+        for entry in self.entries() {
+            match entry {
+                ExcludeEntry::Component(component) => {
+                    sorted.components.push((component, sorted.last_filler.take()));
+                }
+                ExcludeEntry::Any | ExcludeEntry::Bloom(_) => sorted.last_filler = Some(entry),
             }
-            Some(ExcludeEntry::Component(_)) | None => false,
         }
+        sorted
     }
 
     pub(crate) fn encoded_len(&self) -> usize {
@@ -111,6 +128,38 @@ impl<'a> ExcludeRef<'a> {
         write_open(out, Dtag::EXCLUDE);
         out.extend_from_slice(self.entries);
         write_close(out);
+    }
+}
+
+/// Whether what is between two components excludes one that lies there.
+fn fills(filler: Option<ExcludeEntry<'_>>, component: &[u8]) -> bool {
+    match filler {
+        Some(ExcludeEntry::Any) => true,
+        Some(ExcludeEntry::Bloom(bytes)) => {
+            BloomRef::decode(bytes).is_none_or(|bloom| bloom.contains(component))
+        }
+        Some(ExcludeEntry::Component(_)) | None => false,
+    }
+}
+
+/// An Exclude that many components are looked up in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedExclude<'a> {
+    /// Each with what fills the gap before it.
+    components: Vec<(&'a [u8], Option<ExcludeEntry<'a>>)>,
+    last_filler: Option<ExcludeEntry<'a>>,
+}
+
+impl SortedExclude<'_> {
+    /// As [`ExcludeRef::excludes`].
+    pub fn excludes(&self, component: &[u8]) -> bool {
+        match self.components.binary_search_by(|(listed, _)| compare_components(listed, component)) {
+            Ok(_) => true,
+            Err(place) => {
+                let filler = self.components.get(place).map_or(self.last_filler, |(_, filler)| *filler);
+                fills(filler, component)
+            }
+        }
     }
 }
 
@@ -208,6 +257,7 @@ impl<'a> Order<'a> {
     }
 }
 
+#[inline]
 fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<Option<ExcludeEntry<'a>>, DecodeError> {
     if let Some(component) = reader.optional_blob(Dtag::COMPONENT, "Component", ..)? {
         return Ok(Some(ExcludeEntry::Component(component)));
@@ -237,7 +287,11 @@ mod tests {
             let exclude = build(entries).unwrap();
             ["", "a", "b", "c", "d", "e", "aa"]
                 .iter()
-                .filter(|component| exclude.as_ref().excludes(component.as_bytes()))
+                .filter(|component| {
+                    let excluded = exclude.as_ref().excludes(component.as_bytes());
+                    assert_eq!(exclude.as_ref().to_sorted().excludes(component.as_bytes()), excluded);
+                    excluded
+                })
                 .map(|component| format!("[{component}]"))
                 .collect()
         };
@@ -288,6 +342,19 @@ mod tests {
         }
         assert_eq!(build(&[Bloom(b"")]).unwrap_err().rule, Rule::BadLength(0));
         assert_eq!(build(&[Bloom(&[0; 1033])]).unwrap_err().rule, Rule::BadLength(1033));
+    }
+
+    #[test]
+    fn an_exclude_of_more_entries_than_every_node_can_read_is_refused() {
+        let list = |count: u16| {
+            let parts: Vec<[u8; 2]> = (0..count).map(u16::to_be_bytes).collect();
+            let exclude = Exclude::components(parts.iter().map(|part| &part[..]));
+            let mut wire = Vec::new();
+            exclude.as_ref().encode_into(&mut wire);
+            ExcludeRef::decode(&wire).map(|exclude| exclude.entries().count()).map_err(|error| error.rule)
+        };
+        assert_eq!(list(512), Ok(512));
+        assert_eq!(list(513), Err(Rule::TooManyEntries { limit: 512 }));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Freshness, AnswerOriginKind and Scope are no part of this: they ask whether a cache or a face may be used at all.
 
 use crate::ccnx::content_object::ContentObjectView;
+use crate::ccnx::exclude::ExcludeRef;
 use crate::ccnx::interest::InterestView;
 use crate::ccnx::selectors::PublisherIdKind;
 
@@ -19,6 +20,16 @@ pub fn matches_with_digest(
     interest: &InterestView<'_>,
     object: &ContentObjectView<'_>,
     digest: impl FnOnce() -> [u8; 32],
+) -> bool {
+    matches_excluding(interest, object, digest, |exclude, component| exclude.excludes(component))
+}
+
+/// The same, for those who know another way to tell what an Exclude excludes: `excludes` is called at most once.
+pub fn matches_excluding<'a>(
+    interest: &InterestView<'a>,
+    object: &ContentObjectView<'_>,
+    digest: impl FnOnce() -> [u8; 32],
+    excludes: impl FnOnce(ExcludeRef<'a>, &[u8]) -> bool,
 ) -> bool {
     let (prefix, name) = (interest.name(), object.name());
     let Some(suffix_components) = (name.len() + 1).checked_sub(prefix.len()) else {
@@ -43,7 +54,7 @@ pub fn matches_with_digest(
     }
     match (interest.exclude(), name.component(prefix.len())) {
         (None, _) => true,
-        (Some(exclude), Some(next)) => !exclude.excludes(next),
-        (Some(exclude), None) => !exclude.excludes(&digest()),
+        (Some(exclude), Some(next)) => !excludes(exclude, next),
+        (Some(exclude), None) => !excludes(exclude, &digest()),
     }
 }

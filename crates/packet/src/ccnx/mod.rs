@@ -59,7 +59,7 @@ pub mod uri;
 
 pub use content_object::{ContentObjectFields, ContentObjectView, Signature};
 pub use dtag::Dtag;
-pub use exclude::{Exclude, ExcludeEntry, ExcludeRef};
+pub use exclude::{Exclude, ExcludeEntry, ExcludeRef, SortedExclude};
 pub use framer::{Framer, message_len};
 pub use interest::{InterestFields, InterestView};
 pub use matching::{matches, matches_with_digest};

@@ -21,7 +21,7 @@ use super::hash_index::HashIndex;
 use crate::spare_buffers::SpareBuffers;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{PaidBy, SharedMemory};
-use prefix_tree::{Link, Order, PrefixTree};
+use prefix_tree::{Link, Opinion, Order, PrefixTree};
 
 /// Budget and behaviour of the content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -371,6 +371,18 @@ impl ContentStore {
         }
     }
 
+    /// Whether a search came before all Data were in order; then [`put_in_order`](Self::put_in_order) is to be called until not.
+    #[inline]
+    pub(crate) fn wants_order(&self) -> bool {
+        self.tree.is_wanted()
+    }
+
+    /// Makes some more Data findable by prefix.
+    #[cold]
+    pub(crate) fn put_in_order(&mut self) {
+        self.tree.put_in_order(&mut self.entries);
+    }
+
     /// Bytes of memory held, packets not counted.
     pub(crate) fn footprint_bytes(&self) -> usize {
         self.entries.footprint_bytes()
@@ -398,25 +410,35 @@ impl ContentStore {
                 return exact;
             }
         }
-        // Long lists of what is excluded are gone through for a few candidates only.
-        let selectors_left = Cell::new(MAX_SELECTOR_BYTES);
-        let may_select = || {
-            let left = selectors_left.get();
-            let bytes =
-                if interest.dialect() == Dialect::Ccnx { interest.distinguishing_bytes().len() } else { 0 };
-            selectors_left.set(left.saturating_sub(bytes));
-            left > 0
-        };
-        let accepts = |id: CachedId, entry: &Cached| {
-            let fits = is_fresh(entry)
-                && may_select()
-                && interest.matches_with_digest(&entry.data, || entry.digest());
-            fits.then_some(id)
+        // To be looked up in for each candidate, which a pass over it would be too dear for.
+        let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
+        // A Bloom filter is asked about every byte of a component.
+        let bytes_left = Cell::new(MAX_FILTERED_BYTES);
+        let opinion = |entry: &Cached| {
+            if !is_fresh(entry) {
+                return Opinion::Refused;
+            }
+            let Some(exclude) = &exclude else {
+                let fits = interest.matches_with_digest(&entry.data, || entry.digest());
+                return if fits { Opinion::Accepted } else { Opinion::Refused };
+            };
+            let left = bytes_left.get();
+            bytes_left.set(left.saturating_sub(entry.data.name().canonical().len()));
+            let excluded = Cell::new(false);
+            let excludes = |component: &[u8]| {
+                excluded.set(left == 0 || exclude.excludes(component));
+                excluded.get()
+            };
+            match interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
+                true => Opinion::Accepted,
+                false if excluded.get() && left > 0 => Opinion::ChildRefused,
+                false => Opinion::Refused,
+            }
         };
         if interest.implicit_digest().is_some()
             && let Some(found) = self
                 .find_by_digest(index, interest, hashes, hasher)
-                .and_then(|id| accepts(id, self.entries.get(id.0)?))
+                .filter(|id| self.entries.get(id.0).is_some_and(|entry| opinion(entry) == Opinion::Accepted))
         {
             return Some(found);
         }
@@ -427,11 +449,8 @@ impl ContentStore {
             Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
             _ => Order::Leftmost,
         };
-        let search =
-            self.tree.search(&mut self.entries, hasher, interest, hashes, order, exact, |id, entry| {
-                accepts(CachedId(id), entry).is_some()
-            });
-        self.counters.searches_cut_short += u64::from(search.cut_short || selectors_left.get() == 0);
+        let search = self.tree.search(&mut self.entries, interest, order, |_, entry| opinion(entry));
+        self.counters.searches_cut_short += u64::from(search.cut_short || bytes_left.get() == 0);
         search.found.map(CachedId)
     }
 
@@ -553,8 +572,8 @@ fn cost_of(data: &Data) -> u64 {
     own as u64 + ContentStoreConfig::OVERHEAD_BYTES
 }
 
-/// Bytes of selectors that one search reads, all candidates together.
-const MAX_SELECTOR_BYTES: usize = 16_384;
+/// Bytes of names that one search compares with what is excluded, all candidates together.
+const MAX_FILTERED_BYTES: usize = 16_384;
 /// Packets share pieces of memory only if the store holds as many.
 const MIN_SHARED_PIECES: u64 = 16;
 /// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being filled.

@@ -1,38 +1,43 @@
 //! Finding Data by a prefix of its name.
 //!
-//! Kept Data hang on a tree of the prefixes of their names, each below the prefix that lacks its last component. Building
-//! that costs more than everything else that happens to a Data, and most traffic asks for exact names only. So Data is first
-//! put on a list, and hung on the tree when somebody asks by prefix: newest first, a bounded number at each
-//! search. Traffic without such searches never pays; traffic with them pays no more than it would have anyway.
+//! Kept Data stand in an order of their full names, so that the first below a prefix is found by one descent, however many there are.
+//! To keep that order costs more than everything else that happens to a Data, and most traffic asks for exact names only. So Data
+//! is first put on a list, and put in order when somebody asks by prefix: the newest at once, the others in small steps
+//! afterwards. Traffic without such searches never pays.
 //!
-//! Children are not kept in order. A search looks at up to [`MAX_EXAMINED`] of them and sorts what it sees; the newest
-//! are seen first. A cache may miss, so beyond that bound it does.
+//! What a search comes across may be stale or excluded. It looks at [`MAX_EXAMINED`] Data in the wanted order, then at [`MAX_FROM_END`]
+//! from the other end, where the newest versions are. A cache may miss, so beyond that bound it does.
 
-use packet::{Component, Dialect, Interest, Name, NameHash, NameHasher, NameRef, PrefixHashes};
+use std::collections::BTreeSet;
 
-use super::{Cached, CachedId};
+use packet::{Component, Dialect, Interest, NameRef};
+
+use super::Cached;
 use crate::tables::chunked::Slab;
-use crate::tables::hash_index::HashIndex;
 
-/// Entries and prefixes that one search looks at.
-pub(super) const MAX_EXAMINED: usize = 128;
-/// Entries hung on the tree by one search.
+/// Entries that one search looks at in the wanted order.
+pub(super) const MAX_EXAMINED: usize = 96;
+/// Entries that it looks at from the other end where those were not enough.
+pub(super) const MAX_FROM_END: usize = 32;
+/// Entries put in order by one search, and by each step after it.
 pub(super) const MAX_HUNG: usize = 64;
+/// Bytes of a name that the order goes by.
+const MAX_KEY_BYTES: usize = 256;
 
 const NONE: u32 = u32::MAX;
 
-/// Where an entry hangs.
+/// Where an entry is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     previous: u32,
     next: u32,
-    /// The node above, or `NONE` while the entry is on the list of those to be hung.
-    parent: u32,
+    /// It is in order, not on the list.
+    in_order: bool,
 }
 
 impl Default for Link {
     fn default() -> Self {
-        Link { previous: NONE, next: NONE, parent: NONE }
+        Link { previous: NONE, next: NONE, in_order: false }
     }
 }
 
@@ -45,6 +50,15 @@ pub(super) enum Order {
     Rightmost,
 }
 
+/// What a search thinks of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opinion {
+    Accepted,
+    Refused,
+    /// And so are all that share its next component.
+    ChildRefused,
+}
+
 /// What a search came to.
 pub(super) struct Search {
     pub(super) found: Option<u32>,
@@ -52,283 +66,233 @@ pub(super) struct Search {
     pub(super) cut_short: bool,
 }
 
-/// The tree and the list of entries that are not on it yet.
+/// Bytes in whose order full names are, and an entry that has them.
+type Key = (Box<[u8]>, u32);
+
+/// The entries in order, and the list of those that are not yet.
 #[derive(Debug)]
 pub(super) struct PrefixTree {
-    nodes: Slab<Node>,
-    index: HashIndex,
+    ordered: BTreeSet<Key>,
+    key_bytes: usize,
     newest_unhung: u32,
-}
-
-#[derive(Debug)]
-struct Node {
-    /// Shares the bytes of the Data that made it necessary.
-    name: Name,
-    dialect: Dialect,
-    hash: NameHash,
-    component_count: u16,
-    parent: u32,
-    previous: u32,
-    next: u32,
-    first_node: u32,
-    first_entry: u32,
+    /// Somebody asked while entries were on the list.
+    is_wanted: bool,
 }
 
 impl Default for PrefixTree {
     fn default() -> Self {
-        PrefixTree { nodes: Slab::default(), index: HashIndex::default(), newest_unhung: NONE }
+        PrefixTree { ordered: BTreeSet::new(), key_bytes: 0, newest_unhung: NONE, is_wanted: false }
     }
 }
 
+/// What a key ends with.
+#[derive(Clone, Copy)]
+enum End {
+    /// Before everything below the name.
+    First,
+    /// Behind everything below the name: no component begins with this byte.
+    Last,
+    /// The Data of this name. Its digest sorts before all else in NDN, and behind shorter components in CCNx.
+    Digest,
+}
+
+fn key(dialect: Dialect, name: NameRef<'_>, child: Option<Component<'_>>, end: End) -> Box<[u8]> {
+    let mut bytes = Vec::with_capacity(64);
+    bytes.push(dialect as u8);
+    bytes.extend_from_slice(name.canonical().get(..MAX_KEY_BYTES).unwrap_or(name.canonical()));
+    if let Some(child) = child {
+        child.append_to(&mut bytes);
+    }
+    bytes.truncate(MAX_KEY_BYTES);
+    match (end, dialect) {
+        (End::Last, _) => bytes.push(0xff),
+        (End::Digest, Dialect::Ccnx) => Component::generic(&[0; 32]).append_to(&mut bytes),
+        (End::First, _) | (End::Digest, Dialect::Ndn) => {}
+    }
+    bytes.into_boxed_slice()
+}
+
+fn key_of(entry: &Cached) -> Box<[u8]> {
+    key(entry.data.dialect(), entry.data.name(), None, End::Digest)
+}
+
 impl PrefixTree {
-    /// Puts entry `id`, which is new, on the list of those to be hung.
+    /// Puts entry `id`, which is new, on the list of those to be put in order.
     #[inline]
     pub(super) fn add_later(&mut self, entries: &mut Slab<Cached>, id: u32) {
         let next = std::mem::replace(&mut self.newest_unhung, id);
-        set_link(entries, id, Link { previous: NONE, next, parent: NONE });
+        set_link(entries, id, Link { previous: NONE, next, in_order: false });
         if let Some(next) = entries.get_mut(next) {
             next.link.previous = id;
         }
     }
 
-    /// Takes entry `id` off list or tree, and prefixes that nothing hangs below any more.
+    /// Takes entry `id` out.
     #[inline]
     pub(super) fn remove(&mut self, entries: &mut Slab<Cached>, id: u32) {
-        let Some(Link { previous, next, parent }) = entries.get(id).map(|entry| entry.link) else { return };
+        let Some(entry) = entries.get(id) else { return };
+        let Link { previous, next, in_order } = entry.link;
+        if in_order {
+            return self.remove_ordered(&(key_of(entry), id));
+        }
         if let Some(next) = entries.get_mut(next) {
             next.link.previous = previous;
         }
-        if let Some(previous) = entries.get_mut(previous) {
-            previous.link.next = next;
-        } else if parent == NONE {
-            self.newest_unhung = next;
-        } else if let Some(node) = self.nodes.get_mut(parent) {
-            node.first_entry = next;
+        match entries.get_mut(previous) {
+            Some(previous) => previous.link.next = next,
+            None => self.newest_unhung = next,
         }
-        self.prune(parent);
     }
 
-    /// Looks below the Interest's name for the first entry in the wanted order that `accepts`. `exact` is the entry of
-    /// just that name.
-    #[expect(clippy::too_many_arguments, reason = "the store's parts are borrowed one by one")]
+    #[cold]
+    fn remove_ordered(&mut self, key: &Key) {
+        if self.ordered.remove(key) {
+            self.key_bytes -= key.0.len();
+        }
+    }
+
+    /// Looks below the Interest's name for the first entry in the wanted order that is accepted.
     pub(super) fn search(
         &mut self,
         entries: &mut Slab<Cached>,
-        hasher: &NameHasher,
         interest: &Interest,
-        hashes: &PrefixHashes,
         order: Order,
-        exact: Option<CachedId>,
-        accepts: impl Fn(u32, &Cached) -> bool,
+        opinion: impl Fn(u32, &Cached) -> Opinion,
     ) -> Search {
-        self.hang(entries, hasher);
-        let node = self.find(interest.dialect(), interest.name(), hashes.whole());
-        let mut walk = Walk {
-            tree: self,
-            entries,
-            accepts,
-            left: MAX_EXAMINED,
-            cut_short: false,
-            dialect: interest.dialect(),
+        self.put_in_order(entries);
+        self.is_wanted = self.newest_unhung != NONE;
+        let mut walk =
+            Walk { ordered: &self.ordered, entries, opinion, interest, left: MAX_EXAMINED, cut_short: false };
+        let found = match order {
+            Order::Leftmost => walk.leftmost(walk.bound(None, End::First), &walk.bound(None, End::Last)),
+            Order::Rightmost => walk.rightmost(),
         };
-        let found = walk.below(node, exact.map(|id| id.0), order);
-        Search { found, cut_short: walk.cut_short }
+        let cut_short = walk.cut_short;
+        let found = if cut_short && order == Order::Leftmost { walk.last_accepted() } else { found };
+        Search { found, cut_short }
+    }
+
+    /// Whether a search found entries that were not in order, and they are not yet.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.is_wanted
+    }
+
+    /// Puts the newest entries of the list in order.
+    pub(super) fn put_in_order(&mut self, entries: &mut Slab<Cached>) {
+        for _ in 0..MAX_HUNG {
+            let id = self.newest_unhung;
+            let Some(entry) = entries.get(id) else { break };
+            let key = key_of(entry);
+            self.remove(entries, id);
+            self.key_bytes += key.len();
+            self.ordered.insert((key, id));
+            set_link(entries, id, Link { in_order: true, ..Link::default() });
+        }
+        self.is_wanted &= self.newest_unhung != NONE;
     }
 
     pub(super) fn footprint_bytes(&self) -> usize {
-        self.nodes.footprint_bytes() + self.index.footprint_bytes()
+        // Nodes of the tree are two thirds full in the long run.
+        self.key_bytes + self.ordered.len() * (size_of::<Key>() * 3 / 2)
     }
 
-    /// Number of prefixes on the tree.
+    /// Number of entries in order.
     #[cfg(test)]
-    pub(super) fn node_count(&self) -> u32 {
-        assert_eq!(self.nodes.len(), self.index.len(), "each prefix is in the index once");
-        self.nodes.len()
-    }
-
-    /// Hangs the newest entries of the list on the tree.
-    fn hang(&mut self, entries: &mut Slab<Cached>, hasher: &NameHasher) {
-        for _ in 0..MAX_HUNG {
-            let id = self.newest_unhung;
-            let Some(entry) = entries.get(id) else { return };
-            let (dialect, name) = (entry.data.dialect(), entry.data.name().to_name());
-            let count = entry.data.component_count();
-            self.remove(entries, id);
-            // Data with very long names share a node, so that a name cannot cost a node for each of its components.
-            let depth = count.saturating_sub(1).min(PrefixHashes::MAX_PREFIX_COMPONENTS);
-            let parent = self.make(dialect, &name.prefix(depth), hasher);
-            let next = self.nodes.get(parent).map_or(NONE, |node| node.first_entry);
-            set_link(entries, id, Link { previous: NONE, next, parent });
-            if let Some(next) = entries.get_mut(next) {
-                next.link.previous = id;
-            }
-            if let Some(node) = self.nodes.get_mut(parent) {
-                node.first_entry = id;
-            }
-        }
-    }
-
-    /// The node of `prefix`, made with all its ancestors if it is new.
-    fn make(&mut self, dialect: Dialect, prefix: &Name, hasher: &NameHasher) -> u32 {
-        let hashes = hasher.hash(dialect, prefix.components());
-        let hash_of = |count: usize| {
-            hashes
-                .prefix(count)
-                .unwrap_or_else(|| hasher.hash(dialect, prefix.prefix(count).components()).whole())
-        };
-        let mut count = hashes.component_count();
-        // The longest prefix that has a node already.
-        let mut parent = loop {
-            match self.find(dialect, prefix.as_ref().prefix(count), hash_of(count)) {
-                Some(node) => break node,
-                None if count == 0 => break NONE,
-                None => count -= 1,
-            }
-        };
-        let start = if parent == NONE { 0 } else { count + 1 };
-        for length in start..=hashes.component_count() {
-            let next = self.nodes.get(parent).map_or(NONE, |node| node.first_node);
-            let hash = hash_of(length);
-            let node = self.nodes.insert(Node {
-                name: prefix.prefix(length),
-                dialect,
-                hash,
-                component_count: length as u16,
-                parent,
-                previous: NONE,
-                next,
-                first_node: NONE,
-                first_entry: NONE,
-            });
-            if let Some(next) = self.nodes.get_mut(next) {
-                next.previous = node;
-            }
-            if let Some(parent) = self.nodes.get_mut(parent) {
-                parent.first_node = node;
-            }
-            self.index.insert(hash, node);
-            parent = node;
-        }
-        parent
-    }
-
-    fn find(&self, dialect: Dialect, name: NameRef<'_>, hash: NameHash) -> Option<u32> {
-        self.index.candidates(hash).find(|&id| {
-            self.nodes.get(id).is_some_and(|node| node.dialect == dialect && node.name.as_ref() == name)
-        })
-    }
-
-    /// Removes a node that nothing hangs below, and then its ancestors likewise.
-    fn prune(&mut self, mut id: u32) {
-        while let Some(node) = self.nodes.get(id) {
-            if node.first_node != NONE || node.first_entry != NONE {
-                return;
-            }
-            let Some(Node { hash, parent, previous, next, .. }) = self.nodes.remove(id) else { return };
-            self.index.remove(hash, id);
-            if let Some(next) = self.nodes.get_mut(next) {
-                next.previous = previous;
-            }
-            if let Some(previous) = self.nodes.get_mut(previous) {
-                previous.next = next;
-            } else if let Some(parent) = self.nodes.get_mut(parent) {
-                parent.first_node = next;
-            }
-            id = parent;
-        }
+    pub(super) fn ordered_count(&self) -> usize {
+        self.ordered.len()
     }
 }
 
 /// One search under way.
 struct Walk<'a, F> {
-    tree: &'a PrefixTree,
+    ordered: &'a BTreeSet<Key>,
     entries: &'a Slab<Cached>,
-    accepts: F,
-    /// How many candidates it may still look at.
+    opinion: F,
+    interest: &'a Interest,
+    /// How many entries it may still look at.
     left: usize,
     /// Something was left that it may not look at.
     cut_short: bool,
-    dialect: Dialect,
 }
 
-/// Something that hangs below a node.
-#[derive(Clone, Copy)]
-struct Child<'a> {
-    component: Component<'a>,
-    target: Target,
-}
+impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
+    /// A bound of what is below the Interest's name, or below a child of it.
+    fn bound(&self, child: Option<Component<'_>>, end: End) -> Key {
+        (key(self.interest.dialect(), self.interest.name(), child, end), 0)
+    }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Target {
-    Entry(u32),
-    Node(u32),
-}
+    /// The component of an entry just below the Interest's name; `None` for Data of just this name.
+    fn child(&self, entry: &'a Cached) -> Option<Component<'a>> {
+        entry.data.name().component(self.interest.component_count())
+    }
 
-impl<'a, F: Fn(u32, &Cached) -> bool> Walk<'a, F> {
-    /// The wanted entry below `node`, or the one of just its name, `exact`.
-    fn below(&mut self, node: Option<u32>, exact: Option<u32>, order: Order) -> Option<u32> {
-        let digest = exact.and_then(|exact| Some(self.entries.get(exact)?.digest()));
-        let mut children: Vec<Child<'_>> = node.map(|node| self.children(node)).unwrap_or_default();
-        if let (Some(exact), Some(digest)) = (exact, &digest) {
-            // Its full name has one component more, the digest.
-            children.push(Child {
-                component: digest_component(self.dialect, digest),
-                target: Target::Entry(exact),
-            });
+    /// Whether one more may be looked at.
+    fn may_look(&mut self) -> bool {
+        self.cut_short |= self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        !self.cut_short
+    }
+
+    fn leftmost(&mut self, mut start: Key, end: &Key) -> Option<u32> {
+        'from_start: while start < *end {
+            for &(_, id) in self.ordered.range(&start..end) {
+                if !self.may_look() {
+                    return None;
+                }
+                let Some(entry) = self.entries.get(id) else { continue };
+                match ((self.opinion)(id, entry), self.child(entry)) {
+                    (Opinion::Accepted, _) => return Some(id),
+                    (Opinion::ChildRefused, Some(child)) => {
+                        let next = self.bound(Some(child), End::Last);
+                        if next > start {
+                            start = next;
+                            continue 'from_start;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            return None;
         }
-        let dialect = self.dialect;
-        children.sort_unstable_by(|a, b| {
-            let by_component = match order {
-                Order::Leftmost => a.component.cmp(&b.component),
-                Order::Rightmost => b.component.cmp(&a.component),
+        None
+    }
+
+    /// The leftmost below the last child below which anything is accepted.
+    fn rightmost(&mut self) -> Option<u32> {
+        let (start, mut end) = (self.bound(None, End::First), self.bound(None, End::Last));
+        while start < end {
+            let (last_key, id) = self.ordered.range(&start..&end).next_back()?;
+            if self.cut_short {
+                return None;
+            }
+            let entry = self.entries.get(*id)?;
+            let Some(child) = self.child(entry) else {
+                // Its digest is a child of its own.
+                if self.may_look() && (self.opinion)(*id, entry) == Opinion::Accepted {
+                    return Some(*id);
+                }
+                end = (last_key.clone(), *id);
+                continue;
             };
-            by_component.then_with(|| rank(dialect, a.target).cmp(&rank(dialect, b.target)))
-        });
-        children.into_iter().find_map(|child| match child.target {
-            Target::Entry(id) => {
-                self.entries.get(id).is_some_and(|entry| (self.accepts)(id, entry)).then_some(id)
+            let (first, last) = (self.bound(Some(child), End::First), self.bound(Some(child), End::Last));
+            if let Some(found) = self.leftmost(first.clone(), (&last).min(&end)) {
+                return Some(found);
             }
-            Target::Node(node) => self.below(Some(node), None, Order::Leftmost),
+            if first >= end {
+                return None;
+            }
+            end = first;
+        }
+        None
+    }
+
+    /// Any of those at the end.
+    fn last_accepted(&self) -> Option<u32> {
+        let bounds = self.bound(None, End::First)..self.bound(None, End::Last);
+        let last = self.ordered.range(bounds).rev().take(MAX_FROM_END);
+        last.map(|&(_, id)| id).find(|&id| {
+            self.entries.get(id).is_some_and(|entry| (self.opinion)(id, entry) == Opinion::Accepted)
         })
-    }
-
-    /// Looks at what hangs below a node, as far as the search may.
-    fn children(&mut self, node: u32) -> Vec<Child<'a>> {
-        let mut children = Vec::new();
-        let Some(node) = self.tree.nodes.get(node) else { return children };
-        let last = |name: NameRef<'a>| name.components().nth(node.component_count.into());
-        let mut entry = node.first_entry;
-        while let (Some(place), 1..) = (self.entries.get(entry), self.left) {
-            // Only the Data of the name without components hangs below its own name.
-            if let Some(component) = last(place.data.name()) {
-                children.push(Child { component, target: Target::Entry(entry) });
-            }
-            self.left -= 1;
-            entry = place.link.next;
-        }
-        let mut below = node.first_node;
-        while let (Some(place), 1..) = (self.tree.nodes.get(below), self.left) {
-            if let Some(component) = last(place.name.as_ref()) {
-                children.push(Child { component, target: Target::Node(below) });
-            }
-            self.left -= 1;
-            below = place.next;
-        }
-        self.cut_short |= entry != NONE || below != NONE;
-        children
-    }
-}
-
-/// Order of what shares a component. An entry's full name goes on with a digest, which sorts before all else in NDN and
-/// behind shorter components in CCNx.
-fn rank(dialect: Dialect, target: Target) -> (bool, Target) {
-    (matches!(target, Target::Entry(_)) != (dialect == Dialect::Ndn), target)
-}
-
-fn digest_component(dialect: Dialect, digest: &[u8; 32]) -> Component<'_> {
-    match dialect {
-        Dialect::Ndn => Component::new(packet::ComponentKind::IMPLICIT_DIGEST, digest),
-        Dialect::Ccnx => Component::generic(digest),
     }
 }
 

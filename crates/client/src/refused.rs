@@ -5,6 +5,8 @@ use std::fmt;
 use packet::ndn::KeyLocator;
 use packet::{Data, Name};
 
+use crate::printable::printable;
+
 /// A packet that a judge refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
@@ -30,7 +32,7 @@ impl Refused {
             KeyLocator::Digest(digest) => hexadecimal(digest),
         });
         let (name, digest) = (data.name().to_name(), data.implicit_digest());
-        Refused { name, digest, key_locator, incoming_face, problem }
+        Refused { name, digest, key_locator, incoming_face, problem: printable(&problem) }
     }
 }
 

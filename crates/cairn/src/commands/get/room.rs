@@ -9,8 +9,7 @@ use crate::tool::units::show_size;
 const MARGIN_BYTES: u64 = 256 << 20;
 const MARGIN_PARTS: u64 = 20;
 
-/// Bytes that are written before the disk is looked at again. It lies well inside the margin, except where
-/// the disk is small: there the margin is.
+/// Bytes that are written at most before the disk is looked at again: others may fill it, too.
 const LOOK_BYTES: u64 = 4 << 20;
 
 /// What there is room for.
@@ -21,7 +20,8 @@ pub(super) struct Room {
     /// What is written on a disk; nothing if it goes elsewhere.
     file: Option<File>,
     total: u64,
-    since_look: u64,
+    /// Bytes that may be written before the disk is looked at again.
+    known: u64,
 }
 
 impl Room {
@@ -30,7 +30,7 @@ impl Room {
         let is_file = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_file());
         let file = file.ok().filter(is_file);
         // The first bytes have the disk looked at.
-        Room { most, file, total: written, since_look: LOOK_BYTES }
+        Room { most, file, total: written, known: 0 }
     }
 
     /// Asks for room for so many bytes more.
@@ -45,18 +45,18 @@ impl Room {
             let text = format!("it is larger than --max-size allows ({})", show_size(most as f64));
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
-        self.since_look = self.since_look.saturating_add(bytes);
-        if self.since_look < LOOK_BYTES {
+        if let Some(rest) = self.known.checked_sub(bytes) {
+            self.known = rest;
             return Ok(());
         }
-        self.since_look = 0;
         // Some file systems do not tell; then the user finds out when they are full.
         let Some(disk) = self.file.as_ref().and_then(|file| rustix::fs::fstatvfs(file).ok()) else {
             return Ok(());
         };
         let all = disk.f_blocks.saturating_mul(disk.f_frsize);
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-        if is_enough(all, free, bytes) {
+        if let Some(more) = beside(all, free, bytes) {
+            self.known = LOOK_BYTES.min(more / 2);
             return Ok(());
         }
         let text = format!(
@@ -67,10 +67,13 @@ impl Room {
     }
 }
 
-/// Whether a disk of `all` bytes with `free` ones has room for `wanted` and what is always left. One that
-/// does not tell its size is taken for one without an end.
-fn is_enough(all: u64, free: u64, wanted: u64) -> bool {
-    all == 0 || free >= wanted.saturating_add(MARGIN_BYTES.min(all / MARGIN_PARTS))
+/// How many bytes a disk of `all` bytes with `free` ones has room for beside the wanted ones and what is
+/// always left; `None` if not even for those. One that does not tell its size is taken for one without an end.
+fn beside(all: u64, free: u64, wanted: u64) -> Option<u64> {
+    if all == 0 {
+        return Some(u64::MAX);
+    }
+    free.checked_sub(MARGIN_BYTES.min(all / MARGIN_PARTS))?.checked_sub(wanted)
 }
 
 #[cfg(test)]
@@ -90,10 +93,10 @@ mod tests {
     #[test]
     fn a_disk_is_not_filled_to_the_brim_whether_large_or_small() {
         let (gigabyte, megabyte) = (1 << 30, 1 << 20);
-        assert!(is_enough(100 * gigabyte, gigabyte, megabyte));
-        assert!(!is_enough(100 * gigabyte, 200 * megabyte, megabyte));
-        assert!(is_enough(20 * megabyte, 3 * megabyte, megabyte));
-        assert!(!is_enough(20 * megabyte, megabyte, megabyte));
-        assert!(is_enough(0, 0, megabyte));
+        assert!(beside(100 * gigabyte, gigabyte, megabyte).is_some());
+        assert!(beside(100 * gigabyte, 200 * megabyte, megabyte).is_none());
+        assert!(beside(20 * megabyte, 3 * megabyte, megabyte).is_some());
+        assert!(beside(20 * megabyte, megabyte, megabyte).is_none());
+        assert!(beside(0, 0, megabyte).is_some());
     }
 }

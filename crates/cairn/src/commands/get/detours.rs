@@ -29,8 +29,11 @@ impl Refusals {
     /// Tells of a packet that was not told of yet.
     pub(super) fn add(&mut self, refused: Refused) {
         self.count += 1;
-        let is_same =
-            |other: &Refused| other.digest == refused.digest && other.incoming_face == refused.incoming_face;
+        // That the store has it as well is no news.
+        let is_same = |other: &Refused| {
+            other.digest == refused.digest
+                && (other.incoming_face == refused.incoming_face || !refused.is_traced())
+        };
         if self.told.len() < MAX_TOLD && !self.told.iter().any(is_same) {
             tell!("cairn: refused {refused}");
             self.told.push(refused);

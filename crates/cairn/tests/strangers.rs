@@ -251,4 +251,5 @@ fn with_nobody_but_a_forger_a_fetch_fails_in_its_time_and_says_what_to_do() {
     assert_eq!((got.status.code(), got.stdout.len()), (Some(5), 0), "{errors}");
     assert_told(&errors, &face);
     assert!(errors.contains("cairn cs erase /lab/file/32=metadata"), "{errors}");
+    assert!(errors.contains(&format!("cairn face show {face}")), "{errors}");
 }

@@ -33,14 +33,14 @@ impl Refused {
     }
 
     /// Describes a packet.
-    pub fn new(data: &Data, incoming_face: Option<u64>, problem: String) -> Self {
+    pub fn new(data: &Data, incoming_face: Option<u64>, problem: &str) -> Self {
         let locator = data.ndn().and_then(|view| view.signature_info()).and_then(|info| info.key_locator);
         let key_locator = locator.map(|locator| match locator {
             KeyLocator::Name(name) => name.to_string(),
             KeyLocator::Digest(digest) => hexadecimal(digest),
         });
         let (name, digest) = (data.name().to_name(), data.implicit_digest());
-        Refused { name, digest, key_locator, incoming_face, problem: printable(&problem) }
+        Refused { name, digest, key_locator, incoming_face, problem: printable(problem) }
     }
 }
 

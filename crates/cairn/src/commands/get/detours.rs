@@ -78,6 +78,13 @@ impl Detours {
     /// What else people can do, after nothing has helped.
     pub(super) fn advice(&self, refusals: &Refusals) -> Option<String> {
         let first = refusals.told.first()?;
+        let traced = refusals.told.iter().find(|told| told.is_traced());
+        if let Some(face) = traced.and_then(|told| told.incoming_face) {
+            return Some(format!(
+                "face {face} of the forwarder brings what was refused. Add a route by another face, or remove that by this one (cairn face show {face}, cairn route list). A cache behind it is rid of what was refused with: cairn cs erase {}",
+                first.name
+            ));
+        }
         let store =
             if self.has_erased { "that of this host has forgotten it" } else { "that of this host, too" };
         Some(format!(

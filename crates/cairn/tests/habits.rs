@@ -117,6 +117,38 @@ fn a_full_disk_is_told_in_words_and_a_full_log_ends_nothing() {
 }
 
 #[test]
+fn a_fetch_ends_before_the_disk_is_full_or_where_it_is_told_to() {
+    let mut world = World::new();
+    world.write("file", &bytes(30_000_000));
+    world.start(&["put", "/lab/file", "-f", "file"], "published");
+    let limited = world.run(&["get", "/lab/file", "-q", "--max-size", "100k"]);
+    assert_eq!((limited.status.code(), limited.stdout.len() <= 100_000), (Some(1), true));
+    assert!(errors(&limited).contains("--max-size allows (100.00 kB)"), "{}", errors(&limited));
+    assert!(world.run(&["get", "/lab/file", "-q", "--max-size", "30M"]).status.success());
+    if !rustix::process::geteuid().is_root() {
+        // Only root can make a small disk.
+        return;
+    }
+    // Into a file, into another that the shell opened, and what is left free then, in kB.
+    let script = "mount -t tmpfs -o size=10m cairn-small \"$PWD\" && cd \"$PWD\" && \
+        \"$0\" get /lab/file -q -o out; echo $?; df --output=avail -k . | tail -n 1; rm out.*; \
+        \"$0\" get /lab/file -q > out; echo $?; df --output=avail -k . | tail -n 1";
+    let disk = world.write("disk/nothing", b"").parent().unwrap().to_owned();
+    let like = world.command(&[]);
+    let mut shell = Command::new("unshare");
+    shell.args(["--mount", "sh", "-c", script]).arg(like.get_program()).current_dir(disk);
+    shell.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<u64> = told.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    let [1, first_free, 1, second_free] = numbers[..] else { panic!("{told} {}", errors(&output)) };
+    assert!(first_free > 256 && second_free > 256, "{told}");
+    let problem = errors(&output);
+    assert!(problem.matches("stopped before it is full").count() == 2, "{problem}");
+    assert!(problem.contains("go on with --resume"), "{problem}");
+}
+
+#[test]
 fn what_is_no_file_is_written_into_and_not_replaced() {
     let mut world = World::new();
     let file = bytes(50_000);

@@ -6,14 +6,17 @@
 mod world;
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::unix::fs::symlink;
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use client::{Client, Happening, Remote};
-use packet::ndn::DataBuilder;
-use packet::time::Duration;
-use packet::{Component, ComponentKind, Name};
+use flow::naming::Metadata;
+use packet::ndn::{DataBuilder, SignatureInfoBuilder, SignatureType};
+use packet::{Data, Name};
 use world::{World, bytes};
 
 #[test]
@@ -136,50 +139,117 @@ fn what_is_said_turns_no_text_and_hides_nothing() {
     }
 }
 
-/// Answers for metadata with a lie that caches keep for an hour, until it is told to stop.
-fn forge(remote: &Remote, prefix: &Name, stop: &AtomicBool, ready: &std::sync::Barrier) {
-    let mut client = Client::connect(remote).unwrap();
-    client.register(prefix).unwrap();
-    ready.wait();
-    while !stop.load(Ordering::Relaxed) {
-        let until = client.now() + Duration::from_millis(20);
-        if let Some(Happening::Interest { header, .. }) = client.next(Some(until)).unwrap() {
-            let number =
-                |kind, value: u8| Component::new(kind, std::slice::from_ref(Box::leak(Box::new(value))));
-            let name = prefix.with(number(ComponentKind::VERSION, 9)).unwrap();
-            let name = name.with(number(ComponentKind::SEGMENT, 0)).unwrap();
-            let lie = DataBuilder::new(name).freshness(Duration::from_secs(3600)).content(b"forged".to_vec());
-            client.reply(&lie.build_with_digest().unwrap(), &header).unwrap();
-        }
+/// A neighbour that answers whatever names metadata with a lie, for as long as it lives.
+struct Forger {
+    address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Forger {
+    fn start(lie: Data) -> Forger {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (address, until) = (socket.local_addr().unwrap(), is_over.clone());
+        let thread = std::thread::spawn(move || {
+            let mut datagram = [0; 9000];
+            while !until.load(Ordering::Relaxed) {
+                let Ok((length, from)) = socket.recv_from(&mut datagram) else { continue };
+                if datagram[..length].windows(10).any(|part| part == b"\x20\x08metadata") {
+                    let _ = socket.send_to(lie.wire(), from);
+                }
+            }
+        });
+        Forger { address, is_over, thread: Some(thread) }
+    }
+
+    fn uri(&self) -> String {
+        format!("udp4://{}", self.address)
     }
 }
 
-#[test]
-fn forged_metadata_in_the_cache_and_a_forger_with_the_longer_route_do_not_stop_a_fetch() {
-    let mut world = World::new();
+impl Drop for Forger {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Metadata that says it is signed with the key of `/lab`, and is not. Caches keep it for an hour.
+fn lie(world: &World, object: &str) -> Data {
+    let key = world.good(&["cert", "list"]);
+    let key: Name =
+        key.split_whitespace().find(|word| word.starts_with("/lab/KEY/")).unwrap().parse().unwrap();
+    let name: Name = format!("{object}/32=metadata/v=9/seg=0").parse().unwrap();
+    let mut told = Vec::new();
+    Metadata {
+        name: format!("{object}/v=9").parse().unwrap(),
+        last_segment: Some(0),
+        segment_bytes: None,
+        size_bytes: None,
+    }
+    .encode(&mut told);
+    let lie = DataBuilder::new(name).freshness(packet::time::Duration::from_secs(3600)).content(told);
+    let info = SignatureInfoBuilder::new(SignatureType::ED25519).key_name(&key);
+    lie.build_signed(&info, |_| vec![7; 64]).unwrap()
+}
+
+/// A world in which `/lab` signs, and a forger is asked first for what is under `/lab/file`.
+fn world_with_a_forger() -> (World, Forger, String) {
+    let world = World::neighbourly();
     world.good(&["key", "new", "/lab", "--kind", "ed25519"]);
     world.good(&["cert", "export", "/lab", "-o", "root.cert"]);
+    let forger = Forger::start(lie(&world, "/lab/file"));
+    world.good(&["route", "add", "/lab/file", &forger.uri()]);
+    let faces = world.json(&["face", "list"]);
+    let is_forgers = |face: &&serde_json::Value| face["remote"] == forger.uri();
+    let face = faces.as_array().unwrap().iter().find(is_forgers).unwrap()["face_id"].to_string();
+    // The lie is in the store before anybody else is there.
+    world.good(&["peek", "-P", "-f", "/lab/file/32=metadata"]);
+    (world, forger, face)
+}
+
+/// What has to be told of the forger.
+fn assert_told(errors: &str, face: &str) {
+    let from = format!("from face {face}:");
+    let told = errors.lines().find(|line| line.starts_with("cairn: refused ") && line.contains(&from));
+    let told = told.unwrap_or_else(|| panic!("{from:?} in {errors}"));
+    for part in ["/lab/file/32=metadata/v=9/seg=0/sha256digest=", "signed by /lab/KEY/"] {
+        assert!(told.contains(part), "{part:?} in {told}");
+    }
+    // The store of this host is no neighbour.
+    assert!(!errors.contains("from face 254"), "{errors}");
+}
+
+#[test]
+fn a_neighbour_that_forges_metadata_is_told_of_and_does_not_stop_a_fetch() {
+    let (mut world, forger, face) = world_with_a_forger();
     let file = bytes(100_000);
     world.write("file", &file);
-    let remote = Remote::Unix(world.socket());
-    let (stop, ready) = (AtomicBool::new(false), std::sync::Barrier::new(2));
-    let metadata: Name = "/lab/file/32=metadata".parse().unwrap();
-    std::thread::scope(|scope| {
-        scope.spawn(|| forge(&remote, &metadata, &stop, &ready));
-        ready.wait();
-        // The forger came first, and of two next hops at one cost the older face is preferred.
-        world.start(&["put", "/lab/file", "-f", "file", "-S", "/lab"], "published");
-        let got = world.run(&["get", "/lab/file", "--anchor", "root.cert", "-D", "metadata"]);
-        // It has left, and its lie is still in the cache.
-        let lie = world.run(&["peek", "-P", "-f", "/lab/file/32=metadata", "--json"]);
-        stop.store(true, Ordering::Relaxed);
-        let errors = String::from_utf8_lossy(&got.stderr);
-        assert!(got.status.success() && got.stdout == file, "{errors}");
-        assert!(errors.contains("refused /lab/file/32=metadata/v=9/seg=0/sha256digest="), "{errors}");
-        assert!(errors.contains("from face "), "{errors}");
-        assert!(lie.status.success());
-    });
+    world.start(&["put", "/lab/file", "-f", "file", "-S", "/lab"], "published");
+    // The producer is asked at the same cost or a lower one: at any rate the store answers first.
     let got = world.run(&["get", "/lab/file", "--anchor", "root.cert", "-D", "metadata"]);
     let errors = String::from_utf8_lossy(&got.stderr);
     assert!(got.status.success() && got.stdout == file, "{errors}");
+    assert!(errors.contains("refused /lab/file/32=metadata/v=9/seg=0/sha256digest="), "{errors}");
+
+    // Where the forger is the next hop by the longest match, another one is asked.
+    world.good(&["route", "add", "/lab/file/32=metadata", &forger.uri(), "--capture"]);
+    world.good(&["cs", "erase", "/lab"]);
+    let got = world.run(&["get", "/lab/file", "--anchor", "root.cert", "-D", "metadata"]);
+    let errors = String::from_utf8_lossy(&got.stderr);
+    assert!(got.status.success() && got.stdout == file, "{errors}");
+    assert_told(&errors, &face);
+}
+
+#[test]
+fn with_nobody_but_a_forger_a_fetch_fails_in_its_time_and_says_what_to_do() {
+    let (world, _forger, face) = world_with_a_forger();
+    let got = world.run(&["get", "/lab/file", "--anchor", "root.cert", "-D", "metadata", "-r", "1"]);
+    let errors = String::from_utf8_lossy(&got.stderr);
+    assert_eq!((got.status.code(), got.stdout.len()), (Some(5), 0), "{errors}");
+    assert_told(&errors, &face);
+    assert!(errors.contains("cairn cs erase /lab/file/32=metadata"), "{errors}");
+    assert!(errors.contains(&format!("cairn face show {face}")), "{errors}");
 }

@@ -33,8 +33,9 @@ const COMMAND_REST: Duration = Duration::from_millis(200);
 const NEIGHBOURS: &str = "; a forwarder takes commands from other hosts and over UDP only where it is told to: \
     a Cairn node with `localhop = true` below [management], NFD with localhop_security";
 
-/// What is kept for later while the answer to a command is waited for.
+/// What is kept for later while the answer to a command is waited for, and the bytes of its packets.
 const MAX_HAPPENED: usize = 16 << 10;
+const MAX_HAPPENED_BYTES: usize = 8 << 20;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -73,6 +74,17 @@ pub enum Happening {
         /// To be given back with the answer.
         header: LinkHeader,
     },
+}
+
+impl Happening {
+    /// Bytes of the packet that it keeps.
+    fn bytes(&self) -> usize {
+        match self {
+            Happening::Data { data, .. } => data.wire().len(),
+            Happening::Interest { interest, .. } => interest.wire().len(),
+            Happening::Nack { .. } | Happening::Timeout { .. } => 0,
+        }
+    }
 }
 
 /// What came of a request that was waited for.
@@ -420,11 +432,19 @@ impl Client {
         mut is_it: impl FnMut(&Happening) -> bool,
     ) -> Result<(), ClientError> {
         let mut kept = std::mem::take(&mut self.happened);
+        let mut kept_bytes: usize = kept.iter().map(Happening::bytes).sum();
         let outcome = loop {
             match self.wait_for_new(until) {
                 Ok(Some(happening)) if is_it(&happening) => break Ok(()),
-                Ok(Some(_)) if kept.len() >= MAX_HAPPENED => self.overlooked += 1,
-                Ok(Some(other)) => kept.push_back(other),
+                Ok(Some(other)) => {
+                    let bytes = kept_bytes.saturating_add(other.bytes());
+                    if kept.len() < MAX_HAPPENED && bytes <= MAX_HAPPENED_BYTES {
+                        kept_bytes = bytes;
+                        kept.push_back(other);
+                    } else {
+                        self.overlooked += 1;
+                    }
+                }
                 Ok(None) => break Ok(()),
                 Err(error) => {
                     self.note_outage(&error);

@@ -31,8 +31,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// Packets whose memory is kept to be used again.
 const MAX_SPARES: usize = 128;
 
-/// Packets that wait for the application while it waits to send. Beyond that nothing more is read, and the forwarder's queue fills.
+/// Packets, and their bytes, that wait for the application while it waits to send. Beyond that nothing more
+/// is read, and the forwarder's queue fills.
 const MAX_INCOMING: usize = 16 << 10;
+const MAX_INCOMING_BYTES: usize = 8 << 20;
 
 /// A packet from the forwarder.
 #[derive(Clone, Debug)]
@@ -102,6 +104,8 @@ pub struct Connection {
 #[derive(Debug, Default)]
 struct Arrivals {
     packets: VecDeque<Incoming>,
+    /// Bytes of those packets.
+    bytes: usize,
     /// Memory of Data that nobody refers to any more.
     spares: Vec<SpareBuffer>,
     counters: Counters,
@@ -272,7 +276,7 @@ impl Connection {
         while !self.output.is_empty() {
             self.wait(true, Some(Duration::from_secs(1)))?;
             // The forwarder may wait for us to read before it reads.
-            if self.arrivals.packets.len() < MAX_INCOMING {
+            if self.arrivals.have_room() {
                 while self.take_next_frame()? {}
                 self.read_some()?;
             }
@@ -373,7 +377,7 @@ impl Connection {
     fn next_packet(&mut self) -> Result<Option<Incoming>, ClientError> {
         // One frame after the other, as they are asked for: what is read at once may hold thousands of small ones.
         while self.arrivals.packets.is_empty() && self.take_next_frame()? {}
-        Ok(self.arrivals.packets.pop_front())
+        Ok(self.arrivals.pop())
     }
 
     /// Takes in the next frame that was read; says whether there was one.
@@ -425,7 +429,28 @@ impl Connection {
     }
 }
 
+impl Incoming {
+    /// Bytes of the packet.
+    fn bytes(&self) -> usize {
+        match self {
+            Incoming::Interest { interest, .. } | Incoming::Nack { interest, .. } => interest.wire().len(),
+            Incoming::Data { data, .. } => data.wire().len(),
+        }
+    }
+}
+
 impl Arrivals {
+    /// Whether there may be more before the application takes any.
+    fn have_room(&self) -> bool {
+        self.packets.len() < MAX_INCOMING && self.bytes < MAX_INCOMING_BYTES
+    }
+
+    fn pop(&mut self) -> Option<Incoming> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= packet.bytes();
+        Some(packet)
+    }
+
     /// Hands a frame to the link and puts what comes of it into the queue.
     fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
         match link.receive_frame(now, EndpointId(0), frame) {
@@ -465,6 +490,7 @@ impl Arrivals {
         match decoded {
             Ok(packet) => {
                 self.counters.packets_in += 1;
+                self.bytes += packet.bytes();
                 self.packets.push_back(packet);
             }
             Err(_) => self.counters.malformed += 1,

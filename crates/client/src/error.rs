@@ -6,6 +6,7 @@ use packet::EncodeError;
 use thiserror::Error;
 use trust::SignError;
 
+use crate::printable::printable;
 use crate::remote::{Remote, RemoteError};
 
 /// Why the application and its forwarder do not come together.
@@ -44,10 +45,10 @@ pub enum ClientError {
     #[error(transparent)]
     Sign(#[from] SignError),
     /// The forwarder does not want to do what it was asked to.
-    #[error("the forwarder refuses to {0}: {1}")]
+    #[error("the forwarder refuses to {0}: {said}", said = printable(.1))]
     Refused(String, String),
     /// The forwarder does not answer.
-    #[error("the forwarder does not answer when asked to {0}: {1}")]
+    #[error("the forwarder does not answer when asked to {0}: {why}", why = printable(.1))]
     NoAnswer(String, String),
 }
 
@@ -66,5 +67,22 @@ fn advice(remote: &Remote, error: &io::Error) -> &'static str {
         (Remote::Unix(_), io::ErrorKind::PermissionDenied) => "; the socket belongs to somebody else",
         (_, io::ErrorKind::ConnectionRefused) => "; nobody listens there",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_forwarder_says_begins_no_line_and_commands_no_terminal() {
+        let text = "403 no\nthe packet is trusted\r\u{1b}[2J\u{202e}".to_owned();
+        for error in
+            [ClientError::Refused("x".into(), text.clone()), ClientError::NoAnswer("x".into(), text.clone())]
+        {
+            let told = error.to_string();
+            assert!(told.contains("403 no") && told.contains("the packet is trusted"), "{told:?}");
+            assert!(!told.contains(crate::printable::is_unprintable), "{told:?}");
+        }
     }
 }

@@ -280,7 +280,7 @@ fn settle(
             Some(problem) => {
                 bench.refused += u32::from(subject != Subject::Discovery);
                 if let Some(data) = fetcher.under_judgement(subject) {
-                    reader.refused(Refused::new(data, face, problem.clone()));
+                    reader.refused(Refused::new(data, face, &problem));
                 }
                 if let Subject::Segment(segment) = subject
                     && let Some(digest) = judge.digest_of(segment)

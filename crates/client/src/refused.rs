@@ -5,6 +5,11 @@ use std::fmt;
 use packet::ndn::KeyLocator;
 use packet::{Data, Name};
 
+use crate::printable::printable;
+
+/// The face that forwarders tell of for what comes out of their content store.
+const STORE: u64 = 254;
+
 /// A packet that a judge refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
@@ -22,15 +27,20 @@ pub struct Refused {
 }
 
 impl Refused {
+    /// Whether the forwarder tells which neighbour or application it came from.
+    pub fn is_traced(&self) -> bool {
+        self.incoming_face.is_some_and(|face| face != STORE)
+    }
+
     /// Describes a packet.
-    pub fn new(data: &Data, incoming_face: Option<u64>, problem: String) -> Self {
+    pub fn new(data: &Data, incoming_face: Option<u64>, problem: &str) -> Self {
         let locator = data.ndn().and_then(|view| view.signature_info()).and_then(|info| info.key_locator);
         let key_locator = locator.map(|locator| match locator {
             KeyLocator::Name(name) => name.to_string(),
             KeyLocator::Digest(digest) => hexadecimal(digest),
         });
         let (name, digest) = (data.name().to_name(), data.implicit_digest());
-        Refused { name, digest, key_locator, incoming_face, problem }
+        Refused { name, digest, key_locator, incoming_face, problem: printable(problem) }
     }
 }
 
@@ -41,8 +51,10 @@ impl fmt::Display for Refused {
             Some(locator) => write!(f, ", which says it is signed by {locator}")?,
             None => f.write_str(", which names no signer")?,
         }
-        if let Some(face) = self.incoming_face {
-            write!(f, ", from face {face}")?;
+        match self.incoming_face {
+            Some(STORE) => f.write_str(", out of the forwarder's content store")?,
+            Some(face) => write!(f, ", from face {face}")?,
+            None => {}
         }
         write!(f, ": {}", self.problem)
     }

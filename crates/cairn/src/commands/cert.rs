@@ -279,7 +279,7 @@ fn show(what: &str, store: Result<KeyStore, ToolError>, as_json: bool) -> Result
     for value in &described {
         for (key, value) in value.as_object().into_iter().flatten() {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            output::line(format_args!("{:<12} {text}", key.replace('_', " ")))?;
+            output::line(format_args!("{:<12} {}", key.replace('_', " "), output::printable(&text)))?;
         }
         output::line("")?;
     }

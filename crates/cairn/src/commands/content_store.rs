@@ -138,7 +138,7 @@ pub(in crate::commands) fn print(info: &CsInfo) -> std::io::Result<()> {
         ("misses", info.misses.to_string()),
         ("switches", switches(info.flags)),
     ] {
-        output::line(format_args!("{key:>24}  {value}"))?;
+        output::pair(key, value)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod detours;
 mod listing;
 mod output;
+mod room;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -21,6 +22,7 @@ use serde_json::json;
 use detours::{Detours, Refusals};
 use listing::ListingWriter;
 use output::{standard_output, write_pieces, writer};
+use room::Room;
 
 use super::put::Naming;
 use crate::tool::connect::{ConnectArguments, tell_outage};
@@ -28,7 +30,7 @@ use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::trusting::TrustArguments;
-use crate::tool::units::{duration, show_duration, show_size};
+use crate::tool::units::{duration, show_duration, show_size, size};
 use crate::tool::{ToolError, finish, output as print};
 
 /// Fetch an object and write it to standard output or to a file.
@@ -84,6 +86,9 @@ pub(crate) struct GetArguments {
     /// Check by the object's manifest instead of by each segment's signature.
     #[arg(long)]
     manifest: bool,
+    /// The most bytes to write, as in `500M`; without it, as much as the disk has free, less 256 MiB (or a twentieth of it).
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_size: Option<u64>,
     /// No progress bar and no summary.
     #[arg(short, long)]
     quiet: bool,
@@ -135,8 +140,21 @@ enum Target {
     },
 }
 
+impl Target {
+    /// What is written to.
+    fn file(&self) -> io::Result<File> {
+        match self {
+            Target::Output(out) | Target::Special(out, _) | Target::File { out, .. } => {
+                out.get_ref().try_clone()
+            }
+            Target::List(_) => standard_output(),
+        }
+    }
+}
+
 struct Writer {
     target: Target,
+    room: Room,
     progress: Progress,
     interrupt: Interrupt,
     bytes: u64,
@@ -177,8 +195,18 @@ impl GetArguments {
         let message = self.name.to_string();
         let progress = Progress::new(self.quiet || self.list, &message);
         let refusals = Refusals::default();
-        let mut writer =
-            Writer { target, progress, interrupt, bytes: 0, refusals, skipped_bytes, last_shown: now, clock };
+        let room = Room::new(self.max_size, target.file(), skipped_bytes);
+        let mut writer = Writer {
+            target,
+            room,
+            progress,
+            interrupt,
+            bytes: 0,
+            refusals,
+            skipped_bytes,
+            last_shown: now,
+            clock,
+        };
         let Fetched { outcome, fetcher, judge, detours } =
             self.fetch(&mut client, &mut writer, &name, first_segment)?;
         writer.progress.finish();
@@ -192,6 +220,9 @@ impl GetArguments {
             Err(failure) => failure,
         };
         if let FetchFailure::Output(error) = failure {
+            if writer.can_go_on() {
+                tell!("cairn: what came so far is kept; go on with --resume");
+            }
             return Err(writer.output_error(error));
         }
         tell!("cairn: {failure}");
@@ -402,7 +433,9 @@ fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, 
 
 impl Reader for Writer {
     fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()> {
-        self.bytes += pieces.iter().map(|piece| piece.data.content().len() as u64).sum::<u64>();
+        let bytes = pieces.iter().map(|piece| piece.data.content().len() as u64).sum::<u64>();
+        self.room.take(bytes)?;
+        self.bytes += bytes;
         match &mut self.target {
             Target::Output(out) => write_pieces(out, pieces),
             Target::List(out) => pieces.iter().try_for_each(|piece| out.write(piece.data.content())),

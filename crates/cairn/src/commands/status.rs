@@ -105,12 +105,12 @@ impl Report {
             return Ok(output::json(&self.json())?);
         }
         for (key, value) in lines(&self.general, before) {
-            output::line(format_args!("{key:>24}  {value}"))?;
+            output::pair(key, value)?;
         }
         if let Some(totals) = &self.general.totals {
             let before = before.and_then(|before| Some((before.totals.as_ref()?, before)));
             for (key, value) in memory_lines(totals) {
-                output::line(format_args!("{key:>24}  {value}"))?;
+                output::pair(key, value)?;
             }
             output::line(if totals.drops.is_empty() { "\nNothing was dropped" } else { "\nDropped" })?;
             let rows =
@@ -124,7 +124,7 @@ impl Report {
         match &rest.channels {
             Some(channels) => {
                 for channel in channels {
-                    output::line(format_args!("  {}", channel.local_uri))?;
+                    output::line(format_args!("  {}", output::printable(&channel.local_uri)))?;
                 }
             }
             None => output::line("  (the forwarder does not tell)")?,

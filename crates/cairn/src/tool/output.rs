@@ -4,11 +4,23 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
 
+use client::is_unprintable as is_odd;
+pub(crate) use client::printable;
 use serde_json::Value;
+
+/// A word and what it stands for; what others wrote in it begins no line.
+pub(crate) fn pair(key: impl Display, value: impl Display) -> io::Result<()> {
+    line(format_args!("{:>24}  {}", key.to_string(), printable(&value.to_string())))
+}
 
 /// Prints a line, or several. Whatever is in it, it commands no terminal.
 pub(crate) fn line(text: impl Display) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{}", harmless(&text.to_string()))
+}
+
+/// Prints lines that were gathered.
+pub(crate) fn text(lines: &[u8]) -> io::Result<()> {
+    io::stdout().lock().write_all(harmless(&String::from_utf8_lossy(lines)).as_bytes())
 }
 
 /// What `tell!` does.
@@ -16,12 +28,8 @@ pub(crate) fn tell(text: std::fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{}", harmless(&text.to_string()));
 }
 
-/// What others wrote, as a part of one line: also what would begin a new line is replaced.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if is_odd(c) { REPLACEMENT } else { c }).collect()
-}
-
-/// Text that is ours but for what others wrote in it.
+/// Text that is ours. What others wrote in it was made [`printable`], or is a name, which is escaped: only
+/// we begin a new line.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| is_odd(c) && !matches!(c, '\n' | '\t');
     if text.contains(is_odd) {
@@ -32,16 +40,6 @@ fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 const REPLACEMENT: char = '\u{fffd}';
-
-/// Whether a character does something else than being seen: commands a terminal, turns the direction of
-/// what follows, has no width, or breaks the line. Joiners, which some scripts cannot do without, are among
-/// them: they make different words look alike.
-fn is_odd(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
 
 /// JSON as it is printed. All that is not ASCII in it stands in strings, so that what is odd can be written
 /// as an escape, and reads back as what it was.
@@ -70,7 +68,12 @@ pub(crate) fn bytes(bytes: &[u8]) -> io::Result<()> {
 
 /// Prints JSON, indented.
 pub(crate) fn json(value: &Value) -> io::Result<()> {
-    writeln!(io::stdout().lock(), "{}", escaped(&format!("{value:#}")))
+    json_text(&format!("{value:#}"))
+}
+
+/// Prints JSON that is written already.
+pub(crate) fn json_text(json: &str) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{}", escaped(json))
 }
 
 /// Prints JSON as one line.

@@ -18,19 +18,34 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> World {
+        World::with_udp(&[])
+    }
+
+    /// With a node that neighbours can reach on this host.
+    pub(crate) fn neighbourly() -> World {
+        World::with_udp(&["127.0.0.1:0"])
+    }
+
+    fn with_udp(udp: &[&str]) -> World {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("cairn-tools-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut world = World { folder, children: Vec::new() };
         let config = format!(
-            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = []\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n",
+            "[unix]\nlisten = [{:?}]\n[udp]\nlisten = {udp:?}\n[tcp]\nlisten = []\n[websocket]\nlisten = []\n",
             world.socket()
         );
         world.write("node.toml", config.as_bytes());
         let node = world.start_node();
         world.children.push(node);
         world
+    }
+
+    /// Where neighbours reach the node.
+    pub(crate) fn udp(&self) -> String {
+        let listed = self.good(&["face", "channels"]);
+        listed.lines().find(|channel| channel.starts_with("udp4://")).unwrap().to_owned()
     }
 
     /// Ends the node without a chance to say so, and starts another in its place.
@@ -94,6 +109,11 @@ impl World {
             .env("CAIRN_PASSPHRASE", "correct horse")
             .stdin(Stdio::null());
         command
+    }
+
+    /// What a command that succeeds prints as JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.good(&[arguments, &["--json"]].concat())).unwrap()
     }
 
     /// Runs `cairn …` to its end.

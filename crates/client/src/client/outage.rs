@@ -10,6 +10,7 @@ use super::{Answer, Client, Happening};
 use crate::back_off::{BackOff, BackOffConfig};
 use crate::error::ClientError;
 use crate::pending::RequestId;
+use crate::printable::printable;
 use crate::remote::Remote;
 use crate::socket::{Waited, wait_for_time};
 
@@ -348,7 +349,9 @@ impl Client {
         let problem = match answer {
             Answer::Data(data) => match ControlResponse::decode(data.content()) {
                 Ok(response) if response.is_ok() => None,
-                Ok(response) => Some((true, format!("{} {}", response.code.number(), response.text))),
+                Ok(response) => {
+                    Some((true, printable(&format!("{} {}", response.code.number(), response.text))))
+                }
                 Err(error) => Some((true, format!("its answer is malformed: {error}"))),
             },
             // One that is just starting may have no route to its own management yet.

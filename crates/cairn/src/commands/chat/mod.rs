@@ -1,5 +1,6 @@
 //! `cairn chat`: a room to talk in, without a server.
 
+mod members;
 mod namesakes;
 mod sync;
 mod vector;
@@ -94,7 +95,7 @@ struct Room<'a> {
     asked: BTreeMap<RequestId, Asked>,
     judge: Box<dyn Judge>,
     /// Messages that wait for a verdict, by the number under which the judge has them.
-    judged: BTreeMap<u64, Data>,
+    judged: BTreeMap<u64, Judged>,
     next_judged: u64,
     waiting_lines: Vec<String>,
     listen_until: Instant,
@@ -104,8 +105,21 @@ struct Room<'a> {
 struct Asked {
     name: Name,
     attempts_left: u32,
-    /// Whether it is a certificate for the judge.
-    for_judge: bool,
+    /// Which message it is; `None` for a certificate for the judge.
+    message: Option<Message>,
+}
+
+/// A message, by who said it and its number.
+#[derive(Clone)]
+struct Message {
+    member: Name,
+    number: u64,
+}
+
+/// A message that waits for a verdict.
+struct Judged {
+    message: Message,
+    data: Data,
 }
 
 impl ChatArguments {
@@ -246,7 +260,8 @@ impl Room<'_> {
         {
             for number in first..=last {
                 let name = with_number(&member, number)?;
-                self.ask(Asked { name, attempts_left: ATTEMPTS, for_judge: false })?;
+                let message = Some(Message { member: member.clone(), number });
+                self.ask(Asked { name, attempts_left: ATTEMPTS, message })?;
             }
         }
         let clocks = self.clocks();
@@ -254,7 +269,7 @@ impl Room<'_> {
         while let Some(interest) = self.judge.poll_interest(clocks) {
             let name = interest.name().to_name();
             let id = self.client.express_as_is(interest, PATIENCE)?;
-            self.asked.insert(id, Asked { name, attempts_left: 0, for_judge: true });
+            self.asked.insert(id, Asked { name, attempts_left: 0, message: None });
         }
         self.print_judged()
     }
@@ -295,13 +310,13 @@ impl Room<'_> {
                 }
             }
             Happening::Data { id, data, .. } => match self.asked.remove(&id) {
-                Some(asked) if asked.for_judge => {
+                Some(Asked { message: None, .. }) => {
                     self.judge.handle_data(self.clocks(), &data);
                 }
-                Some(_) => {
+                Some(Asked { message: Some(message), .. }) => {
                     let number = self.next_judged;
                     self.next_judged += 1;
-                    self.judged.insert(number, data.clone());
+                    self.judged.insert(number, Judged { message, data: data.clone() });
                     self.judge.handle_packet(
                         self.clocks(),
                         Unverified { subject: flow::Subject::Segment(number), data },
@@ -324,14 +339,18 @@ impl Room<'_> {
     }
 
     fn failed(&mut self, asked: Asked, reason: Option<packet::NackReason>) -> Result<(), ToolError> {
-        if asked.for_judge {
+        let Some(Message { member, number }) = &asked.message else {
             if let Some(reason) = reason {
                 self.judge.handle_nack(self.clocks(), asked.name.as_ref(), reason);
             }
             return Ok(());
+        };
+        if asked.attempts_left > 0 && reason.is_none() {
+            return self.ask(asked);
         }
         // Who said it may have left: then it is lost.
-        if asked.attempts_left > 0 && reason.is_none() { self.ask(asked) } else { Ok(()) }
+        self.sync.give_up(member, *number);
+        Ok(())
     }
 
     fn ask(&mut self, asked: Asked) -> Result<(), ToolError> {
@@ -345,7 +364,12 @@ impl Room<'_> {
     fn print_judged(&mut self) -> Result<(), ToolError> {
         while let Some(verdict) = self.judge.poll_verdict() {
             let flow::Subject::Segment(number) = verdict.subject else { continue };
-            let Some(data) = self.judged.remove(&number) else { continue };
+            let Some(Judged { message, data }) = self.judged.remove(&number) else { continue };
+            let now = self.client.now();
+            match &verdict.refused {
+                None => self.sync.confirm(now, &message.member, message.number),
+                Some(_) => self.sync.refuse(now, &message.member, message.number),
+            }
             let who = self.namesakes.word_for(self.member_of(data.name(), 1));
             let text = output::printable(&String::from_utf8_lossy(data.content()));
             match verdict.refused {

@@ -6,6 +6,7 @@ use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
+use super::members::Members;
 use super::vector::StateVector;
 
 /// Time between two vectors when nothing happens, within a tenth.
@@ -17,8 +18,10 @@ const SUPPRESSION: Duration = Duration::from_millis(200);
 /// Messages of a member that one vector may announce at once; of more only the last are fetched.
 const MAX_NEW: u64 = 20;
 
-/// Members whose new messages wait to be asked for. Of others a later vector will tell again.
+/// Members whose new messages wait to be asked for, and how many of them may be such as were never heard. Of
+/// others a later vector will tell again.
 const MAX_NEWS: usize = 64;
+const MAX_NEWS_OF_UNHEARD: usize = 32;
 
 /// The largest number that others may say our last message had: whoever invents a larger one would leave us none to go on with.
 const MAX_OWN_FROM_OTHERS: u64 = 1 << 48;
@@ -36,11 +39,15 @@ pub(super) struct News {
 /// One member's view of the room.
 ///
 /// Hand in what comes with [`Sync::handle_vector`] and what oneself says with [`Sync::publish`]; after each, and at
-/// [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_news`].
+/// [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_news`]. What became of each message
+/// that was news is told with [`Sync::confirm`], [`Sync::refuse`] and [`Sync::give_up`]: others are told only of
+/// what was confirmed.
 #[derive(Debug)]
 pub(super) struct Sync {
     me: Name,
-    vector: StateVector,
+    /// The number of our last message.
+    own: u64,
+    members: Members,
     next_send: Instant,
     /// What others were heard to know while we wait to speak.
     heard: Option<StateVector>,
@@ -55,7 +62,8 @@ impl Sync {
     pub(super) fn new(me: Name, now: Instant, random: Random) -> Self {
         Sync {
             me,
-            vector: StateVector::default(),
+            own: 0,
+            members: Members::default(),
             next_send: now,
             heard: None,
             news: VecDeque::new(),
@@ -66,14 +74,14 @@ impl Sync {
 
     /// The number of our last message.
     pub(super) fn last_own(&self) -> u64 {
-        self.vector.get(&self.me)
+        self.own
     }
 
     /// We say something; gives its number.
     pub(super) fn publish(&mut self, now: Instant) -> u64 {
         self.is_known_to_us = true;
         let number = self.last_own().saturating_add(1);
-        self.vector.raise(&self.me, number);
+        self.own = number;
         (self.next_send, self.heard) = (now, None);
         number
     }
@@ -81,28 +89,18 @@ impl Sync {
     /// Somebody says what they know.
     pub(super) fn handle_vector(&mut self, now: Instant, theirs: &StateVector) {
         for (member, number) in theirs.iter() {
-            let is_us = *member == self.me;
-            let is_passed_over = if is_us {
+            if *member != self.me {
+                self.ask_for(now, member, number);
+            } else if !self.is_known_to_us && number <= MAX_OWN_FROM_OTHERS {
                 // Anybody can send a vector: only before we have said anything may others know better what we said.
-                self.is_known_to_us || number > MAX_OWN_FROM_OTHERS
-            } else {
-                self.news.len() >= MAX_NEWS
-            };
-            if is_passed_over {
-                continue;
-            }
-            if let Some(before) = self.vector.raise(member, number)
-                && !is_us
-            {
-                let first = (before + 1).max(number.saturating_sub(MAX_NEW - 1));
-                self.news.push_back(News { member: member.clone(), first, last: number });
+                self.own = self.own.max(number);
             }
         }
         if let Some(heard) = &mut self.heard {
             for (member, number) in theirs.iter() {
                 heard.raise(member, number);
             }
-        } else if self.vector.is_ahead_of(theirs) {
+        } else if self.told().is_ahead_of(theirs) {
             self.heard = Some(theirs.clone());
             self.next_send = now + Duration::from_nanos(self.random.below(SUPPRESSION.as_nanos()));
         } else {
@@ -116,10 +114,46 @@ impl Sync {
             return None;
         }
         self.next_send = now + self.period();
+        let told = self.told();
         match self.heard.take() {
             // Somebody said it already.
-            Some(heard) if !self.vector.is_ahead_of(&heard) => None,
-            _ => Some(self.vector.clone()),
+            Some(heard) if !told.is_ahead_of(&heard) => None,
+            _ => Some(told),
+        }
+    }
+
+    /// A message came, and is good.
+    pub(super) fn confirm(&mut self, now: Instant, member: &Name, number: u64) {
+        if let Some(more) = self.members.confirm(now, member, number) {
+            self.ask_for(now, member, more);
+        }
+    }
+
+    /// A message came, and is not good.
+    pub(super) fn refuse(&mut self, now: Instant, member: &Name, number: u64) {
+        if let Some(more) = self.members.refuse(member, number) {
+            self.ask_for(now, member, more);
+        }
+    }
+
+    /// A message will not come.
+    pub(super) fn give_up(&mut self, member: &Name, number: u64) {
+        self.members.give_up(member, number);
+    }
+
+    /// What we tell others: what we said, and what we heard of others.
+    fn told(&self) -> StateVector {
+        let mut told = self.members.told();
+        told.raise(&self.me, self.own);
+        told
+    }
+
+    fn ask_for(&mut self, now: Instant, member: &Name, number: u64) {
+        let most = if self.members.was_heard(member) { MAX_NEWS } else { MAX_NEWS_OF_UNHEARD };
+        if self.news.len() < most
+            && let Some((first, last)) = self.members.claim(now, member, number, MAX_NEW)
+        {
+            self.news.push_back(News { member: member.clone(), first, last });
         }
     }
 
@@ -181,15 +215,21 @@ mod tests {
     fn everybody_hears_of_every_message_once() {
         let mut members: Vec<Sync> = (0..6).map(member).collect();
         run(&mut members, Instant::from_secs(1), Instant::from_secs(2));
+        let mut heard: Vec<Vec<News>> = vec![Vec::new(); members.len()];
         for round in 0..5 {
             let now = Instant::from_secs(2 + round);
             assert_eq!(members[3].publish(now), round + 1);
             run(&mut members, now, now + Duration::from_millis(900));
+            for (member, heard) in members.iter_mut().zip(&mut heard) {
+                while let Some(news) = member.poll_news() {
+                    member.confirm(now, &news.member, news.last);
+                    heard.push(news);
+                }
+            }
         }
-        for (index, member) in members.iter_mut().enumerate().filter(|(index, _)| *index != 3) {
-            let news: Vec<News> = std::iter::from_fn(|| member.poll_news()).collect();
+        for (index, news) in heard.iter().enumerate().filter(|(index, _)| *index != 3) {
             let expected = |number| News { member: "/3".parse().unwrap(), first: number, last: number };
-            assert_eq!(news, (1..=5).map(expected).collect::<Vec<_>>(), "member {index}");
+            assert_eq!(*news, (1..=5).map(expected).collect::<Vec<_>>(), "member {index}");
         }
     }
 
@@ -198,6 +238,11 @@ mod tests {
         let mut members: Vec<Sync> = (0..20).map(member).collect();
         members[7].publish(Instant::from_secs(1));
         run(&mut members, Instant::from_secs(1), Instant::from_secs(3));
+        for member in &mut members {
+            while let Some(news) = member.poll_news() {
+                member.confirm(Instant::from_secs(3), &news.member, news.last);
+            }
+        }
         members[7] = Sync::new("/7".parse().unwrap(), Instant::from_secs(4), Random::from_seed(70));
         let sent = run(&mut members, Instant::from_secs(4), Instant::from_secs(5));
         assert_eq!(members[7].last_own(), 1);
@@ -213,7 +258,9 @@ mod tests {
         forged.raise(&"/2".parse().unwrap(), u64::MAX);
         sync.handle_vector(Instant::from_secs(1), &forged);
         let news = sync.poll_news().unwrap();
-        assert_eq!((news.last, news.last - news.first), (u64::MAX, MAX_NEW - 1));
+        assert_eq!((news.first, news.last), (u64::MAX - (MAX_NEW - 1), u64::MAX - (MAX_NEW - 1)));
+        // Nobody is told of what nobody has said.
+        assert_eq!(sync.poll_vector(Instant::from_secs(40)).unwrap(), StateVector::default());
         assert_eq!(sync.publish(Instant::from_secs(2)), 1);
         let mut later = StateVector::default();
         later.raise(&"/1".parse().unwrap(), 900);
@@ -231,7 +278,7 @@ mod tests {
             }
             sync.handle_vector(Instant::from_secs(round), &forged);
         }
-        assert_eq!(std::iter::from_fn(|| sync.poll_news()).count(), MAX_NEWS);
+        assert_eq!(std::iter::from_fn(|| sync.poll_news()).count(), MAX_NEWS_OF_UNHEARD);
     }
 
     #[test]
@@ -240,6 +287,9 @@ mod tests {
         let mut theirs = StateVector::default();
         theirs.raise(&"/2".parse().unwrap(), 1000);
         sync.handle_vector(Instant::from_secs(1), &theirs);
-        assert_eq!(sync.poll_news(), Some(News { member: "/2".parse().unwrap(), first: 981, last: 1000 }));
+        let bob: Name = "/2".parse().unwrap();
+        assert_eq!(sync.poll_news(), Some(News { member: bob.clone(), first: 981, last: 981 }));
+        sync.confirm(Instant::from_secs(1), &bob, 981);
+        assert_eq!(sync.poll_news(), Some(News { member: bob, first: 982, last: 1000 }));
     }
 }

@@ -116,8 +116,9 @@ fn print(as_json: bool, event: &FaceEventNotification) -> std::io::Result<()> {
             "flags": event.flags.words().collect::<Vec<_>>(),
         }));
     }
+    let (remote, local) = (output::printable(&event.uri), output::printable(&event.local_uri));
     output::line(format_args!(
-        "{:<9}  face {}  {}  {}  {} {}",
-        event.kind, event.face_id, event.uri, event.local_uri, event.scope, event.persistency
+        "{:<9}  face {}  {remote}  {local}  {} {}",
+        event.kind, event.face_id, event.scope, event.persistency
     ))
 }

@@ -75,7 +75,7 @@ impl ShowArguments {
             return Ok(output::json(&to_json(&face))?);
         }
         for (key, value) in details(&face) {
-            output::line(format_args!("{key:>24}  {value}"))?;
+            output::pair(key, value)?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl ChannelArguments {
             return Ok(output::json(&Value::Array(all))?);
         }
         for channel in channels {
-            output::line(channel.local_uri)?;
+            output::line(output::printable(&channel.local_uri))?;
         }
         Ok(())
     }

@@ -29,8 +29,11 @@ impl Refusals {
     /// Tells of a packet that was not told of yet.
     pub(super) fn add(&mut self, refused: Refused) {
         self.count += 1;
-        let is_same =
-            |other: &Refused| other.digest == refused.digest && other.incoming_face == refused.incoming_face;
+        // That the store has it as well is no news.
+        let is_same = |other: &Refused| {
+            other.digest == refused.digest
+                && (other.incoming_face == refused.incoming_face || !refused.is_traced())
+        };
         if self.told.len() < MAX_TOLD && !self.told.iter().any(is_same) {
             tell!("cairn: refused {refused}");
             self.told.push(refused);
@@ -75,6 +78,13 @@ impl Detours {
     /// What else people can do, after nothing has helped.
     pub(super) fn advice(&self, refusals: &Refusals) -> Option<String> {
         let first = refusals.told.first()?;
+        let traced = refusals.told.iter().find(|told| told.is_traced());
+        if let Some(face) = traced.and_then(|told| told.incoming_face) {
+            return Some(format!(
+                "face {face} of the forwarder brings what was refused. Add a route by another face, or remove that by this one (cairn face show {face}, cairn route list). A cache behind it is rid of what was refused with: cairn cs erase {}",
+                first.name
+            ));
+        }
         let store =
             if self.has_erased { "that of this host has forgotten it" } else { "that of this host, too" };
         Some(format!(

@@ -4,6 +4,9 @@ use std::io::{self, BufWriter, Write};
 
 use packet::Component;
 
+/// Bytes of the name of a file; no system has longer ones.
+const MAX_NAME_BYTES: usize = 4096;
+
 /// Writes a listing, in which a zero byte stands behind each name, one name a line, as names are written: no name, whoever chose it, breaks
 /// a line or commands a terminal.
 pub(super) struct ListingWriter<W: Write> {
@@ -22,6 +25,10 @@ impl<W: Write> ListingWriter<W> {
         for byte in content {
             match byte {
                 0 => self.end_name()?,
+                _ if self.begun.len() >= MAX_NAME_BYTES => {
+                    let text = "it is not what is in a folder: a name has no end";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+                }
                 other => self.begun.push(*other),
             }
         }
@@ -46,6 +53,13 @@ impl<W: Write> ListingWriter<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_without_an_end_is_refused() {
+        let mut writer = ListingWriter::new(BufWriter::new(Vec::new()));
+        writer.write(&[b'x'; MAX_NAME_BYTES]).unwrap();
+        assert!(writer.write(b"x").is_err());
+    }
 
     #[test]
     fn every_name_is_one_line_that_reads_back_as_that_name() {

@@ -27,7 +27,7 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
         output::json(&pairs)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = Vec::new();
     for (name, record) in ["A", "B"].iter().zip(comparison.records()) {
         writeln!(out, "{name}: {} ({}, {})", record.title, record.backend, record.began)?;
     }
@@ -51,5 +51,6 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
     if let Some(page) = page {
         writeln!(out, "\nreport: {}", page.display())?;
     }
+    output::text(&out)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ use lab::run::{RunFolder, RunRecord};
 
 use super::Outcome;
 use crate::tool::ToolError;
+use crate::tool::output::printable;
 
 /// How many marks a node's history has.
 const MARKS: usize = 32;
@@ -30,9 +31,9 @@ pub(super) fn watch(folder: Option<PathBuf>, runs: &Path) -> Outcome {
             // Home, and clear what is below.
             write!(out, "\x1b[H\x1b[J")?;
         }
-        writeln!(out, "{} ({}) — {}", record.title, record.backend, folder.path().display())?;
-        for line in &lines {
-            writeln!(out, "{line}")?;
+        let head = format!("{} ({}) — {}", record.title, record.backend, folder.path().display());
+        for line in std::iter::once(&head).chain(&lines) {
+            writeln!(out, "{}", printable(line))?;
         }
         out.flush()?;
         if record.complete {

@@ -14,6 +14,7 @@ use super::scenario::Scenario;
 use super::summary::{Outcome, outcome};
 use super::sweep::{self, Point};
 use super::{Failure, build, study, workers};
+use crate::tool::output as print;
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -89,7 +90,13 @@ impl Run {
 
     fn run_network(&self, text: &str, table: Table) -> Result<ExitCode, Failure> {
         let (scenario, groups) = self.groups(text, table)?;
-        self.print(&mut std::io::stdout().lock(), &scenario, &groups)?;
+        if self.json {
+            print::json(&output::json(&groups))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut text = Vec::new();
+        self.print(&mut text, &scenario, &groups)?;
+        print::text(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -157,12 +164,8 @@ impl Run {
     }
 
     fn print(&self, mut to: impl Write, scenario: &Scenario, groups: &[Group]) -> Result<(), Failure> {
-        if self.json {
-            writeln!(to, "{:#}", output::json(groups))?;
-            return Ok(());
-        }
         if let Some(title) = &scenario.title {
-            writeln!(to, "{title}")?;
+            writeln!(to, "{}", print::printable(title))?;
         }
         if let [Group { outcomes, .. }] = groups
             && let [outcome] = outcomes.as_slice()

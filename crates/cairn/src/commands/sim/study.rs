@@ -1,12 +1,13 @@
 //! `cairn sim run FILE` for files whose kind is a study: tables and figures beside the numbers of a paper.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lab::study::Runner;
 
 use super::Failure;
+use crate::tool::output as print;
 
 /// Where files go if nothing is said: a folder of the experiment's name below this one.
 const RUNS: &str = "runs";
@@ -31,12 +32,11 @@ pub(super) fn run(
     let default = || Path::new(RUNS).join(file.file_stem().unwrap_or(file.as_os_str()));
     let folder: PathBuf = out.map_or_else(default, Path::to_owned);
     let names = report.write_to(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut to = std::io::stdout().lock();
     if json {
-        writeln!(to, "{}", serde_json::to_string_pretty(&report)?)?;
+        print::json_text(&serde_json::to_string_pretty(&report)?)?;
     } else {
-        write!(to, "{}", report.to_text())?;
-        writeln!(to, "{} files in {}", names.len(), folder.display())?;
+        print::text(report.to_text().as_bytes())?;
+        print::line(format_args!("{} files in {}", names.len(), folder.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

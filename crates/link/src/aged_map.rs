@@ -131,17 +131,6 @@ impl<K: Copy + Eq, V> AgedMap<K, V> {
         if self.len() > 0 && self.next_expiry(timeout) <= now { self.remove_oldest() } else { None }
     }
 
-    /// Removes all entries whose keys `gone` picks, and gives their number.
-    pub(crate) fn remove_keys(&mut self, gone: impl Fn(&K) -> bool) -> usize {
-        let before = self.len();
-        for place in 0..self.keys.len() {
-            if self.keys.get(place).is_some_and(|key| key.as_ref().is_some_and(&gone)) {
-                self.remove(place);
-            }
-        }
-        before - self.len()
-    }
-
     fn entry_mut(&mut self, place: usize) -> Option<&mut Entry<V>> {
         self.entries.get_mut(place)?.as_mut()
     }
@@ -216,11 +205,6 @@ mod tests {
                 (1, _) => {
                     let oldest = if model.is_empty() { None } else { Some(model.remove(0).1) };
                     assert_eq!(store.remove_oldest(), oldest);
-                }
-                (3, _) if random.below(20) == 0 => {
-                    let before = model.len();
-                    model.retain(|entry| entry.0 % 3 != 0);
-                    assert_eq!(store.remove_keys(|key| key % 3 == 0), before - model.len());
                 }
                 (2, Some(at)) => {
                     let bytes = random.below(1000) as usize;

@@ -312,10 +312,14 @@ fn without_pacing_the_same_neighbour_is_overrun() {
 }
 
 #[test]
-fn on_a_long_path_a_neighbour_is_overrun_no_more_than_by_one_of_its_kind() {
+fn on_a_long_path_no_more_is_lost_or_asked_again_than_between_two_of_its_kind() {
     for case in cases(Duration::from_millis(5)) {
         let [slow, paced] = compare(case, 2000);
         assert!(paced.overrun <= slow.overrun, "{case:?}: {paced:?} against {slow:?}");
+        assert!(paced.asked_again <= slow.asked_again, "{case:?}: {paced:?} against {slow:?}");
+        // Where the slow ones have no losses they win by the time in which the path's length is found out.
+        let limit = if slow.asked_again > 100 { slow.took * 5 / 4 } else { Duration::from_secs(3) };
+        assert!(paced.took <= limit, "{case:?}: {paced:?} against {slow:?}");
     }
 }
 
@@ -346,5 +350,28 @@ fn a_path_that_drops_large_datagrams_is_noticed_and_packets_are_cut_to_fit() {
             // Probes cost the neighbour's own bytes: two of the MTU, which are 176 of its Interests.
             assert!(outcome.asked_again < 300, "{outcome:?}");
         }
+    }
+}
+
+#[test]
+fn where_the_interface_says_what_the_link_carries_echoes_are_asked_for_without_padding() {
+    for probe_path_mtu in [true, false] {
+        let pacing = Some(PacingConfig { probe_path_mtu, ..PacingConfig::default() });
+        let config = Config { pacing, ..Config::default() };
+        let mut link = LinkService::new(config, Random::from_seed(1)).unwrap();
+        let now = Instant::from_secs(1);
+        for number in 0..300 {
+            link.receive(now, EndpointId(0), &interest(number)).unwrap();
+            link.send(now, LinkHeader::NONE, None, Buffer::from(data(number, 8000))).unwrap();
+        }
+        let (mut frame, mut echoes, mut padded) = (Vec::new(), 0, 0);
+        while link.poll_transmit(now, &mut frame).is_some() {
+            let asks = link::v2::answer_echo(&frame, 0).is_some();
+            echoes += u32::from(asks);
+            padded += u32::from(asks && frame.len() > 1200);
+            frame.clear();
+        }
+        assert!(echoes > 0);
+        assert_eq!(padded > 0, probe_path_mtu);
     }
 }

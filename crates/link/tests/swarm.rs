@@ -54,9 +54,10 @@ fn v2_config(random: &mut Random) -> v2::Config {
             ..v2::ReassemblyConfig::default()
         }),
         pacing: random.chance(0.5).then(|| v2::PacingConfig {
-            stock_buffer_bytes: pick(random, &[100_000, 212_992]),
+            stock_buffer_bytes: pick(random, &[v2::MIN_STOCK_BUFFER_BYTES, 50_000, 212_992]),
             receive_capacity_bytes: pick(random, &[0, 1, 212_992, 8 << 20, u64::MAX]),
             max_waiting_bytes: pick(random, &[1, 20_000, 8 << 20]),
+            probe_path_mtu: random.chance(0.8),
         }),
         ..v2::Config::default()
     }

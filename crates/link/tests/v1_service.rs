@@ -253,6 +253,24 @@ fn capacity_limits_the_sent_packet_store_and_zero_switches_retransmission_off() 
 }
 
 #[test]
+fn a_block_acknowledges_what_its_bits_name_and_nothing_else_though_the_numbers_begin_again() {
+    const LAST: u64 = (1 << 48) - 1;
+    for first in [7, LAST - 5, LAST, LAST - 60] {
+        let mut service = asking(first);
+        for number in 0..12 {
+            service.send(at(0), Buffer::from(data(number, 60))).unwrap();
+        }
+        frames(&mut service, at(0));
+        assert_eq!(service.usage().sent_packets, 12);
+        // The third, and the eleventh and twelfth; then a range without bits, and one of others.
+        service.receive(at(1), &ack(first, &[0x20, 0x30])).unwrap();
+        service.receive(at(1), &ack(first, &[0, 0])).unwrap();
+        service.receive(at(1), &ack(first + 12, &[0xff; 40])).unwrap();
+        assert_eq!((service.usage().sent_packets, service.counters().acks_in), (9, 3), "{first}");
+    }
+}
+
+#[test]
 fn what_is_not_asked_for_is_neither_acknowledged_nor_sent_again() {
     let mut near = service(&Config::default());
     let mut far = service(&Config::default());

@@ -38,6 +38,8 @@ pub(crate) struct Face {
     pub(crate) drops: DropCounters,
     /// What the node believes incomplete packets to take here, in its sum over all faces.
     pub(crate) partial_bytes: usize,
+    /// The same of packets that wait until the neighbour can take them.
+    pub(crate) waiting_bytes: usize,
     /// Where a stranger is, whose face it is.
     pub(crate) origin: Option<Origin>,
     /// Frames received after which it is looked at whether it deserves a socket of its own.

@@ -1,6 +1,6 @@
 //! The sent packet store: recently sent packets that may have to be sent again (NDN-0006, section 2.3.1).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use packet::ccnx::ndnlp::{AckBlock, Sequence};
 use packet::time::{Duration, Instant};
@@ -10,6 +10,9 @@ use crate::DropReason;
 use crate::aged_map::AgedMap;
 use crate::drop_reason::DropCounters;
 
+/// So many sequence numbers there are.
+const SEQUENCES: u64 = 1 << 48;
+
 /// Packets that await acknowledgement, by sequence number. A packet is sent again, unchanged, whenever the
 /// retransmit time has passed since it was last sent, until its retries are used up or its acknowledgement comes.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct SentPackets {
     retry_count: u32,
     retransmit_time: Duration,
     packets: AgedMap<u64, Sent>,
+    /// Places in `packets` by sequence number, so that a block looks at what is in its range and nothing else.
+    places: BTreeMap<u64, usize>,
     /// Packets to be sent again now.
     due: VecDeque<Sequence>,
     given_up: VecDeque<OutgoingPacket>,
@@ -36,6 +41,7 @@ impl SentPackets {
             retry_count,
             retransmit_time,
             packets: AgedMap::new(),
+            places: BTreeMap::new(),
             due: VecDeque::new(),
             given_up: VecDeque::new(),
         }
@@ -57,28 +63,58 @@ impl SentPackets {
             return;
         }
         while self.packets.len() >= self.capacity {
-            self.packets.remove_oldest();
+            if let Some(oldest) = self.packets.remove_oldest() {
+                self.places.remove(&oldest.packet.sequence().get());
+            }
             drops.count(DropReason::SentStoreFull);
         }
-        self.packets.insert(now, packet.sequence().get(), Sent { packet, retries: 0 });
+        self.keep(now, Sent { packet, retries: 0 });
     }
 
-    /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the packets, not
-    /// through the bits, of which a peer may send any number.
+    fn keep(&mut self, now: Instant, sent: Sent) {
+        let sequence = sent.packet.sequence().get();
+        self.places.insert(sequence, self.packets.insert(now, sequence, sent));
+    }
+
+    /// The packets kept whose numbers are `first` or one of the `count - 1` after it, which may begin again at 0.
+    fn in_range(&self, first: Sequence, count: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
+        let (first, end) = (first.get(), first.get().saturating_add(count));
+        let begun_again = end.saturating_sub(SEQUENCES).min(first);
+        self.places
+            .range(first..end)
+            .chain(self.places.range(..begun_again))
+            .map(|(key, place)| (*key, *place))
+    }
+
+    /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the packets in the
+    /// block's range: never more than it has bits, nor than are kept.
     pub(crate) fn acknowledge(&mut self, block: AckBlock<'_>) -> usize {
-        self.packets.remove_keys(|&sequence| {
+        let has_bit = |sequence: u64| {
             let offset = Sequence::new(sequence).since(block.base);
             let byte = usize::try_from(offset / 8).ok().and_then(|at| block.bitmap.get(at));
             byte.is_some_and(|byte| byte & 0x80 >> (offset % 8) != 0)
-        })
+        };
+        let bits = block.bitmap.len() as u64 * 8;
+        let gone: Vec<_> =
+            self.in_range(block.base, bits).filter(|(sequence, _)| has_bit(*sequence)).collect();
+        self.forget(&gone);
+        gone.len()
+    }
+
+    fn forget(&mut self, gone: &[(u64, usize)]) {
+        for (sequence, place) in gone {
+            self.places.remove(sequence);
+            self.packets.remove(*place);
+        }
     }
 
     /// Looks for packets whose retransmit time has passed.
     pub(crate) fn handle_timeout(&mut self, now: Instant, drops: &mut DropCounters) {
         while let Some(Sent { packet, retries }) = self.packets.remove_expired(now, self.retransmit_time) {
+            let sequence = packet.sequence();
+            self.places.remove(&sequence.get());
             if retries < self.retry_count {
-                let sequence = packet.sequence();
-                self.packets.insert(now, sequence.get(), Sent { packet, retries: retries + 1 });
+                self.keep(now, Sent { packet, retries: retries + 1 });
                 self.due.push_back(sequence);
             } else {
                 drops.count(DropReason::RetriesExhausted);
@@ -92,7 +128,7 @@ impl SentPackets {
     pub(crate) fn poll_due(&mut self, now: Instant) -> Option<&OutgoingPacket> {
         while let Some(sequence) = self.due.pop_front() {
             // Its acknowledgement may have come in the meantime.
-            if let Some(place) = self.packets.find(&sequence.get()) {
+            if let Some(&place) = self.places.get(&sequence.get()) {
                 self.packets.touch(now, place);
                 return self.packets.get_mut(place).map(|sent| &sent.packet);
             }
@@ -108,6 +144,7 @@ impl SentPackets {
     /// Forgets the other packets of a message that can no longer be completed.
     fn forget_message(&mut self, lost: &OutgoingPacket) {
         let (id, count) = (lost.message_id(), u64::from(lost.fragment.count));
-        self.packets.remove_keys(|&sequence| Sequence::new(sequence).since(id) < count);
+        let others: Vec<_> = self.in_range(id, count).collect();
+        self.forget(&others);
     }
 }

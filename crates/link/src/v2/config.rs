@@ -5,7 +5,7 @@ use packet::time::Duration;
 use thiserror::Error;
 
 use super::congestion::CongestionConfig;
-use super::pacing::PacingConfig;
+use super::pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
 use super::rto::RtoConfig;
 
 /// The smallest MTU a link may have, whether its own or by override.
@@ -186,8 +186,11 @@ impl Config {
             if self.link_type == LinkType::MultiAccess {
                 return Err(ConfigError::PacingOnMultiAccess);
             }
-            if pacing.stock_buffer_bytes == 0 || pacing.max_waiting_bytes == 0 {
+            if pacing.max_waiting_bytes == 0 {
                 return Err(ConfigError::ZeroLimit);
+            }
+            if pacing.stock_buffer_bytes < MIN_STOCK_BUFFER_BYTES {
+                return Err(ConfigError::StockBufferTooSmall);
             }
         }
         if self.fragmentation.as_ref().is_some_and(|fragmentation| fragmentation.max_fragments == 0) {
@@ -228,6 +231,9 @@ pub enum ConfigError {
     /// Acknowledgements need exactly one peer.
     #[error("reliability needs a point-to-point link")]
     ReliabilityOnMultiAccess,
+    /// A receive buffer that is taken to hold fewer than eight frames: the link would wait for an answer to each.
+    #[error("a neighbour's receive buffer must be taken to hold {MIN_STOCK_BUFFER_BYTES} bytes or more")]
+    StockBufferTooSmall,
     /// One neighbour's echoes say nothing about another's queue.
     #[error("pacing needs a point-to-point link")]
     PacingOnMultiAccess,
@@ -266,5 +272,10 @@ mod tests {
             config.reliability = Some(ReliabilityConfig::default());
         };
         assert_eq!(check(many), Err(ConfigError::ReliabilityOnMultiAccess));
+        let small = |config: &mut Config| {
+            let stock_buffer_bytes = MIN_STOCK_BUFFER_BYTES - 1;
+            config.pacing = Some(PacingConfig { stock_buffer_bytes, ..PacingConfig::default() });
+        };
+        assert_eq!(check(small), Err(ConfigError::StockBufferTooSmall));
     }
 }

@@ -48,8 +48,8 @@ pub use config::{
 };
 pub use congestion::CongestionConfig;
 pub use fields::PacketKind;
-pub use pacing::PacingConfig;
 pub use pacing::echo::answer_echo;
+pub use pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
 pub use report::{Counters, Usage};
 pub use results::{Delivery, EndpointId, Event, Framed, Received};
 pub use rto::RtoConfig;

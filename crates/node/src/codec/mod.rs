@@ -55,6 +55,8 @@ pub(crate) struct LinkSettings {
     /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own holds. `None` for links
     /// that need no pacing.
     pub(crate) receive_capacity_bytes: Option<u64>,
+    /// Whether the path may carry less than the transport's MTU.
+    pub(crate) probe_path_mtu: bool,
 }
 
 impl Codec {
@@ -161,7 +163,7 @@ impl Codec {
         }
     }
 
-    /// What packets take that are incomplete, or wait until the neighbour can take them.
+    /// What incomplete packets take.
     #[inline]
     pub(crate) fn partial_bytes(&self) -> usize {
         match self {
@@ -169,7 +171,22 @@ impl Codec {
         }
     }
 
-    /// Drops the packets that are incomplete or wait, and counts them.
+    /// What packets take that wait until the neighbour can take them.
+    #[inline]
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        match self {
+            Codec::Ndn(codec) => codec.waiting_bytes(),
+        }
+    }
+
+    /// Drops the packets that wait, and counts them.
+    pub(crate) fn evict_waiting_packets(&mut self) {
+        match self {
+            Codec::Ndn(codec) => codec.evict_waiting_packets(),
+        }
+    }
+
+    /// Drops the incomplete packets, and counts them.
     pub(crate) fn evict_partial_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_partial_packets(),

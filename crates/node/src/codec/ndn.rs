@@ -245,7 +245,12 @@ impl NdnCodec {
 
     #[inline]
     pub(super) fn partial_bytes(&self) -> usize {
-        if self.may_wait { self.service.usage().partial_bytes + self.service.waiting_bytes() } else { 0 }
+        if self.may_wait { self.service.usage().partial_bytes } else { 0 }
+    }
+
+    #[inline]
+    pub(super) fn waiting_bytes(&self) -> usize {
+        if self.may_wait { self.service.waiting_bytes() } else { 0 }
     }
 
     pub(super) fn mtu_bytes(&self) -> Option<usize> {
@@ -264,6 +269,9 @@ impl NdnCodec {
 
     pub(super) fn evict_partial_packets(&mut self) {
         self.service.evict_partial_packets();
+    }
+
+    pub(super) fn evict_waiting_packets(&mut self) {
         self.service.evict_waiting_packets();
     }
 
@@ -304,10 +312,13 @@ fn config(settings: &LinkSettings) -> Config {
             threshold_bytes: settings.congestion.threshold_bytes,
             interval: settings.congestion.interval,
         }),
-        pacing: settings
-            .receive_capacity_bytes
-            .filter(|_| !settings.multi_access)
-            .map(|bytes| PacingConfig { receive_capacity_bytes: bytes, ..PacingConfig::default() }),
+        pacing: settings.receive_capacity_bytes.filter(|_| !settings.multi_access).map(|bytes| {
+            PacingConfig {
+                receive_capacity_bytes: bytes,
+                probe_path_mtu: settings.probe_path_mtu,
+                ..PacingConfig::default()
+            }
+        }),
         // What the memory for waiting packets allows counts, not how many they are.
         max_outgoing_packets: if settings.receive_capacity_bytes.is_some() { 1 << 14 } else { 1024 },
         local_fields: settings.local_fields,

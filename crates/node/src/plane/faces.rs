@@ -48,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) send_queue_bytes: usize,
     pub(crate) all_send_queues_bytes: usize,
     pub(crate) reassembly_bytes: usize,
+    /// What may wait over all faces until neighbours can take it.
+    pub(crate) all_waiting_bytes: usize,
     pub(crate) congestion_marking: bool,
     pub(crate) congestion: CongestionSettings,
     pub(crate) udp_mtu_bytes: usize,
@@ -111,6 +113,7 @@ impl DataPlane {
             transport_mtu_bytes: Some(self.settings.udp_mtu_bytes.min(MAX_PACKET_BYTES)),
             fragmentation: true,
             receive_capacity_bytes: Some(0),
+            probe_path_mtu: true,
             ..self.stream_link_settings()
         }
     }
@@ -127,6 +130,7 @@ impl DataPlane {
             padded_frames: false,
             fragmentation: false,
             receive_capacity_bytes: None,
+            probe_path_mtu: false,
         }
     }
 
@@ -318,6 +322,7 @@ impl DataPlane {
             traffic: Traffic::default(),
             drops: DropCounters::default(),
             partial_bytes: 0,
+            waiting_bytes: 0,
             origin: None,
             probation_ends: PROBATION_FRAMES,
             taps: Vec::new(),

@@ -190,12 +190,31 @@ impl DataPlane {
         }
     }
 
-    /// Takes note of what the incomplete packets of a face take. If all together take too much, those go of whoever holds most.
+    /// Takes note of what the packets of a face take that are incomplete, and of those that wait until the neighbour can take
+    /// them. If those of one kind together take too much, those go of whoever holds most of that kind.
     #[inline]
-    pub(super) fn note_partial_packets(&mut self, id: FaceId) {
+    pub(super) fn note_held_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
+        let weighs_waiting = face.codec.waiting_bytes() != face.waiting_bytes;
         if face.codec.partial_bytes() != face.partial_bytes {
             self.weigh_partial_packets(id);
+        }
+        if weighs_waiting {
+            self.weigh_waiting_packets(id);
+        }
+    }
+
+    fn weigh_waiting_packets(&mut self, id: FaceId) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        face.waiting_bytes = face.codec.waiting_bytes();
+        self.waiting.set(id, owner_of(face), face.waiting_bytes);
+        while self.waiting.total_bytes() > self.settings.all_waiting_bytes
+            && let Some(heaviest) = self.waiting.heaviest()
+        {
+            let Some(face) = self.faces.get_mut(&heaviest) else { return };
+            face.codec.evict_waiting_packets();
+            face.waiting_bytes = 0;
+            self.waiting.set(heaviest, owner_of(face), 0);
         }
     }
 
@@ -216,6 +235,7 @@ impl DataPlane {
     /// Forgets what a face held that is gone, and keeps what its link counted.
     pub(super) fn forget_holdings(&mut self, face: &mut Face) {
         self.partials.set(face.id, owner_of(face), 0);
+        self.waiting.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
             *self.past_link_drops.entry(word).or_default() += count;
         }

@@ -127,6 +127,7 @@ pub(crate) struct DataPlane {
     queued_bytes: usize,
     /// What incomplete packets take, over all faces.
     partials: partials::Partials,
+    waiting: partials::Partials,
     /// How often a stream was not read for a while because its reader was slow.
     holds: u64,
     channels: Channels,
@@ -213,6 +214,7 @@ impl DataPlane {
             next_search: now,
             queued_bytes: 0,
             partials: Default::default(),
+            waiting: Default::default(),
             holds: 0,
             channels: Channels::default(),
             ethernet: Vec::new(),

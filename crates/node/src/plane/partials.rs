@@ -1,4 +1,5 @@
-//! Who holds the memory of incomplete packets: when all together take too much, those of whoever holds most go.
+//! Who holds the memory of packets of one kind, such as incomplete ones: when all together take too much, those of whoever
+//! holds most go.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +14,7 @@ pub(super) enum Owner {
     Face(FaceId),
 }
 
-/// What incomplete packets take, by face and by owner.
+/// What packets of one kind take, by face and by owner.
 #[derive(Debug, Default)]
 pub(super) struct Partials {
     held: HashMap<FaceId, (Owner, usize)>,

@@ -174,7 +174,7 @@ impl DataPlane {
                 self.poll_link(id);
             }
             self.flush(id);
-            self.note_partial_packets(id);
+            self.note_held_packets(id);
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
             face.last_used = self.now;

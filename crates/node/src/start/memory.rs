@@ -27,6 +27,8 @@ pub(crate) struct Shares {
     pub(crate) all_send_queues_bytes: usize,
     pub(crate) send_queue_bytes: usize,
     pub(crate) reassembly_bytes: usize,
+    /// What may wait until neighbours over UDP and Ethernet can take it.
+    pub(crate) all_waiting_bytes: usize,
     pub(crate) on_demand_faces: usize,
     pub(crate) dead_nonces: u32,
     /// Of each UDP socket, in the system's memory, which counts for a control group.
@@ -51,6 +53,7 @@ impl Shares {
             all_send_queues_bytes: node.all_send_queues_bytes.unwrap_or(shares.all_send_queues_bytes),
             send_queue_bytes: node.send_queue_bytes.unwrap_or(shares.send_queue_bytes),
             reassembly_bytes: node.reassembly_bytes.unwrap_or(shares.reassembly_bytes),
+            all_waiting_bytes: shares.all_waiting_bytes,
             on_demand_faces: node.max_on_demand_faces.min(shares.on_demand_faces),
             dead_nonces: tables.max_dead_nonces.min(shares.dead_nonces),
             receive_buffer_bytes: config.udp.receive_buffer_bytes.min(shares.receive_buffer_bytes),
@@ -69,6 +72,7 @@ impl Shares {
             all_send_queues_bytes: queues,
             send_queue_bytes: (queues / 8).clamp(256 << 10, 16 << 20),
             reassembly_bytes: part(32),
+            all_waiting_bytes: part(32),
             on_demand_faces: part(16 * FACE_BYTES).max(64),
             dead_nonces: u32::try_from(rest / (32 * NONCE_BYTES)).unwrap_or(u32::MAX),
             receive_buffer_bytes: part(32).max(208 << 10),
@@ -148,7 +152,8 @@ mod tests {
         for budget in [0, LEAST_BYTES, 32 << 20, 64 << 20, 1 << 30, 2 << 30, 1 << 40] {
             let shares = Shares::divide(budget);
             let faces = shares.on_demand_faces as u64 * FACE_BYTES;
-            let others = (shares.all_send_queues_bytes + shares.reassembly_bytes) as u64;
+            let others =
+                (shares.all_send_queues_bytes + shares.reassembly_bytes + shares.all_waiting_bytes) as u64;
             let nonces = u64::from(shares.dead_nonces) * NONCE_BYTES;
             let all = OWN_BYTES + shares.store_bytes + shares.pending_bytes + others + faces + nonces;
             assert!(all <= budget.max(LEAST_BYTES), "{budget}: {shares:?}");

@@ -169,6 +169,7 @@ fn settings(config: &Config, shares: &Shares) -> Settings {
         send_queue_bytes: shares.send_queue_bytes,
         all_send_queues_bytes: shares.all_send_queues_bytes,
         reassembly_bytes: shares.reassembly_bytes,
+        all_waiting_bytes: shares.all_waiting_bytes,
         congestion_marking: node.congestion_marking,
         congestion: CongestionSettings {
             interval: Duration::from_millis(node.congestion_interval_millis),

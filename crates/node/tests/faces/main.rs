@@ -8,6 +8,7 @@
 mod interfaces;
 mod lifecycle;
 mod links;
+mod stock_socket;
 mod support;
 mod taps;
 mod transports;

@@ -26,13 +26,16 @@ use window::{Window, charge};
 /// What is known beforehand about sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacingConfig {
-    /// What the receive buffer of a neighbour holds that does not say. Default 212,992 bytes, which is Linux' default.
+    /// What the receive buffer of a neighbour holds that does not say, at least [`MIN_STOCK_BUFFER_BYTES`]. Default 212,992
+    /// bytes, which is Linux' default.
     pub stock_buffer_bytes: u64,
     /// What this end's receive buffer holds, told to neighbours. Default 212,992 bytes.
     pub receive_capacity_bytes: u64,
     /// Bytes of packets that may wait until the neighbour can take them, each counted with 256 bytes more; further packets
     /// are dropped. Default 8 MiB.
     pub max_waiting_bytes: usize,
+    /// Whether to find out which frames the path carries; not needed where the MTU is that of an interface. Default true.
+    pub probe_path_mtu: bool,
 }
 
 impl Default for PacingConfig {
@@ -41,9 +44,14 @@ impl Default for PacingConfig {
             stock_buffer_bytes: 212_992,
             receive_capacity_bytes: 212_992,
             max_waiting_bytes: 8 << 20,
+            probe_path_mtu: true,
         }
     }
 }
+
+/// The smallest receive buffer that a neighbour is taken to have: eight frames. With room for one, each frame would wait for
+/// the acknowledgement of the one before, which may wait itself.
+pub const MIN_STOCK_BUFFER_BYTES: u64 = 8 * window::SLOT_BYTES;
 
 /// A neighbour with a receive buffer of so much is sent to as fast as can be.
 const PLENTY_BYTES: u64 = 2 << 20;
@@ -105,6 +113,8 @@ pub(crate) struct Pacer {
     window: Window,
     meter: Meter,
     path_mtu: Option<PathMtu>,
+    /// Whether requests fit the link.
+    has_room: bool,
     manner: Manner,
     /// What the neighbour's receive buffer holds, and when it said so.
     capacity: Option<(u64, Instant)>,
@@ -127,6 +137,10 @@ pub(crate) struct Pacer {
     probed_bytes: u64,
 }
 
+fn has_room(mtu_bytes: Option<usize>) -> bool {
+    mtu_bytes.is_none_or(|mtu_bytes| mtu_bytes >= echo::REQUEST_BYTES)
+}
+
 impl Pacer {
     pub(crate) fn new(
         config: PacingConfig,
@@ -139,7 +153,8 @@ impl Pacer {
         Pacer {
             meter: Meter::new(window.limit()),
             window,
-            path_mtu: mtu_bytes.map(PathMtu::new),
+            path_mtu: mtu_bytes.filter(|_| config.probe_path_mtu).map(PathMtu::new),
+            has_room: has_room(mtu_bytes),
             config,
             random,
             reliable,
@@ -171,8 +186,10 @@ impl Pacer {
 
     /// The configuration allows frames of another size.
     pub(crate) fn set_top_mtu(&mut self, mtu_bytes: Option<usize>) {
-        if self.path_mtu.as_ref().map(PathMtu::top) != mtu_bytes {
-            self.path_mtu = mtu_bytes.map(PathMtu::new);
+        self.has_room = has_room(mtu_bytes);
+        let top = mtu_bytes.filter(|_| self.config.probe_path_mtu);
+        if self.path_mtu.as_ref().map(PathMtu::top) != top {
+            self.path_mtu = top.map(PathMtu::new);
         }
     }
 
@@ -326,7 +343,7 @@ impl Pacer {
             }
         }
         // What does not fit the link cannot be asked for.
-        if self.path_mtu.as_ref().is_some_and(|mtu| mtu.current() < echo::REQUEST_BYTES) {
+        if !self.has_room {
             self.manner = Manner::Silent(Instant::NEVER);
             return false;
         }

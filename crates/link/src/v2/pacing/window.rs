@@ -29,6 +29,8 @@ pub(crate) struct Window {
     target: u64,
     sent: u64,
     gone: u64,
+    /// The largest frame of late.
+    largest: u64,
     round: Round,
     /// Losses before this position have been answered for.
     recovered: u64,
@@ -38,6 +40,9 @@ pub(crate) struct Window {
     trial: Option<Trial>,
     /// Rounds until the next trial.
     hold: u32,
+    /// A trial of a target more has shown that the path is long, and nothing was lost since: the window grows without more
+    /// trials.
+    opening: Option<Opening>,
     /// Bytes in a second that arrived in the round before.
     last_rate: f64,
     /// How long its round trip was.
@@ -66,6 +71,13 @@ struct Trial {
     rounds: u32,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    Grows,
+    /// For a round in which answers come to what left before.
+    Waits,
+}
+
 /// The window starts with, and seldom falls below, these parts of the target.
 const START: (u64, u64) = (7, 8);
 const FLOOR: (u64, u64) = (3, 8);
@@ -85,12 +97,14 @@ impl Window {
             target,
             sent: 0,
             gone: 0,
+            largest: 0,
             round: Round::default(),
             recovered: 0,
             shortest: None,
             even_rounds: 0,
             trial: None,
             hold: 0,
+            opening: None,
             last_rate: 0.0,
             last_round_trip: Duration::ZERO,
         }
@@ -129,6 +143,7 @@ impl Window {
     /// Notes that so much leaves; gives its position.
     pub(crate) fn note_sent(&mut self, charge: u64) -> u64 {
         self.sent += charge;
+        self.largest = charge.max(self.largest / 64 * 63);
         self.sent
     }
 
@@ -154,6 +169,7 @@ impl Window {
         self.gone = self.gone.max(position.min(self.sent));
         if position > self.recovered {
             self.recovered = self.sent;
+            self.opening = None;
             let before = self.trial.take().map_or(self.limit, |trial| trial.limit_before);
             self.hold = HOLD_ROUNDS;
             self.set_limit(before / 10 * 7);
@@ -168,6 +184,7 @@ impl Window {
     /// The path may have become another one.
     pub(crate) fn forget_round_trips(&mut self) {
         (self.shortest, self.round.shortest, self.even_rounds) = (None, None, 0);
+        self.opening = None;
     }
 
     fn set_limit(&mut self, limit: u64) {
@@ -193,16 +210,37 @@ impl Window {
         let queued = self.limit.saturating_sub(on_path);
         if queued > self.target {
             self.trial = None;
+            self.opening = None;
             return self.set_limit(on_path + self.target);
         }
         let last = std::mem::replace(&mut self.last_round_trip, in_round);
         let is_even = in_round * 4 <= last * 5 && last * 4 <= in_round * 5;
         self.even_rounds = if is_even { self.even_rounds + 1 } else { 0 };
+        if self.opening.is_some() {
+            return self.open(queued);
+        }
         self.try_more(rate, queued, in_round);
     }
 
+    /// The base is that of a long path, so a queue shows, but not before what left after the last step has been answered. A
+    /// window that is a target larger than the path needs puts no more than that into the queue.
+    fn open(&mut self, queued: u64) {
+        if queued > self.target / 4 {
+            (self.opening, self.hold) = (None, HOLD_ROUNDS);
+            return;
+        }
+        self.opening = match self.opening {
+            Some(Opening::Waits) => Some(Opening::Grows),
+            _ => {
+                self.set_limit(self.limit + self.target / 4 * 3);
+                Some(Opening::Waits)
+            }
+        };
+    }
+
     fn try_more(&mut self, rate: f64, queued: u64, round_trip: Duration) {
-        let mut step = self.limit / STEP;
+        // Where few frames fill the window, less than two would not show.
+        let mut step = (self.limit / STEP).max(self.largest).min(self.target / 4);
         if let Some(trial) = &mut self.trial {
             trial.rounds += 1;
             if trial.rounds < TRIAL_ROUNDS {
@@ -215,8 +253,12 @@ impl Window {
                 return;
             }
             let is_flat = round_trip * 20 <= trial.round_trip_before * 21;
+            let was_large = self.limit - trial.limit_before >= self.target / 10 * 9;
             self.trial = None;
             // More arrived, and no later: all of this is on the path, and there is room for as much as the queue takes.
+            if is_flat && was_large {
+                return self.open(queued);
+            }
             if is_flat {
                 step = step.max(self.target);
             }

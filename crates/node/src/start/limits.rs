@@ -43,8 +43,6 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         1,
         "neighbours would lose their face at once",
     )?;
-    let crowded = "with many faces, neighbours would lose theirs at once";
-    at_least("node.crowded_idle_timeout_secs", node.crowded_idle_timeout_secs, 1, crowded)?;
     let routes = "management could not be reached";
     at_least("management.max_routes", management.max_routes as u64, 2, routes)?;
     at_least("management.max_route_bytes", management.max_route_bytes as u64, 1024, routes)
@@ -59,10 +57,7 @@ mod tests {
         let names = [
             ("tables", &["max_pending", "max_pending_bytes", "max_prefixes", "max_dead_nonces"][..]),
             ("node", &["max_faces", "max_on_demand_faces", "send_queue_bytes", "all_send_queues_bytes"]),
-            (
-                "node",
-                &["reassembly_bytes", "stall_timeout_secs", "idle_timeout_secs", "crowded_idle_timeout_secs"],
-            ),
+            ("node", &["reassembly_bytes", "stall_timeout_secs", "idle_timeout_secs"]),
             ("management", &["max_routes", "max_route_bytes"]),
             ("udp", &["mtu_bytes"]),
         ];

@@ -72,7 +72,9 @@ impl Wanted {
     }
 
     /// Makes the faces and routes, and chooses the strategies; gives the routes.
-    pub(crate) fn apply(self, node: &mut RemoteControl) -> Result<Vec<(Name, NextHop)>, ConfigError> {
+    pub(crate) fn apply(mut self, node: &mut RemoteControl) -> Result<Vec<(Name, NextHop)>, ConfigError> {
+        // Longest first: an Interest that comes in between must not wait by a strategy that is not meant for it.
+        self.strategies.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.as_ref().component_count()));
         for (prefix, strategy) in &self.strategies {
             node.set_strategy(Dialect::Ndn, prefix, strategy)
                 .map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;

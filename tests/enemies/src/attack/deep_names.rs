@@ -14,7 +14,10 @@ use crate::pace::Spent;
 use crate::wire::{Template, name, wrong};
 
 const PENDING_COMPONENTS: usize = 70;
-const DATA_COMPONENTS: usize = 4300;
+/// As many as fit into a packet: more than a name may have, which a node finds out as it counts them.
+const TOO_MANY_COMPONENTS: usize = 4300;
+/// As many as a name may have.
+const MOST_COMPONENTS: usize = 128;
 
 /// A prefix of more than 64 components is pending, and Data with thousands of components come that nobody
 /// asked for.
@@ -32,7 +35,7 @@ impl Attack for DeepNames {
     }
 
     fn about(&self) -> &'static str {
-        "a prefix of 70 components pending, then unsolicited Data of 4,300 components"
+        "a prefix of 70 components pending, then unsolicited Data of 128 and of 4,300 components"
     }
 
     fn begin(&mut self, field: &mut Field) -> io::Result<()> {
@@ -44,7 +47,11 @@ impl Attack for DeepNames {
         })?);
         // Below what is asked for but for the last component, and below nothing at all.
         let apart = asked.prefix(PENDING_COMPONENTS - 1).with(Component::generic(b"z")).map_err(wrong)?;
-        self.data = vec![raw_data(&apart), raw_data(&name("/nobody")?)];
+        let nobody = name("/nobody")?;
+        self.data = [TOO_MANY_COMPONENTS, MOST_COMPONENTS]
+            .iter()
+            .flat_map(|&components| [raw_data(&apart, components), raw_data(&nobody, components)])
+            .collect();
         Ok(())
     }
 
@@ -65,14 +72,14 @@ fn deep(start: &Name, components: usize) -> io::Result<Name> {
     Name::from_components(start.components().chain(more)).map_err(wrong)
 }
 
-/// A Data whose name is `start` and then empty components, as many as fit.
-fn raw_data(start: &Name) -> Vec<u8> {
-    let mut components = start.canonical().to_vec();
-    for _ in start.components().count()..DATA_COMPONENTS {
-        Component::generic(b"").append_to(&mut components);
+/// A Data whose name is `start` and then empty components, so many in all.
+fn raw_data(start: &Name, components: usize) -> Vec<u8> {
+    let mut name = start.canonical().to_vec();
+    for _ in start.components().count()..components {
+        Component::generic(b"").append_to(&mut name);
     }
     let mut value = Vec::new();
-    tlv::write_element(&mut value, types::NAME, &components);
+    tlv::write_element(&mut value, types::NAME, &name);
     let mut info = Vec::new();
     tlv::write_element(&mut info, types::SIGNATURE_TYPE, &[0]);
     tlv::write_element(&mut value, types::SIGNATURE_INFO, &info);
@@ -102,15 +109,18 @@ mod tests {
         let interest = Buffer::from(attack.interest.unwrap().stamp(0, 1));
         let interest = packet::Interest::decode_ndn(interest).unwrap();
         assert_eq!(interest.component_count(), PENDING_COMPONENTS);
-        for data in attack.data {
-            assert!(!interest.matches(&Data::decode_ndn(Buffer::from(data)).unwrap()));
-        }
+        let decoded: Vec<Data> =
+            attack.data.into_iter().filter_map(|data| Data::decode_ndn(Buffer::from(data)).ok()).collect();
+        assert_eq!(decoded.len(), 2, "those with as many components as a name may have");
+        assert!(decoded.iter().all(|data| !interest.matches(data)));
     }
 
     #[test]
-    fn the_deep_data_is_good_and_as_deep_as_a_packet_can_be() {
-        let data = Data::decode_ndn(Buffer::from(raw_data(&name("/a").unwrap()))).unwrap();
-        assert_eq!(data.component_count(), DATA_COMPONENTS);
-        assert!(data.wire().len() <= 8800);
+    fn the_deep_data_is_as_deep_as_a_name_can_be_and_as_a_packet_can_be() {
+        let of = |components| raw_data(&name("/a").unwrap(), components);
+        let most = Data::decode_ndn(Buffer::from(of(MOST_COMPONENTS))).unwrap();
+        assert_eq!(most.component_count(), MOST_COMPONENTS);
+        assert!(Data::decode_ndn(Buffer::from(of(MOST_COMPONENTS + 1))).is_err());
+        assert!((8600..=8800).contains(&of(TOO_MANY_COMPONENTS).len()));
     }
 }

@@ -62,8 +62,9 @@ fn an_experiment_on_hosts_ends_with_a_report_and_clocks_known_to_a_millisecond()
     write(&hosts, &small(), &["b"]);
     let output = hosts.output(hosts.lab());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{out}\n{err}");
-    assert_eq!(out.matches("met   ").count(), 3, "{out}");
+    // One run on real forwarders does not say how sure its numbers are, so nothing is confirmed by it.
+    assert_eq!(output.status.code(), Some(4), "{out}\n{err}");
+    assert_eq!(out.matches("  not testable here").count(), 3, "{out}");
     let run = std::fs::read_dir(hosts.folder.join("runs")).unwrap().next().unwrap().unwrap().path();
     for file in ["report.html", "hosts.toml", "case-01/repeat-01/derived/packets-b.psml.gz"] {
         assert!(run.join(file).is_file(), "{file}");

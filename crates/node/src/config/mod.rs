@@ -187,7 +187,7 @@ section! {
 section! {
     /// Ethernet without IP. Needs the capability CAP_NET_RAW.
     EthernetConfig {
-        /// Interfaces, in the same words as those of [multicast]. Empty turns Ethernet off.
+        /// Interfaces, in the same words as those of multicast. Empty turns Ethernet off.
         interfaces: Vec<String> = Vec::new(),
         /// Interfaces, in the same words, that are left out nevertheless.
         exclude: Vec<String> = Vec::new(),

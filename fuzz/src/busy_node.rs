@@ -46,6 +46,7 @@ struct Limits {
 
 #[derive(Debug, Arbitrary)]
 struct AnyFace {
+    origin: Option<u8>,
     speaks_ccnx: bool,
     is_local: bool,
     link_type: u8,
@@ -242,6 +243,7 @@ impl AnyFace {
                 .interests_per_second
                 .map(|rate| RateLimit { per_second: rate.into(), burst: rate.into() }),
             rate_control: self.rate_control.as_ref().map(AnyRateControl::config),
+            origin: self.origin.map(u64::from),
         }
     }
 }
@@ -549,7 +551,8 @@ impl Node {
 
     /// Lets time pass until nothing waits any more.
     fn come_to_rest(&mut self) {
-        self.now += self.limits.max_lifetime;
+        // A strategy may keep what nobody waits for a second longer.
+        self.now += self.limits.max_lifetime + Duration::from_secs(1);
         self.settle();
         assert_eq!(self.engine.table_sizes().pending, 0, "nothing stays pending for ever");
         // Of what waited for its turn each face's first is still to come; nobody wants it any more, nor those behind it.

@@ -1,5 +1,6 @@
 // Serves a prefix that it announces instead of registering it: node announce.mjs ADDRESS PREFIX
-import { Data, digestSigning, Name } from "@ndn/packet";
+import { generateSigningKey } from "@ndn/keychain";
+import { Data, Name } from "@ndn/packet";
 import { produce } from "@ndn/endpoint";
 import { enableNfdPrefixReg, PrefixAnn } from "@ndn/nfdmgmt";
 import { connectWithoutRegistration } from "./connect.mjs";
@@ -7,7 +8,9 @@ import { connectWithoutRegistration } from "./connect.mjs";
 const [address, prefix] = process.argv.slice(2);
 enableNfdPrefixReg(await connectWithoutRegistration(address), { PrefixAnn });
 const announced = new Name(prefix);
-const announcement = await PrefixAnn.build({ announced, expirationPeriod: 60_000, signer: digestSigning });
+// A digest alone is no signature, and is refused.
+const [signer] = await generateSigningKey(prefix);
+const announcement = await PrefixAnn.build({ announced, expirationPeriod: 60_000, signer });
 produce(announced, async (interest) => {
   const data = new Data(interest.name, Data.FreshnessPeriod(1000), new TextEncoder().encode("announced"));
   await digestSigning.sign(data);

@@ -1,6 +1,6 @@
 // Serves a prefix that it announces instead of registering it: node announce.mjs ADDRESS PREFIX
 import { generateSigningKey } from "@ndn/keychain";
-import { Data, Name } from "@ndn/packet";
+import { Data, digestSigning, Name } from "@ndn/packet";
 import { produce } from "@ndn/endpoint";
 import { enableNfdPrefixReg, PrefixAnn } from "@ndn/nfdmgmt";
 import { connectWithoutRegistration } from "./connect.mjs";

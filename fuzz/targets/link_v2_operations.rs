@@ -44,7 +44,8 @@ impl Options {
                 max_recent_sequences: limit * 2,
                 ..ReliabilityConfig::default()
             }),
-            // Held-back packets are not tried here yet: `crates/link/tests/swarm.rs` does.
+            // Known gap: with pacing and small limits a packet that was accepted may never be delivered, as this target
+            // found. Until that is mended only `crates/link/tests/swarm.rs` tries pacing, with larger limits.
             pacing: None,
             max_outgoing_packets: limit,
             max_deliveries: limit,

@@ -91,7 +91,6 @@ fn a_neighbour_with_a_stock_socket_asks_less_again_than_its_socket_holds_though_
             std::hint::spin_loop();
         }
     }
-    // A train may be lost while the node has not heard an echo yet; afterwards its window fits the socket. Without
-    // pacing more than half of each window goes.
+    // A train may be lost while the node has not heard an echo yet; afterwards its window fits the socket.
     assert!(asked_again < HELD_FRAMES, "{asked_again} of {OBJECTS} asked again");
 }

@@ -1,4 +1,5 @@
-//! Tells the program which commit it is built from, and whether the sources are as committed: runs of the lab note both.
+//! Tells the program which commit it is built from, and whether the sources are as committed: runs of the lab
+//! note both.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Two ends of a link and a wire between them that loses, doubles, reorders, corrupts and invents frames.
 //!
-//! However that goes: limits hold, counters add up, frames fit the MTU, and deadlines lie ahead once everything due is
-//! done. As long as no frame was corrupted or invented, what is delivered is what was sent; and when the wire is
-//! mended, the link comes to rest and then delivers whatever it accepts.
+//! However that goes: limits hold, counters add up, frames fit the MTU, and deadlines lie ahead once
+//! everything due is done. As long as no frame was corrupted or invented, what is delivered is what was sent;
+//! and when the wire is mended, the link comes to rest and then delivers whatever it accepts.
 
 use std::collections::HashSet;
 
@@ -34,7 +34,8 @@ pub trait LinkEnd {
     fn handle_timeout(&mut self, now: Instant);
     fn next_deadline(&self) -> Instant;
     fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize>;
-    fn poll_deliver(&mut self) -> Option<Vec<u8>>;
+    /// The next packet that arrived.
+    fn poll_deliver(&mut self) -> Option<Delivered>;
     /// Throws away what the end has to report.
     fn drain_events(&mut self);
     /// Largest frame, by the parameters in force.
@@ -55,6 +56,14 @@ pub struct Totals {
     pub frames_out: u64,
     pub delivered: u64,
     pub drops: u64,
+}
+
+/// A packet that arrived.
+pub enum Delivered {
+    /// For the owner of the link.
+    Packet(Vec<u8>),
+    /// What the other end sent of its own accord, and an end that does not know it takes for a packet.
+    OfTheLink,
 }
 
 /// A packet to be sent.
@@ -176,7 +185,8 @@ impl<L: LinkEnd> Link<L> {
         &mut self.sides[end as usize]
     }
 
-    /// Does what the owner of a link does: takes everything the ends hand out, and calls them when their time has come.
+    /// Does what the owner of a link does: takes everything the ends hand out, and calls them when their time
+    /// has come.
     fn settle(&mut self) {
         for from in 0..2 {
             let frames = self.sides[from].drain(self.now);
@@ -187,6 +197,7 @@ impl<L: LinkEnd> Link<L> {
         for to in 0..2 {
             while let Some(packet) = self.sides[to].end.poll_deliver() {
                 self.sides[to].delivered += 1;
+                let Delivered::Packet(packet) = packet else { continue };
                 if self.honest {
                     assert!(self.sides[1 - to].sent.contains(&packet), "delivered what nobody sent");
                 }
@@ -237,7 +248,8 @@ impl<L: LinkEnd> Link<L> {
 
 struct Side<L> {
     end: L,
-    /// The largest frame this end may send: its MTU, or an earlier one that frames were cut to which it still keeps.
+    /// The largest frame this end may send: its MTU, or an earlier one that frames were cut to which it
+    /// still keeps.
     largest_frame_bytes: usize,
     /// Frames on their way to this end.
     arriving: Vec<Vec<u8>>,

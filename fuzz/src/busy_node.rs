@@ -1,8 +1,8 @@
 //! One engine with a few faces, a handful of names, and neighbours that do whatever they like.
 //!
-//! However that goes: nobody gets Data they did not ask for or gets it twice, nothing for this host only leaves or
-//! enters it, no Interest goes back to where it alone came from, limits hold, counters agree with what was seen, every
-//! pending Interest ends one way or another, and in the end nothing is pending.
+//! However that goes: nobody gets Data they did not ask for or gets it twice, nothing for this host only
+//! leaves or enters it, no Interest goes back to where it alone came from, limits hold, counters agree with
+//! what was seen, every pending Interest ends one way or another, and in the end nothing is pending.
 
 mod packets;
 
@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use arbitrary::Arbitrary;
 use engine::{
     ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope, LinkType,
-    NextHop, Outgoing, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy,
+    NextHop, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy,
     strategy_names,
 };
 use packet::time::{Duration, Instant};
-use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, PitToken};
+use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, Packet, PitToken};
 
 pub use packets::{AnyData, AnyInterest, AnyName};
 
@@ -456,7 +456,8 @@ impl Node {
         self.engine.receive_nack(self.now, face, interest, reason, &hashes);
     }
 
-    /// Does what the owner of an engine does: takes everything it hands out, and calls it when its time has come.
+    /// Does what the owner of an engine does: takes everything it hands out, and calls it when its time has
+    /// come.
     fn settle(&mut self) {
         if self.engine.next_deadline() <= self.now {
             self.engine.advance(self.now);
@@ -464,7 +465,7 @@ impl Node {
         assert!(self.engine.next_deadline() > self.now, "what was due is still due");
         let (mut transmits, mut got_data) = (0, BTreeSet::new());
         while let Some(transmit) = self.engine.poll_transmit() {
-            if matches!(transmit.packet, Outgoing::Data(_)) {
+            if matches!(transmit.packet, Packet::Data(_)) {
                 assert!(got_data.insert(transmit.face), "the same Data twice by one face");
             }
             self.check_transmit(transmit);
@@ -476,7 +477,8 @@ impl Node {
     }
 
     fn check_transmit(&mut self, transmit: Transmit) {
-        let Transmit { face, packet, header } = transmit;
+        let face = transmit.face;
+        let (packet, header) = transmit.into_parts();
         let target = self.faces.get(&face).expect("nothing is sent by a face that does not exist");
         let config = target.config;
         let may_leave = |name: NameRef<'_>| {
@@ -484,7 +486,7 @@ impl Node {
             assert!(!for_this_host || config.scope == FaceScope::Local, "{name} leaves this host");
         };
         match packet {
-            Outgoing::Interest(interest) => {
+            Packet::Interest(interest) => {
                 self.totals.interests_sent += 1;
                 assert_eq!(interest.dialect(), config.dialect);
                 assert!(interest.nonce().is_some(), "an Interest leaves with a Nonce");
@@ -497,7 +499,7 @@ impl Node {
                 );
                 self.sent.push((face, interest, header));
             }
-            Outgoing::Data(data) => {
+            Packet::Data(data) => {
                 self.totals.data_sent += 1;
                 assert_eq!(data.dialect(), config.dialect);
                 may_leave(data.name());
@@ -510,7 +512,7 @@ impl Node {
                     "consumers are told a rate where there is one"
                 );
             }
-            Outgoing::Nack(interest, _) => {
+            Packet::Nack(interest, _) => {
                 self.totals.nacks_sent += 1;
                 assert_eq!((config.dialect, config.link_type), (Dialect::Ndn, LinkType::PointToPoint));
                 let asked = target.asked.iter().any(|(asked, _)| asked.name() == interest.name());
@@ -519,7 +521,8 @@ impl Node {
         }
     }
 
-    /// Whether some other face wants what is about to be sent by this one, or somebody said it shall go there.
+    /// Whether some other face wants what is about to be sent by this one, or somebody said it shall go
+    /// there.
     fn somebody_else_asked(&self, face: FaceId, interest: &Interest) -> bool {
         if self.faces.get(&face).is_some_and(|seen| seen.config.link_type == LinkType::AdHoc) {
             return true;
@@ -555,7 +558,8 @@ impl Node {
         self.now += self.limits.max_lifetime + Duration::from_secs(1);
         self.settle();
         assert_eq!(self.engine.table_sizes().pending, 0, "nothing stays pending for ever");
-        // Of what waited for its turn each face's first is still to come; nobody wants it any more, nor those behind it.
+        // Of what waited for its turn each face's first is still to come; nobody wants it any more, nor those
+        // behind it.
         for _ in 0..self.faces.len() {
             self.now = match self.engine.next_deadline() {
                 Instant::NEVER => break,

@@ -1,5 +1,5 @@
-//! A planted bug, six comparisons deep. Random bytes would need 2^48 attempts; a fuzzer that sees coverage needs
-//! well under a second. `cargo xtask fuzz smoke` fails if it is not found.
+//! A planted bug, six comparisons deep. Random bytes would need 2^48 attempts; a fuzzer that sees coverage
+//! needs well under a second. `cargo xtask fuzz smoke` fails if it is not found.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! What ccnd, ndnld and repositories are managed with. What decodes is written in a form that decodes again and is
-//! written alike.
+//! What ccnd, ndnld and repositories are managed with. What decodes is written in a form that decodes again
+//! and is written alike.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Messages in ccnb: Interests, ContentObjects and what wraps them. What decodes is framed as one message, can be read
-//! in every field, hashes as its name does, and is the same message when it is encoded again.
+//! Messages in ccnb: Interests, ContentObjects and what wraps them. What decodes is framed as one message,
+//! can be read in every field, hashes as its name does, and is the same message when it is encoded again.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! A forwarding engine among neighbours that do whatever they like; see `cairn_fuzz::busy_node` for what must hold.
+//! A forwarding engine among neighbours that do whatever they like; see `cairn_fuzz::busy_node` for what must
+//! hold.
 
 #![no_main]
 

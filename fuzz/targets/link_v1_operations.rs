@@ -3,7 +3,7 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use cairn_fuzz::bad_link::{self, LinkEnd, Plan, Request, Totals};
+use cairn_fuzz::bad_link::{self, Delivered, LinkEnd, Plan, Request, Totals};
 use link::v1::{Config, LinkService, MIN_MTU_BYTES};
 use packet::Buffer;
 use packet::random::Random;
@@ -78,8 +78,8 @@ impl LinkEnd for End {
         self.0.poll_transmit(now, frames)
     }
 
-    fn poll_deliver(&mut self) -> Option<Vec<u8>> {
-        self.0.poll_deliver().map(|message| message.to_vec())
+    fn poll_deliver(&mut self) -> Option<Delivered> {
+        self.0.poll_deliver().map(|message| Delivered::Packet(message.to_vec()))
     }
 
     fn drain_events(&mut self) {

@@ -1,5 +1,5 @@
-//! Names as text, in the URIs of both dialects. Whatever parses prints as a text that parses to the same name, in
-//! every form; so does every name that comes from the wire.
+//! Names as text, in the URIs of both dialects. Whatever parses prints as a text that parses to the same
+//! name, in every form; so does every name that comes from the wire.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! LpPackets of NDNLPv2. What decodes encodes to a frame of the length that was foretold, which decodes to the same.
+//! LpPackets of NDNLPv2. What decodes encodes to a frame of the length that was foretold, which decodes to
+//! the same.
 
 #![no_main]
 

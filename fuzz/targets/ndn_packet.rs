@@ -1,5 +1,5 @@
-//! Interest and Data. What decodes can be read in every field, hashes as its name does, and is the same packet when
-//! it is built again from its fields.
+//! Interest and Data. What decodes can be read in every field, hashes as its name does, and is the same
+//! packet when it is built again from its fields.
 
 #![no_main]
 
@@ -67,7 +67,8 @@ fn check_forwarders_changes(interest: &Interest) {
     assert_eq!(interest.hop_limit(), before.hop_limit(), "the original is not touched");
 }
 
-/// Builds the Interest again from its fields. Only unsigned ones, and only where the name has no digest of its own.
+/// Builds the Interest again from its fields. Only unsigned ones, and only where the name has no digest of
+/// its own.
 fn rebuild_interest(interest: InterestView<'_>) {
     if interest.parameters_digest_is_valid().is_some() {
         return;

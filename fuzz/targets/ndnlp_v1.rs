@@ -1,5 +1,5 @@
-//! Packets of NDNLP version 1. What decodes encodes to a packet that decodes to the same, of the length that was
-//! foretold; every acknowledged number is a set bit of a bitmap.
+//! Packets of NDNLP version 1. What decodes encodes to a packet that decodes to the same, of the length that
+//! was foretold; every acknowledged number is a set bit of a bitmap.
 
 #![no_main]
 

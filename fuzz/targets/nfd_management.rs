@@ -1,5 +1,5 @@
-//! Messages of NFD's management protocol. What decodes is written in canonical order, decodes again to the same, and is written alike;
-//! what is sent in segments comes back whole.
+//! Messages of NFD's management protocol. What decodes is written in canonical order, decodes again to the
+//! same, and is written alike; what is sent in segments comes back whole.
 
 #![no_main]
 
@@ -66,7 +66,8 @@ fn check_list<T: DatasetItem + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
 
 fn check_announcement(announcement: &PrefixAnnouncement) {
     let Ok(data) = announcement.to_data() else { return };
-    // The same fields fit, for they came from a packet, unless numbers or dates were written longer than need be.
+    // The same fields fit, for they came from a packet, unless numbers or dates were written longer than need
+    // be.
     let Ok(data) = data.build_with_digest() else { return };
     assert_eq!(PrefixAnnouncement::decode(&data).as_ref(), Ok(announcement));
 }

@@ -1,5 +1,5 @@
-//! Volumes of the repository: whatever lies in one, reading it ends, tiles it, finds what was written soundly and nothing that was
-//! not, and finds the same in pieces as in one.
+//! Volumes of the repository: whatever lies in one, reading it ends, tiles it, finds what was written soundly
+//! and nothing that was not, and finds the same in pieces as in one.
 
 #![no_main]
 

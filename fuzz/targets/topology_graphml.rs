@@ -1,5 +1,5 @@
-//! GraphML of the Topology Zoo. Whatever is read is a topology that can be built; blanks behind the document change nothing, and a
-//! document cut short is refused or says less.
+//! GraphML of the Topology Zoo. Whatever is read is a topology that can be built; blanks behind the document
+//! change nothing, and a document cut short is refused or says less.
 
 #![no_main]
 

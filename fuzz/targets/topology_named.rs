@@ -1,5 +1,5 @@
-//! Our own topologies. Whatever is read is a topology with distinct names that can be built, and TOML that says what JSON says
-//! means the same.
+//! Our own topologies. Whatever is read is a topology with distinct names that can be built, and TOML that
+//! says what JSON says means the same.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! ndnSIM's annotated text. Whatever is read is a topology that can be built, and written again reads as the same one.
+//! ndnSIM's annotated text. Whatever is read is a topology that can be built, and written again reads as the
+//! same one.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Rocketfuel's maps, weights and latencies. Whatever is read is a topology that can be built, with one link at most between two
-//! nodes; lines that say the same again, and comments, change nothing.
+//! Rocketfuel's maps, weights and latencies. Whatever is read is a topology that can be built, with one link
+//! at most between two nodes; lines that say the same again, and comments, change nothing.
 
 #![no_main]
 

@@ -3,7 +3,8 @@
 use crate::process;
 use crate::tree::{self, Tree};
 
-/// Runs the benchmarks of all crates, or of the one that is named first; what else there is goes to the benchmarks.
+/// Runs the benchmarks of all crates, or of the one that is named first; what else there is goes to the
+/// benchmarks.
 pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let tree = Tree::of_repository()?;
     let all = benchmarks(&tree);

@@ -158,7 +158,8 @@ fn clippy(shop: &Workshop) -> Result<Outcome, String> {
     shop.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
-/// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a line of the summary.
+/// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a
+/// line of the summary.
 fn needs(shop: &Workshop) -> Result<Outcome, String> {
     let missing = missing(shop);
     if missing.is_empty() {
@@ -179,7 +180,8 @@ fn missing(shop: &Workshop) -> Vec<String> {
     missing
 }
 
-/// The SSH server that hosts made for tests run; a system without one gets it, and it is not started as a service.
+/// The SSH server that hosts made for tests run; a system without one gets it, and it is not started as a
+/// service.
 fn sshd(shop: &Workshop) -> Result<(), String> {
     let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"];
     if places.iter().any(|place| std::path::Path::new(place).is_file()) {

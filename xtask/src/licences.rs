@@ -1,7 +1,8 @@
 //! `cargo xtask licences`: may we ship what we build with?
 //!
-//! Checks every third-party crate that is built, for every platform: its licence, that it comes from crates.io,
-//! and that there is only one version of it. Needs no network; `cargo tree --locked` knows all of it.
+//! Checks every third-party crate that is built, for every platform: its licence, that it comes from
+//! crates.io, and that there is only one version of it. Needs no network; `cargo tree --locked` knows all of
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +11,8 @@ use crate::tree;
 
 /// Licences that code under Apache-2.0 may be combined with and that ask for nothing but their notice.
 ///
-/// Left out on purpose: MPL-2.0 and the LGPL (a user who changes such a file owes its source, and a static Rust
-/// binary makes that a promise about our build), the GPL family, and anything without an SPDX name.
+/// Left out on purpose: MPL-2.0 and the LGPL (a user who changes such a file owes its source, and a static
+/// Rust binary makes that a promise about our build), the GPL family, and anything without an SPDX name.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -131,8 +132,8 @@ fn is_licence_allowed(package: &str, licence: &str) -> bool {
         || EXCEPTIONS.iter().any(|&(name, beside, _)| name == package && beside == licence)
 }
 
-/// Is an SPDX expression satisfied by the licences that `allowed` accepts? `AND` binds stronger than `OR`; the
-/// slash of old manifests means `OR`.
+/// Is an SPDX expression satisfied by the licences that `allowed` accepts? `AND` binds stronger than `OR`;
+/// the slash of old manifests means `OR`.
 fn is_allowed(expression: &str, allowed: impl Fn(&str) -> bool + Copy) -> bool {
     let expression = expression.replace('/', " OR ");
     let tokens: Vec<&str> = tokens(&expression);

@@ -1,7 +1,7 @@
 //! Cairn's own task runner: `cargo xtask <command>`.
 //!
-//! Everything that continuous integration does is one of these commands, so it can be done the same way at a desk.
-//! The runner needs no third-party crate; it must build in seconds on a machine that has only cargo.
+//! Everything that continuous integration does is one of these commands, so it can be done the same way at a
+//! desk. The runner needs no third-party crate; it must build in seconds on a machine that has only cargo.
 #![expect(clippy::print_stdout, reason = "a task runner talks to its user on standard output")]
 
 mod bench;

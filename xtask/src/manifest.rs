@@ -10,8 +10,8 @@ pub(crate) struct Dependency<'a> {
     pub(crate) only_in_tests: bool,
 }
 
-/// The dependencies a manifest declares. Reads the plain forms that manifests here are written in: one dependency
-/// a line below `[…dependencies]`, or a table `[…dependencies.name]`.
+/// The dependencies a manifest declares. Reads the plain forms that manifests here are written in: one
+/// dependency a line below `[…dependencies]`, or a table `[…dependencies.name]`.
 pub(crate) fn dependencies(manifest: &str) -> Vec<Dependency<'_>> {
     let mut found = Vec::new();
     let mut section = "";

@@ -1,8 +1,8 @@
 //! `cargo xtask memory`: the unsafe code, run by programs that watch every access to memory.
 //!
-//! What calls the system runs on real sockets under valgrind (memcheck), which knows what the kernel reads and writes; Miri knows no
-//! sockets, no memory shared with the kernel and no C code. What only computes runs under Miri, which sees more: a wrong
-//! alignment, an invalid value, a reference that must not be there.
+//! What calls the system runs on real sockets under valgrind (memcheck), which knows what the kernel reads
+//! and writes; Miri knows no sockets, no memory shared with the kernel and no C code. What only computes runs
+//! under Miri, which sees more: a wrong alignment, an invalid value, a reference that must not be there.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::{process, tree};
 /// The exit code by which valgrind says that it has found something.
 const FOUND: &str = "--error-exitcode=99";
 
-/// Tests of `cairn-node` under valgrind: the system calls alone, and whole nodes that send trains of datagrams, frames of Ethernet and
-/// to groups.
+/// Tests of `cairn-node` under valgrind: the system calls alone, and whole nodes that send trains of
+/// datagrams, frames of Ethernet and to groups.
 const UNDER_VALGRIND: &[&[&str]] = &[
     &["--lib", "--", "sys::"],
     &["--test", "faces", "--", "ethernet", "trains", "multicast", "unix_socket", "cuts_packets"],

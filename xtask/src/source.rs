@@ -1,7 +1,7 @@
 //! Rust source as the rules see it: code without comments and without the insides of literals.
 //!
-//! This is a lexer, not a parser. It knows just enough to tell code from text, to find functions, test modules
-//! and `use` trees, and it keeps every line where it was.
+//! This is a lexer, not a parser. It knows just enough to tell code from text, to find functions, test
+//! modules and `use` trees, and it keeps every line where it was.
 
 use std::ops::Range;
 

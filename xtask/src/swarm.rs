@@ -1,4 +1,4 @@
-//! `cargo xtask swarm`: random networks that must heal, from `crates/engine/tests/swarm.rs` and `crates/sim/tests/swarm.rs`.
+//! `cargo xtask swarm`: random networks that must heal, from `crates/sim/tests/swarm.rs`.
 
 use crate::{process, tree};
 
@@ -10,8 +10,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let options = Options::parse(words)?;
     let (seeds, seed) = (options.seeds.to_string(), options.seed.to_string());
     let variables = [("CAIRN_SWARM_SEEDS", seeds.as_str()), ("CAIRN_SWARM_SEED", seed.as_str())];
-    let arguments =
-        ["test", "--locked", "--package", "cairn-engine", "--package", "cairn-sim", "--test", "swarm"];
+    let arguments = ["test", "--locked", "--package", "cairn-sim", "--test", "swarm"];
     process::run("cargo", &arguments, &tree::root()?, &variables)
 }
 

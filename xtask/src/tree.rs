@@ -12,7 +12,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Every text file that is tracked or could be: new files count before they are added, ignored ones never.
+    /// Every text file that is tracked or could be: new files count before they are added, ignored ones
+    /// never.
     pub(crate) fn of_repository() -> Result<Self, String> {
         let root = root()?;
         let listing =
@@ -58,8 +59,8 @@ impl Tree {
     }
 }
 
-/// The root of the repository that this was started in by `cargo`, which tells where it is. Where this was built says less: two checkouts
-/// that share a target folder share this program, too.
+/// The root of the repository that this was started in by `cargo`, which tells where it is. Where this was
+/// built says less: two checkouts that share a target folder share this program, too.
 pub(crate) fn root() -> Result<PathBuf, String> {
     let own = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     own.as_deref()

@@ -1,8 +1,10 @@
-//! `cargo xtask worst-cases`: what the worst packets that a stranger can think of cost the engine, in instructions.
+//! `cargo xtask worst-cases`: what the worst packets that a stranger can think of cost the engine, in
+//! instructions.
 //!
-//! Each case of `crates/engine/benches/worst_cases.rs` runs by itself under valgrind (callgrind), which counts what happens in the
-//! step that is measured, whatever else the machine does. A packet may cost so many times what an honest exchange costs in the
-//! same run; the benchmark says how many times. Data that nobody asked for must cost less than the same that somebody did.
+//! Each case of `crates/engine/benches/worst_cases.rs` runs by itself under valgrind (callgrind), which
+//! counts what happens in the step that is measured, whatever else the machine does. A packet may cost so
+//! many times what an honest exchange costs in the same run; the benchmark says how many times. Data that
+//! nobody asked for must cost less than the same that somebody did.
 
 use std::path::{Path, PathBuf};
 

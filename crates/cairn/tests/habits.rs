@@ -1,4 +1,5 @@
-//! What people and scripts rely on whatever the command: closed pipes, full disks, exit codes, what is left behind and what is not.
+//! What people and scripts rely on whatever the command: closed pipes, full disks, exit codes, what is left
+//! behind and what is not.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 

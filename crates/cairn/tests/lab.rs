@@ -1,4 +1,5 @@
-//! Whole experiments at small size: on real forwarders and in virtual time, to the report; and what is left of one that is killed.
+//! Whole experiments at small size: on real forwarders and in virtual time, to the report; and what is left
+//! of one that is killed.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
 use std::io::{BufRead, BufReader};

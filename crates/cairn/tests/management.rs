@@ -217,8 +217,8 @@ fn events_are_told_as_they_happen() {
     let mut events =
         node.command(&["face", "events", "--json", "--count", "2"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(events.stdout.take().unwrap()).lines();
-    // The application that listens is a face too, and so is each that runs a command: wait until it listens, by making
-    // things happen until it tells one.
+    // The application that listens is a face too, and so is each that runs a command: wait until it listens,
+    // by making things happen until it tells one.
     let (sender, receiver) = std::sync::mpsc::channel();
     let reader = std::thread::spawn(move || {
         while let Some(Ok(line)) = lines.next() {

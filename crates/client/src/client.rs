@@ -25,8 +25,8 @@ pub use outage::{Outage, OutageCounters, WhenGone};
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(4);
 const COMMAND_ATTEMPTS: u32 = 3;
 
-/// How long to wait before a command is given again that came back: a forwarder that is just starting may have no route to
-/// its own management yet.
+/// How long to wait before a command is given again that came back: a forwarder that is just starting may
+/// have no route to its own management yet.
 const COMMAND_REST: Duration = Duration::from_millis(200);
 
 /// Why most commands from other hosts, or by datagrams, come back.
@@ -157,8 +157,8 @@ impl Client {
         &self.connection
     }
 
-    /// The connection underneath, for [`fetch`](crate::fetch()) and the like. What arrives while somebody else reads from
-    /// it is lost to this client.
+    /// The connection underneath, for [`fetch`](crate::fetch()) and the like. What arrives while somebody
+    /// else reads from it is lost to this client.
     pub fn connection_mut(&mut self) -> &mut Connection {
         &mut self.connection
     }
@@ -178,8 +178,8 @@ impl Client {
         self.unsolicited
     }
 
-    /// How much else happened, while the answer to a command or to a question about the forwarder was waited for, than can be
-    /// kept for later.
+    /// How much else happened, while the answer to a command or to a question about the forwarder was waited
+    /// for, than can be kept for later.
     pub fn overlooked(&self) -> u64 {
         self.overlooked
     }
@@ -190,8 +190,9 @@ impl Client {
         self.commands = InterestSigner::new(signer, Random::from_seed(seed));
     }
 
-    /// Answers Interests for these certificates, whenever the client waits for something: a forwarder that does not know the key
-    /// that commands are signed with asks for its certificate where the command came from.
+    /// Answers Interests for these certificates, whenever the client waits for something: a forwarder that
+    /// does not know the key that commands are signed with asks for its certificate where the command
+    /// came from.
     pub fn show_credentials(&mut self, certificates: Vec<Data>) {
         self.credentials = certificates;
     }
@@ -266,9 +267,9 @@ impl Client {
         }
     }
 
-    /// The next thing that happens, at the latest at `until`, which is for ever if it is `None`. `None` when that time has
-    /// come, or a signal. While the forwarder is away, an attempt to connect to it may take two seconds
-    /// longer than `until`.
+    /// The next thing that happens, at the latest at `until`, which is for ever if it is `None`. `None` when
+    /// that time has come, or a signal. While the forwarder is away, an attempt to connect to it may take
+    /// two seconds longer than `until`.
     ///
     /// # Errors
     /// The forwarder does not speak NDN, or went away and the client is to fail then.
@@ -424,8 +425,8 @@ impl Client {
         self.keep_what_happens(until, |_| false)
     }
 
-    /// Waits until `until`, for a signal, or for what `is_it` says is waited for, which is not kept. What else happens is, behind what
-    /// had happened before, up to a limit.
+    /// Waits until `until`, for a signal, or for what `is_it` says is waited for, which is not kept. What
+    /// else happens is, behind what had happened before, up to a limit.
     fn keep_what_happens(
         &mut self,
         until: Instant,

@@ -18,8 +18,8 @@ use crate::remote::Remote;
 use crate::socket::{Socket, Waited};
 use crate::trains::Train;
 
-/// Bytes that gather before they are written without the application waiting for anything: as many as are worth a system call, and
-/// still in the processor's cache when the kernel copies them.
+/// Bytes that gather before they are written without the application waiting for anything: as many as are
+/// worth a system call, and still in the processor's cache when the kernel copies them.
 const WRITE_BYTES: usize = 128 << 10;
 
 /// Bytes that wait to be written before a sender has to wait.
@@ -81,10 +81,11 @@ pub struct Counters {
     pub unsent: u64,
 }
 
-/// One socket to a forwarder. Packets go in with the `send_*` methods and come out of [`Connection::receive`].
+/// One socket to a forwarder. Packets go in with the `send_*` methods and come out of
+/// [`Connection::receive`].
 ///
-/// What is sent is written when the application waits for something, or when some has gathered, or with [`Connection::flush`]. When a
-/// megabyte has gathered that the forwarder does not take, sending waits.
+/// What is sent is written when the application waits for something, or when some has gathered, or with
+/// [`Connection::flush`]. When a megabyte has gathered that the forwarder does not take, sending waits.
 #[derive(Debug)]
 pub struct Connection {
     remote: Remote,
@@ -221,8 +222,8 @@ impl Connection {
         self.send(interest.wire(), header, Some(reason))
     }
 
-    /// The next packet; waits for it until `until`, for ever if that is [`Instant::NEVER`]. `None` when the time is up, and
-    /// when a signal came.
+    /// The next packet; waits for it until `until`, for ever if that is [`Instant::NEVER`]. `None` when the
+    /// time is up, and when a signal came.
     ///
     /// # Errors
     /// The forwarder went away, or does not speak NDN.
@@ -259,8 +260,8 @@ impl Connection {
         }
     }
 
-    /// Takes back a Data that came over this connection and is done with, so that the next can have its memory. It changes nothing
-    /// if others still refer to the Data.
+    /// Takes back a Data that came over this connection and is done with, so that the next can have its
+    /// memory. It changes nothing if others still refer to the Data.
     pub fn recycle(&mut self, data: Data) {
         if self.arrivals.spares.len() < MAX_SPARES {
             self.arrivals.spares.extend(data.into_wire().reclaim());
@@ -375,7 +376,8 @@ impl Connection {
 
     /// The next packet among those that were read.
     fn next_packet(&mut self) -> Result<Option<Incoming>, ClientError> {
-        // One frame after the other, as they are asked for: what is read at once may hold thousands of small ones.
+        // One frame after the other, as they are asked for: what is read at once may hold thousands of small
+        // ones.
         while self.arrivals.packets.is_empty() && self.take_next_frame()? {}
         Ok(self.arrivals.pop())
     }
@@ -393,8 +395,8 @@ impl Connection {
         }
     }
 
-    /// Reads what is there, as far as there is room for it; says whether there was anything. All whole frames that were read before
-    /// must have been taken.
+    /// Reads what is there, as far as there is room for it; says whether there was anything. All whole frames
+    /// that were read before must have been taken.
     fn read_some(&mut self) -> Result<bool, ClientError> {
         let free = self.input.make_room();
         let read = match self.socket.datagrams() {

@@ -14,9 +14,9 @@ use crate::client::Outage;
 use crate::clock::Clock;
 use crate::connection::{Connection, Incoming};
 use crate::error::ClientError;
-use crate::judge::{Judge, Now, Verdict};
 use crate::refused::Refused;
 use crate::socket::wait_for_time;
+use flow::verify::{Now, Verdict, Verifier};
 
 /// Packets that are looked at before Interests are sent for those that are missing.
 const BATCH: usize = 64;
@@ -24,7 +24,8 @@ const BATCH: usize = 64;
 /// Pieces that the reader gets at once.
 const PIECES: usize = 64;
 
-/// Packets that are refused without any being accepted before the fetch ends: then it is not one that somebody forged, but all.
+/// Packets that are refused without any being accepted before the fetch ends: then it is not one that
+/// somebody forged, but all.
 const MAX_REFUSED: u32 = 24;
 
 /// How long an attempt to connect again may take.
@@ -92,10 +93,10 @@ pub struct Patience {
 pub fn fetch(
     connection: &mut Connection,
     fetcher: &mut Fetcher,
-    judge: &mut dyn Judge,
+    verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
-    fetch_with(connection, fetcher, judge, reader, &Manner::default())
+    fetch_with(connection, fetcher, verifier, reader, &Manner::default())
 }
 
 /// The same, in a manner of one's own. With patience it connects again when the forwarder goes away, and
@@ -107,15 +108,15 @@ pub fn fetch(
 pub fn fetch_with(
     connection: &mut Connection,
     fetcher: &mut Fetcher,
-    judge: &mut dyn Judge,
+    verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
     manner: &Manner,
 ) -> Result<(), FetchFailure> {
     let mut bench = Bench::default();
     let mut back_off = BackOff::new(manner.patience.map_or_else(BackOffConfig::default, |own| own.back_off));
-    judge.handle_delivered(fetcher.next_segment());
+    verifier.handle_delivered(fetcher.next_segment());
     loop {
-        match (run(connection, fetcher, judge, reader, &mut bench, manner), &manner.patience) {
+        match (run(connection, fetcher, verifier, reader, &mut bench, manner), &manner.patience) {
             (Err(FetchFailure::Client(error)), Some(patience)) if error.is_outage() => {
                 await_return(connection, error, patience, &mut back_off, || reader.progress(fetcher))?;
             }
@@ -169,13 +170,13 @@ struct Bench {
 }
 
 impl Bench {
-    /// Carries what came to the judge.
-    fn bring(&mut self, fetcher: &mut Fetcher, judge: &mut dyn Judge, now: Now, face: Option<u64>) {
+    /// Carries what came to the verifier.
+    fn bring(&mut self, fetcher: &mut Fetcher, verifier: &mut dyn Verifier, now: Now, face: Option<u64>) {
         while let Some(packet) = fetcher.poll_unverified() {
             if let Some(face) = face {
                 self.faces.insert(place(packet.subject), face);
             }
-            judge.handle_packet(now, packet);
+            verifier.handle_packet(now, packet);
         }
     }
 }
@@ -190,7 +191,7 @@ fn place(subject: Subject) -> Option<u64> {
 fn run(
     connection: &mut Connection,
     fetcher: &mut Fetcher,
-    judge: &mut dyn Judge,
+    verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
     bench: &mut Bench,
     manner: &Manner,
@@ -198,7 +199,7 @@ fn run(
     let mut pieces: Vec<Piece> = Vec::with_capacity(PIECES);
     loop {
         let now = both(connection);
-        if let Some(problem) = settle(fetcher, judge, reader, now, bench)
+        if let Some(problem) = settle(fetcher, verifier, reader, now, bench)
             && let Some(name) = fetcher.object_name()
         {
             return Err(FetchError::NotAccepted { name: name.clone(), problem }.into());
@@ -208,7 +209,7 @@ fn run(
             let Some(last) = pieces.last() else { break };
             let next = last.segment + 1;
             reader.pieces(&pieces)?;
-            judge.handle_delivered(next);
+            verifier.handle_delivered(next);
             pieces.drain(..).for_each(|piece| connection.recycle(piece.data));
         }
         if let Some(error) = fetcher.error() {
@@ -217,13 +218,13 @@ fn run(
         if fetcher.is_complete() {
             return Ok(());
         }
-        if let (Some(problem), Some(name)) = (judge.hopeless(), fetcher.object_name()) {
+        if let (Some(problem), Some(name)) = (verifier.hopeless(), fetcher.object_name()) {
             return Err(FetchError::NotAccepted { name: name.clone(), problem: problem.to_owned() }.into());
         }
         if !reader.progress(fetcher) {
             return Err(FetchFailure::Interrupted);
         }
-        while let Some(interest) = judge.poll_interest(now) {
+        while let Some(interest) = verifier.poll_interest(now) {
             connection.send_interest(&interest)?;
         }
         while let Some(interest) = fetcher.poll_transmit(now.instant) {
@@ -235,22 +236,22 @@ fn run(
                 }
             }
         }
-        let deadline = fetcher.next_deadline().unwrap_or(Instant::NEVER).min(judge.next_deadline());
+        let deadline = fetcher.next_deadline().unwrap_or(Instant::NEVER).min(verifier.next_deadline());
         match connection.receive(deadline)? {
             None => {
                 let now = both(connection);
                 fetcher.handle_timeout(now.instant);
-                judge.handle_timeout(now);
+                verifier.handle_timeout(now);
             }
             Some(first) => {
                 let mut next = Some(first);
                 for _ in 0..BATCH {
                     let Some(packet) = next else { break };
-                    take(fetcher, judge, bench, both(connection), packet);
+                    take(fetcher, verifier, bench, both(connection), packet);
                     next = connection.try_receive()?;
                 }
                 if let Some(packet) = next {
-                    take(fetcher, judge, bench, both(connection), packet);
+                    take(fetcher, verifier, bench, both(connection), packet);
                 }
             }
         }
@@ -261,16 +262,16 @@ fn both(connection: &Connection) -> Now {
     Now { instant: connection.now(), unix: connection.clock().unix() }
 }
 
-/// Carries packets to the judge and verdicts back. Gives the problem when nothing but refusals comes.
+/// Carries packets to the verifier and verdicts back. Gives the problem when nothing but refusals comes.
 fn settle(
     fetcher: &mut Fetcher,
-    judge: &mut dyn Judge,
+    verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
     now: Now,
     bench: &mut Bench,
 ) -> Option<String> {
-    bench.bring(fetcher, judge, now, None);
-    while let Some(Verdict { subject, refused: problem }) = judge.poll_verdict() {
+    bench.bring(fetcher, verifier, now, None);
+    while let Some(Verdict { subject, refused: problem }) = verifier.poll_verdict() {
         let face = bench.faces.remove(&place(subject));
         match problem {
             None => {
@@ -279,11 +280,11 @@ fn settle(
             }
             Some(problem) => {
                 bench.refused += u32::from(subject != Subject::Discovery);
-                if let Some(data) = fetcher.under_judgement(subject) {
+                if let Some(data) = fetcher.under_verification(subject) {
                     reader.refused(Refused::new(data, face, &problem));
                 }
                 if let Subject::Segment(segment) = subject
-                    && let Some(digest) = judge.digest_of(segment)
+                    && let Some(digest) = verifier.digest_of(segment)
                 {
                     fetcher.demand(segment, digest);
                 }
@@ -297,16 +298,16 @@ fn settle(
     None
 }
 
-fn take(fetcher: &mut Fetcher, judge: &mut dyn Judge, bench: &mut Bench, now: Now, packet: Incoming) {
+fn take(fetcher: &mut Fetcher, verifier: &mut dyn Verifier, bench: &mut Bench, now: Now, packet: Incoming) {
     match packet {
         Incoming::Data { data, header } => {
-            if !judge.handle_data(now, &data) {
+            if !verifier.handle_data(now, &data) {
                 fetcher.receive_data(now.instant, data, &header);
-                bench.bring(fetcher, judge, now, header.incoming_face);
+                bench.bring(fetcher, verifier, now, header.incoming_face);
             }
         }
         Incoming::Nack { interest, reason, .. } => {
-            judge.handle_nack(now, interest.name(), reason);
+            verifier.handle_nack(now, interest.name(), reason);
             fetcher.receive_nack(now.instant, interest.name(), reason);
         }
         // Nobody registered anything on this connection for as long as the fetch runs.

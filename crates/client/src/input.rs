@@ -21,7 +21,8 @@ pub(crate) struct Input {
     start: usize,
     /// Where the bytes that were read end.
     end: usize,
-    /// The length of all datagrams in it but the last, which may be shorter. `None`: a stream, in which frames tell their length.
+    /// The length of all datagrams in it but the last, which may be shorter. `None`: a stream, in which
+    /// frames tell their length.
     stride: Option<usize>,
     /// When it was read.
     pub(crate) read_at: Instant,

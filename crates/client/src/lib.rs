@@ -1,12 +1,13 @@
 //! Applications on real sockets: a connection to a forwarder, consumers and producers.
 //!
-//! A [`Connection`] is one socket with NDNLPv2 on it: Interests, Data and Nacks go in and come out, many for each system
-//! call. It blocks, with a deadline, and one thread is enough; there is nothing to spawn and nothing to await. On top of it:
+//! A [`Connection`] is one socket with NDNLPv2 on it: Interests, Data and Nacks go in and come out, many for
+//! each system call. It blocks, with a deadline, and one thread is enough; there is nothing to spawn and
+//! nothing to await. On top of it:
 //!
 //! - [`Client::express`] asks for one Data, or for many at once, and says what came of each;
-//! - [`fetch()`] runs a `flow::Fetcher` to its end, with a [`Judge`] that checks what comes;
-//! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands
-//!   them out;
+//! - [`fetch()`] runs a `flow::Fetcher` to its end, with a [`flow::verify::Verifier`] that checks what comes;
+//! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands them
+//!   out; [`flow::source::serve`] answers them from a source of Data, such as a file or folder in [`files`];
 //! - when the forwarder goes away the client connects again and registers again, see [`Client::when_gone`].
 //!
 //! ```no_run
@@ -31,12 +32,13 @@ mod clock;
 mod connection;
 mod error;
 mod fetch;
+pub mod files;
 mod input;
-pub mod judge;
 mod pending;
 mod printable;
 mod refused;
 mod remote;
+mod serve;
 mod socket;
 mod trains;
 
@@ -46,7 +48,6 @@ pub use clock::Clock;
 pub use connection::{Connection, Counters, Incoming};
 pub use error::ClientError;
 pub use fetch::{FetchFailure, Manner, Patience, Reader, fetch, fetch_with};
-pub use judge::Judge;
 pub use pending::RequestId;
 pub use printable::{is_unprintable, printable};
 pub use refused::Refused;

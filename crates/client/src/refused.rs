@@ -10,7 +10,7 @@ use crate::printable::printable;
 /// The face that forwarders tell of for what comes out of their content store.
 const STORE: u64 = 254;
 
-/// A packet that a judge refused.
+/// A packet that a verifier refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Its name.

@@ -71,9 +71,10 @@ impl RemoteError {
 }
 
 impl Remote {
-    /// The forwarder that is meant when none is named: NDN_CLIENT_TRANSPORT from the environment, `transport=` from
-    /// `~/.ndn/client.conf` or `/etc/ndn/client.conf`, else the first socket there is of `/run/nfd/nfd.sock`, `nfd.sock` in
-    /// XDG_RUNTIME_DIR, where a forwarder that is not root's puts it, and the older places.
+    /// The forwarder that is meant when none is named: NDN_CLIENT_TRANSPORT from the environment,
+    /// `transport=` from `~/.ndn/client.conf` or `/etc/ndn/client.conf`, else the first socket there is
+    /// of `/run/nfd/nfd.sock`, `nfd.sock` in XDG_RUNTIME_DIR, where a forwarder that is not root's puts
+    /// it, and the older places.
     ///
     /// # Errors
     /// The environment or the file names something that is no address.
@@ -97,8 +98,9 @@ impl Remote {
         Ok(Remote::Unix(there.cloned().unwrap_or_else(|| PathBuf::from("/run/nfd/nfd.sock"))))
     }
 
-    /// Whether the forwarder is on this host and knows that we are, so that `/localhost` reaches it. Datagrams may come
-    /// from anywhere, whatever they say: forwarders take those of this host for a stranger's too.
+    /// Whether the forwarder is on this host and knows that we are, so that `/localhost` reaches it.
+    /// Datagrams may come from anywhere, whatever they say: forwarders take those of this host for a
+    /// stranger's too.
     pub fn is_local(&self) -> bool {
         match self {
             Remote::Unix(_) => true,

@@ -104,8 +104,8 @@ impl Socket {
         }
     }
 
-    /// Waits until there is something to read, or also until there is room to write, at most `timeout`; for ever if that
-    /// is `None`.
+    /// Waits until there is something to read, or also until there is room to write, at most `timeout`; for
+    /// ever if that is `None`.
     pub(crate) fn wait(&self, or_writable: bool, timeout: Option<Duration>) -> io::Result<Waited> {
         let flags = if or_writable { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         poll_until(&mut [PollFd::new(self, flags)], timeout)

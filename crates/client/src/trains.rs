@@ -1,4 +1,5 @@
-//! Datagrams in trains: one system call takes or brings many, and the kernel walks its stack once for all of them.
+//! Datagrams in trains: one system call takes or brings many, and the kernel walks its stack once for all of
+//! them.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -19,7 +20,8 @@ const MAX_TRAIN_BYTES: usize = 65_000;
 #[derive(Debug)]
 pub(crate) struct Datagrams {
     socket: UdpSocket,
-    /// Datagrams of more bytes go alone: the kernel would not cut a train of them, as it does not for those that IP has to break up.
+    /// Datagrams of more bytes go alone: the kernel would not cut a train of them, as it does not for those
+    /// that IP has to break up.
     max_cut_bytes: usize,
 }
 
@@ -68,7 +70,8 @@ impl Datagrams {
         Ok(())
     }
 
-    /// Learns that a train of datagrams of `stride` bytes was not taken; says whether they may be taken one by one.
+    /// Learns that a train of datagrams of `stride` bytes was not taken; says whether they may be taken one
+    /// by one.
     pub(crate) fn handle_uncut(&mut self, stride: usize, error: &io::Error) -> bool {
         let cannot_cut = [Errno::EINVAL, Errno::EIO, Errno::EMSGSIZE]
             .iter()

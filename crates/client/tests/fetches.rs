@@ -8,9 +8,9 @@ mod common;
 use std::collections::BTreeSet;
 use std::io;
 
-use client::judge::{AnchoredJudge, IntegrityJudge, ManifestJudge, Now, Verdict};
-use client::{FetchFailure, Judge, Manner, Reader, Refused};
+use client::{FetchFailure, Manner, Reader, Refused};
 use common::{Peer, connect};
+use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, Verdict, Verifier};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig,
     SegmentSize, Subject, Unverified, Verification,
@@ -158,15 +158,15 @@ impl Reader for Collected {
     }
 }
 
-fn fetch(publisher: Publisher, judge: Box<dyn Judge>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
-    fetch_from(publisher, "/lab/alice/file", 0, judge)
+fn fetch(publisher: Publisher, verifier: Box<dyn Verifier>) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
+    fetch_from(publisher, "/lab/alice/file", 0, verifier)
 }
 
 fn fetch_from(
     publisher: Publisher,
     uri: &str,
     first_segment: u64,
-    mut judge: Box<dyn Judge>,
+    mut verifier: Box<dyn Verifier>,
 ) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
     let (mut client, peer) = connect(move |peer| publisher.serve(peer));
     let mut config = FetchConfig {
@@ -182,22 +182,22 @@ fn fetch_from(
     config.transfer.round_trip.initial_timeout = Duration::from_millis(50);
     let mut fetcher = Fetcher::new(name(uri), config, client.now(), 1);
     let mut collected = Collected::default();
-    let result = client::fetch(client.connection_mut(), &mut fetcher, &mut *judge, &mut collected);
+    let result = client::fetch(client.connection_mut(), &mut fetcher, &mut *verifier, &mut collected);
     drop(client);
     peer.join().unwrap();
-    (result, collected.0, judge.summary().trusted)
+    (result, collected.0, verifier.summary().trusted)
 }
 
-fn anchored(root: &Certificate) -> Box<dyn Judge> {
+fn anchored(root: &Certificate) -> Box<dyn Verifier> {
     let limits = ValidatorLimits { fetch_lifetime: Duration::from_millis(200), ..ValidatorLimits::default() };
     let validator = Validator::new(Policy::Hierarchical, [root.clone()], limits, Random::from_seed(1));
-    Box::new(AnchoredJudge::new(validator))
+    Box::new(AnchoredVerifier::new(validator))
 }
 
 #[test]
 fn without_an_anchor_an_object_comes_whole_and_untrusted() {
     let (result, got, trusted) =
-        fetch(Publisher::new(Signer::digest(), vec![]), Box::new(IntegrityJudge::new()));
+        fetch(Publisher::new(Signer::digest(), vec![]), Box::new(IntegrityVerifier::new()));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), false));
 }
@@ -234,23 +234,23 @@ fn a_segment_that_stays_forged_ends_the_fetch_and_is_not_handed_on() {
 }
 
 #[test]
-fn however_much_comes_while_a_certificate_is_fetched_is_judged_when_it_has_come() {
+fn however_much_comes_while_a_certificate_is_fetched_is_verified_when_it_has_come() {
     let Parties { root, alice, signer } = parties();
     let publisher = Publisher::new(signer, vec![]);
     let limits = ValidatorLimits { pending: 2, ..ValidatorLimits::default() };
     let validator = Validator::new(Policy::Hierarchical, [root], limits, Random::from_seed(1));
-    let mut judge = AnchoredJudge::new(validator);
+    let mut verifier = AnchoredVerifier::new(validator);
     let now = Now { instant: Instant::ZERO, unix: UnixTime::from_secs(1_700_000_000) };
     for segment in 0..9 {
         let data = publisher.segment(segment);
-        judge.handle_packet(now, Unverified { subject: Subject::Segment(segment), data });
+        verifier.handle_packet(now, Unverified { subject: Subject::Segment(segment), data });
     }
-    assert!(judge.poll_interest(now).is_some() && judge.poll_interest(now).is_none());
-    assert_eq!(judge.poll_verdict(), None);
-    assert!(judge.handle_data(now, alice.data()));
+    assert!(verifier.poll_interest(now).is_some() && verifier.poll_interest(now).is_none());
+    assert_eq!(verifier.poll_verdict(), None);
+    assert!(verifier.handle_data(now, alice.data()));
     for segment in 0..9 {
         let accepted = Verdict { subject: Subject::Segment(segment), refused: None };
-        assert_eq!(judge.poll_verdict(), Some(accepted));
+        assert_eq!(verifier.poll_verdict(), Some(accepted));
     }
 }
 
@@ -287,7 +287,7 @@ fn a_manifest_of_several_packets_vouches_for_all_segments() {
     assert!(publisher.publication.manifest().len() > 2);
     publisher.lost = 7;
     publisher.forged = Some((5, false));
-    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestVerifier::new(anchored(&root), 1)));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));
 }
@@ -297,7 +297,7 @@ fn congestion_on_the_way_to_manifest_and_certificate_ends_nothing() {
     let Parties { root, alice, signer } = parties();
     let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
     publisher.congested = true;
-    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestVerifier::new(anchored(&root), 1)));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));
 }
@@ -307,8 +307,8 @@ fn a_manifest_larger_than_what_is_kept_of_it_is_read_as_the_object_is_delivered(
     let Parties { root, alice, signer } = parties();
     let publisher = with_manifest(&signer, vec![alice.data().clone()]);
     let limits = ManifestLimits { segments: 30, ..ManifestLimits::default() };
-    let judge = ManifestJudge::new(anchored(&root), 1).with_limits(limits);
-    let (result, got, trusted) = fetch(publisher, Box::new(judge));
+    let verifier = ManifestVerifier::new(anchored(&root), 1).with_limits(limits);
+    let (result, got, trusted) = fetch(publisher, Box::new(verifier));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));
 }
@@ -319,8 +319,8 @@ fn a_fetch_from_the_middle_needs_no_room_for_what_comes_before() {
     let publisher = with_manifest(&signer, vec![alice.data().clone()]);
     let before = publisher.publication.range(70).unwrap().offset_bytes as usize;
     let limits = ManifestLimits { segments: 30, ..ManifestLimits::default() };
-    let judge = ManifestJudge::new(anchored(&root), 1).with_limits(limits);
-    let (result, got, _) = fetch_from(publisher, "/lab/alice/file/v=7", 70, Box::new(judge));
+    let verifier = ManifestVerifier::new(anchored(&root), 1).with_limits(limits);
+    let (result, got, _) = fetch_from(publisher, "/lab/alice/file/v=7", 70, Box::new(verifier));
     result.unwrap();
     assert_eq!(got, bytes()[before..]);
 }
@@ -331,7 +331,7 @@ fn a_manifest_of_somebody_else_or_none_at_all_is_refused() {
     let forged = with_manifest(&theirs.signer, vec![ours.alice.data().clone()]);
     let none = Publisher::new(Signer::digest(), vec![]);
     for publisher in [forged, none] {
-        let (result, got, _) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&ours.root), 1)));
+        let (result, got, _) = fetch(publisher, Box::new(ManifestVerifier::new(anchored(&ours.root), 1)));
         let failure = result.unwrap_err();
         assert!(matches!(failure, FetchFailure::Fetch(FetchError::NotAccepted { .. })), "{failure}");
         assert!(got.is_empty());
@@ -345,7 +345,7 @@ fn a_packet_of_the_manifest_that_is_forged_once_is_asked_for_again() {
         let mut publisher = with_manifest(&signer, vec![alice.data().clone()]);
         let forged = DataBuilder::new(name(&format!("/lab/alice/file/v=7/32=manifest/seg={packet}")));
         publisher.once.push(forged.content(b"forged".to_vec()).build_with_digest().unwrap());
-        let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+        let (result, got, trusted) = fetch(publisher, Box::new(ManifestVerifier::new(anchored(&root), 1)));
         result.unwrap();
         assert_eq!((got, trusted), (bytes(), true), "{packet}");
     }
@@ -358,7 +358,7 @@ fn a_segment_that_a_cache_has_forged_for_good_is_had_by_the_digest_that_the_mani
     // A cache answers by name, and for ever.
     publisher.forged = Some((3, true));
     publisher.is_exact = true;
-    let (result, got, trusted) = fetch(publisher, Box::new(ManifestJudge::new(anchored(&root), 1)));
+    let (result, got, trusted) = fetch(publisher, Box::new(ManifestVerifier::new(anchored(&root), 1)));
     result.unwrap();
     assert_eq!((got, trusted), (bytes(), true));
 }
@@ -382,10 +382,10 @@ fn what_is_refused_is_reported_with_its_digest_its_alleged_signer_and_the_face_i
     let config = FetchConfig { verification: Verification::Owner, ..FetchConfig::default() };
     let attempts = config.discovery_attempts as usize;
     let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
-    let (mut collected, mut judge) = (Collected::default(), anchored(&root));
+    let (mut collected, mut verifier) = (Collected::default(), anchored(&root));
     let manner = Manner { next_hop_face: Some(300), ..Manner::default() };
     let connection = client.connection_mut();
-    let result = client::fetch_with(connection, &mut fetcher, &mut *judge, &mut collected, &manner);
+    let result = client::fetch_with(connection, &mut fetcher, &mut *verifier, &mut collected, &manner);
     assert!(matches!(result, Err(FetchFailure::Fetch(FetchError::NotAccepted { .. }))));
     drop(client);
     let (next_hops, forged) = peer.join().unwrap();

@@ -1,4 +1,5 @@
-//! Over a real socket: Interests are answered, come back or are given up; commands are signed and their answers understood.
+//! Over a real socket: Interests are answered, come back or are given up; commands are signed and their
+//! answers understood.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 

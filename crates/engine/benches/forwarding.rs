@@ -1,10 +1,11 @@
-//! What an exchange, a cache hit and a pending Interest cost in tables of a million entries, each beside a plain hash table
-//! that is given the same names in the same run.
+//! What an exchange, a cache hit and a pending Interest cost in tables of a million entries, each beside a
+//! plain hash table that is given the same names in the same run.
 //!
-//! `cargo bench -p cairn-engine` prints the table. `… -- exchange`, `hit`, `memory` run one part; `--entries N` makes the
-//! tables smaller, `--policy WORD` leaves one eviction policy, `--rounds N` goes through the tables so many times, which a profiler
-//! needs. `… -- instructions N` does nothing but `N` exchanges and `… -- packets N` only makes the packets for them, so
-//! that the difference of the two under valgrind is what the engine executes.
+//! `cargo bench -p cairn-engine` prints the table. `… -- exchange`, `hit`, `memory` run one part; `--entries
+//! N` makes the tables smaller, `--policy WORD` leaves one eviction policy, `--rounds N` goes through the
+//! tables so many times, which a profiler needs. `… -- instructions N` does nothing but `N` exchanges and `…
+//! -- packets N` only makes the packets for them, so that the difference of the two under valgrind is what
+//! the engine executes.
 
 #![allow(
     clippy::print_stdout,
@@ -17,7 +18,7 @@ use std::hint::black_box;
 use std::time::Instant as Clock;
 
 use engine::{
-    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming,
+    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming, prefetch,
 };
 use mimalloc::MiMalloc;
 use packet::ndn::tlv;
@@ -74,7 +75,8 @@ fn row(what: &str, nanos: f64, baseline: f64) {
     println!("{what:44} {nanos:9.1} {:>12.0} {:8.2}x", 1e9 / nanos, nanos / baseline);
 }
 
-/// The same names through the standard library's hash table, which is keyed too: the least that tables of this size cost.
+/// The same names through the standard library's hash table, which is keyed too: the least that tables of
+/// this size cost.
 fn baseline(entries: u64) -> f64 {
     let mut table: HashMap<Box<[u8]>, u64> = HashMap::new();
     for number in 0..entries {
@@ -100,7 +102,8 @@ fn baseline(entries: u64) -> f64 {
     times.median_nanos()
 }
 
-/// Times of batches. The median says what a batch costs even when something else now and then takes the processor away.
+/// Times of batches. The median says what a batch costs even when something else now and then takes the
+/// processor away.
 #[derive(Default)]
 struct Times {
     nanos: Vec<u32>,
@@ -133,7 +136,8 @@ fn exchange(entries: u64, rounds: u64, baseline: f64, policy: EvictionPolicy) {
     let (mut interest_times, mut data_times) = (Times::default(), Times::default());
     let rounds = entries * rounds / BATCH;
     for round in 0..rounds {
-        // Made and decoded outside of what is measured: the packets are as hot as they are when a node has just decoded them.
+        // Made and decoded outside of what is measured: the packets are as hot as they are when a node has
+        // just decoded them.
         let next = 2 * entries + round * BATCH;
         let batch = world.make_interests(next..next + BATCH);
         let start = Clock::now();
@@ -308,8 +312,7 @@ impl World {
             nonce: packet.nonce(),
         };
         let upcoming = batch.packets.iter().zip(&batch.hashes).map(upcoming);
-        upcoming.clone().for_each(|packet| self.engine.expect(packet));
-        self.engine.prepare(upcoming, 0);
+        prefetch(&mut self.engine, upcoming);
         for (packet, hashes) in batch.packets.into_iter().zip(&batch.hashes) {
             self.engine.receive_interest(self.now, CONSUMER, packet, hashes, &self.header);
         }
@@ -322,8 +325,7 @@ impl World {
         self.now += Duration::from_nanos(100);
         let upcoming = |hashes| Upcoming { dialect: Dialect::Ndn, hashes, nonce: None };
         let upcoming = batch.hashes.iter().map(upcoming);
-        upcoming.clone().for_each(|packet| self.engine.expect(packet));
-        self.engine.prepare(upcoming, 0);
+        prefetch(&mut self.engine, upcoming);
         for (packet, hashes) in batch.packets.iter().zip(&batch.hashes) {
             self.engine.receive_data(self.now, PRODUCER, packet.clone(), hashes, &self.header);
         }
@@ -343,8 +345,8 @@ impl World {
     }
 }
 
-/// Name number `number`, canonical, 40 bytes: the numbers of neighbours differ in all components, so nothing that is
-/// asked for in a row lies together in any table.
+/// Name number `number`, canonical, 40 bytes: the numbers of neighbours differ in all components, so nothing
+/// that is asked for in a row lies together in any table.
 fn name(number: u64) -> Vec<u8> {
     let scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let mut name = route_prefix(scattered % ROUTES);

@@ -1,8 +1,9 @@
 //! What the worst packets cost that a stranger can think of, in tables that a stranger has prepared.
 //!
-//! `cargo xtask worst-cases` runs each case under callgrind and compares instructions. `… -- list` prints the cases, one a line: its
-//! name, how many times the honest exchange of the same run a packet may cost, and why. `… -- NAME` runs one: what happens in
-//! [`measured_step`] is counted, and the number of packets is printed.
+//! `cargo xtask worst-cases` runs each case under callgrind and compares instructions. `… -- list` prints the
+//! cases, one a line: its name, how many times the honest exchange of the same run a packet may cost, and
+//! why. `… -- NAME` runs one: what happens in [`measured_step`] is counted, and the number of packets is
+//! printed.
 
 #![allow(
     clippy::print_stdout,
@@ -60,7 +61,8 @@ const ABOVE_THE_AIM: &str =
 const BOUNDED: &str = "a bounded number of steps";
 /// As an exchange is two packets.
 const TWO: &str = "no more than a packet and the look-ups it needs";
-/// One pass of SHA-256 in plain instructions: 133 blocks of 64 rounds of some 45, where an honest exchange takes some 4,000; and 20 for the rest.
+/// One pass of SHA-256 in plain instructions: 133 blocks of 64 rounds of some 45, where an honest exchange
+/// takes some 4,000; and 20 for the rest.
 const DIGEST: &str = "one digest of 8.5 kB, for each of at most two Data per Interest by digest";
 /// Half an exchange for each packet sent, and 20 for the rest.
 const SENDING: &str = "64 packets are sent";
@@ -128,8 +130,8 @@ fn main() {
 #[inline(never)]
 fn measured_step(world: &mut World, arrival: Arrival) {
     world.receive(arrival);
-    while let Some(waiting) = world.engine.poll_waiting() {
-        black_box(&waiting);
+    while let Some(transmit) = world.engine.poll_transmit() {
+        black_box(&transmit);
     }
 }
 
@@ -193,7 +195,7 @@ impl World {
     /// Takes a packet without its being measured.
     fn take(&mut self, arrival: Arrival) {
         self.receive(arrival);
-        while self.engine.poll_waiting().is_some() {}
+        while self.engine.poll_transmit().is_some() {}
     }
 
     fn interest(&mut self, from: FaceId, builder: InterestBuilder) -> Arrival {
@@ -498,7 +500,8 @@ fn long_exclude(number: u16) -> Exclude {
     Exclude::components(parts.iter().map(|part| &part[..]))
 }
 
-/// The asked neighbour sends what every one of many long lists has to be gone through for, and its last entry excludes.
+/// The asked neighbour sends what every one of many long lists has to be gone through for, and its last entry
+/// excludes.
 fn excluded(world: &mut World) -> Vec<Arrival> {
     world.speak_ccnx();
     for number in 0..32 {
@@ -523,7 +526,8 @@ fn excluding(world: &mut World) -> Vec<Arrival> {
         let arrival = ccnx_interest(world, STRANGER, &name("/a"), Some(&exclude));
         world.take(arrival);
     }
-    // What sorts behind all that the list names is gone through the whole list for, and its end excludes the rest.
+    // What sorts behind all that the list names is gone through the whole list for, and its end excludes the
+    // rest.
     let mut exclude = exclude;
     exclude.push(ExcludeEntry::Any).unwrap();
     vec![ccnx_interest(world, STRANGER, &name("/a"), Some(&exclude))]

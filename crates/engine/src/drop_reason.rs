@@ -40,7 +40,7 @@ packet::drop_reasons! {
         /// No pending Interest was sent to this face with the Nack's nonce.
         UnexpectedNack = "unexpected-nack",
         /// Nacks are only meant for point-to-point links.
-        NackOnSharedLink = "nack-on-shared-link",
+        NackOnMultiAccess = "nack-on-multi-access",
         /// The Interest could not be given a field that forwarders must add without exceeding the size limit.
         NoRoomForField = "no-room-for-field",
         /// The strategy learned no route that would let the Data travel back.
@@ -49,19 +49,4 @@ packet::drop_reasons! {
 
     /// A counter for every [`DropReason`].
     pub struct DropCounters;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_unique_lower_case_and_explained() {
-        for (at, reason) in DropReason::ALL.iter().enumerate() {
-            let word = reason.as_str();
-            assert!(word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{word}");
-            assert!(DropReason::ALL[..at].iter().all(|other| other.as_str() != word), "{word} twice");
-            assert!(reason.explanation().ends_with('.'), "{word}");
-        }
-    }
 }

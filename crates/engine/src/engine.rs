@@ -4,42 +4,46 @@ use std::collections::VecDeque;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, PitToken, PrefixHashes};
+use packet::{
+    Data, Dialect, Interest, NackReason, Name, NameHasher, NameRef, Packet, PitToken, PrefixHashes,
+};
 use thiserror::Error;
 
+use crate::batch::SpareBuffers;
+use crate::batch::answers_due::AnswersDue;
+use crate::batch::route_hints::RouteHints;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
 use crate::limit::{RateControl, TokenBucket};
 use crate::pipeline::gone_faces::Sweep;
 use crate::pipeline::shaping::Turns;
-use crate::spare_buffers::SpareBuffers;
-use crate::strategy::{Action, Instance, StrategyError, StrategySpec};
-use crate::tables::answers_due::AnswersDue;
+use crate::state::{Settings, Tables, Upkeep};
+use crate::strategy::{Action, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
 use crate::tables::content_store::{ContentStore, ContentStoreConfig, ContentStoreCounters};
 use crate::tables::dead_nonces::DeadNonces;
 use crate::tables::fib::{Fib, FibNode, NextHop, RouteError, StrategyId};
 use crate::tables::hash_index::HashIndex;
 use crate::tables::pending::PendingTable;
-use crate::tables::route_hints::RouteHints;
-use crate::transmit::{Event, Transmit, TransmitQueue, Waiting};
+use crate::transmit::{Event, Transmit, TransmitQueue};
 
 /// What an engine is made with. [`EngineConfig::seeded`] suits a host or a small router.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Secret key of the name hashes. Whoever decodes packets for this engine must hash with [`Engine::hasher`].
+    /// Secret key of the name hashes. Whoever decodes packets for this engine must hash with
+    /// [`Engine::hasher`].
     pub hash_key: [u64; 2],
     /// Seed of the engine's random numbers: new nonces, probing, random strategies.
     pub seed: u64,
-    /// This engine's number among the shards of a node, which its PIT tokens carry.
-    pub shard: u16,
     /// Interests that may be pending at once.
     pub max_pending: u32,
-    /// Bytes that pending Interests may take, tables included; large Interests reach this limit before the other.
+    /// Bytes that pending Interests may take, tables included; large Interests reach this limit before the
+    /// other.
     pub max_pending_bytes: u64,
     /// Prefixes that the routing table may hold for each dialect, prefixes of prefixes counted.
     pub max_prefixes: u32,
-    /// Longest time an Interest may stay pending, whatever it asks for: whatever a stranger leaves behind is gone after that.
+    /// Longest time an Interest may stay pending, whatever it asks for: whatever a stranger leaves behind is
+    /// gone after that.
     pub max_lifetime: Duration,
     /// Names and nonces of past Interests remembered to recognise loops.
     pub max_dead_nonces: u32,
@@ -56,14 +60,13 @@ pub struct EngineConfig {
 }
 
 impl EngineConfig {
-    /// The default configuration with this seed, from which the hash key is derived too. For simulations and tests; a node
-    /// on a network takes key and seed from the system.
+    /// The default configuration with this seed, from which the hash key is derived too. For simulations and
+    /// tests; a node on a network takes key and seed from the system.
     pub fn seeded(seed: u64) -> Result<Self, StrategyError> {
         let mut random = Random::derive(seed, 0);
         Ok(EngineConfig {
             hash_key: [random.next_u64(), random.next_u64()],
             seed: random.next_u64(),
-            shard: 0,
             max_pending: 1 << 20,
             max_pending_bytes: 1 << 30,
             max_prefixes: 1 << 21,
@@ -102,7 +105,8 @@ pub struct EngineCounters {
     pub data_sent: u64,
     /// Nacks sent.
     pub nacks_sent: u64,
-    /// Data for which not all pending Interests were looked at that might have been answered, for there were too many.
+    /// Data for which not all pending Interests were looked at that might have been answered, for there were
+    /// too many.
     pub searches_cut_short: u64,
     /// Events lost because nobody polled them.
     pub events_lost: u64,
@@ -134,36 +138,21 @@ pub struct TableSizes {
 /// One node's forwarding.
 ///
 /// # Calling order
-/// Packets go in with [`Engine::receive_interest`], [`Engine::receive_data`] and [`Engine::receive_nack`], decoded and
-/// hashed with [`Engine::hasher`]. After each, or after a batch of them, take what there is to send with
-/// [`Engine::poll_transmit`] and what there is to know with [`Engine::poll_event`], until both give `None`. Then call
-/// [`Engine::advance`] at [`Engine::next_deadline`] at the latest. `now` never goes back.
+/// Packets go in with [`Engine::receive_interest`], [`Engine::receive_data`] and [`Engine::receive_nack`],
+/// decoded and hashed with [`Engine::hasher`]. After each, or after a batch of them, take what there is to
+/// send with [`Engine::poll_transmit`] and what there is to know with [`Engine::poll_event`], until both give
+/// `None`. Then call [`Engine::advance`] at [`Engine::next_deadline`] at the latest. `now` never goes back.
 ///
-/// Every call does a bounded amount of work for each packet. The engine reads no clock and owns no socket; the same calls with the same
-/// arguments have the same results.
+/// Every call does a bounded amount of work for each packet. The engine reads no clock and owns no socket;
+/// the same calls with the same arguments have the same results.
 #[derive(Debug)]
 pub struct Engine {
     pub(crate) hasher: NameHasher,
     pub(crate) random: Random,
-    pub(crate) shard: u16,
-    pub(crate) max_lifetime: Duration,
-    pub(crate) dead_nonce_lifetime: Duration,
-    pub(crate) default_hop_limit: Option<u8>,
-    pub(crate) producer_regions: Vec<Name>,
+    pub(crate) settings: Settings,
     pub(crate) faces: FaceTable,
-    pub(crate) index: HashIndex,
-    pub(crate) pending: PendingTable,
-    pub(crate) store: ContentStore,
-    pub(crate) fibs: [Fib; 2],
-    pub(crate) route_hints: RouteHints,
-    pub(crate) dead_nonces: DeadNonces,
-    pub(crate) strategies: Slab<Instance>,
-    /// Of faces with Interests that wait.
-    pub(crate) turns: Turns,
-    /// Of what faces left behind that are gone.
-    pub(crate) sweep: Sweep,
-    /// When more of the content store may be made findable by prefix, if that is wanted.
-    pub(crate) order_at: Instant,
+    pub(crate) tables: Tables,
+    pub(crate) upkeep: Upkeep,
     /// Tells the Data that answer several Interests apart.
     pub(crate) round: u64,
     pub(crate) counters: EngineCounters,
@@ -198,25 +187,26 @@ impl Engine {
         Ok(Engine {
             hasher,
             random: Random::from_seed(config.seed),
-            shard: config.shard,
-            max_lifetime: config.max_lifetime,
-            dead_nonce_lifetime: config.dead_nonce_lifetime,
-            default_hop_limit: config.default_hop_limit,
-            producer_regions: config.producer_regions,
+            settings: Settings {
+                max_lifetime: config.max_lifetime,
+                dead_nonce_lifetime: config.dead_nonce_lifetime,
+                default_hop_limit: config.default_hop_limit,
+                producer_regions: config.producer_regions,
+            },
             faces: FaceTable::default(),
-            index: HashIndex::default(),
-            pending,
-            store: ContentStore::new(config.content_store),
-            fibs: [
-                Fib::new(config.max_prefixes, ndn.1, StrategyId(ndn_strategy)),
-                Fib::new(config.max_prefixes, ccnx.1, StrategyId(ccnx_strategy)),
-            ],
-            route_hints: RouteHints::default(),
-            dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
-            strategies,
-            turns: Turns::default(),
-            sweep: Sweep::default(),
-            order_at: Instant::ZERO,
+            tables: Tables {
+                index: HashIndex::default(),
+                pending,
+                store: ContentStore::new(config.content_store),
+                fibs: [
+                    Fib::new(config.max_prefixes, ndn.1, StrategyId(ndn_strategy)),
+                    Fib::new(config.max_prefixes, ccnx.1, StrategyId(ccnx_strategy)),
+                ],
+                route_hints: RouteHints::default(),
+                dead_nonces: DeadNonces::new(config.dead_nonce_lifetime, config.max_dead_nonces),
+                strategies,
+            },
+            upkeep: Upkeep { turns: Turns::default(), sweep: Sweep::default(), order_at: Instant::ZERO },
             round: 0,
             counters: EngineCounters::default(),
             transmits: TransmitQueue::default(),
@@ -235,7 +225,7 @@ impl Engine {
     /// Memory of packets that have left the content store, for those that are to be received.
     #[inline]
     pub fn spare_buffers(&mut self) -> &mut SpareBuffers {
-        &mut self.store.spares
+        &mut self.tables.store.spares
     }
 
     /// What the engine has done.
@@ -260,62 +250,62 @@ impl Engine {
 
     /// What the content store has done.
     pub fn content_store_counters(&self) -> &ContentStoreCounters {
-        &self.store.counters
+        &self.tables.store.counters
     }
 
     /// Budget and behaviour of the content store.
     pub fn content_store_config(&self) -> &ContentStoreConfig {
-        &self.store.config
+        &self.tables.store.config
     }
 
     /// All Data kept, in no particular order.
     pub fn cached_data(&self) -> impl Iterator<Item = &Data> {
-        self.store.iter().map(|entry| &entry.data)
+        self.tables.store.iter().map(|entry| &entry.data)
     }
 
     /// All pending Interests, in no particular order.
     pub fn pending_interests(&self) -> impl Iterator<Item = &Interest> {
-        self.pending.iter().map(|entry| &entry.interest)
+        self.tables.pending.iter().map(|entry| &entry.interest)
     }
 
     /// All routes of a dialect, in no particular order.
     pub fn routes(&self, dialect: Dialect) -> impl Iterator<Item = (&Name, &[NextHop])> {
-        self.fibs[dialect as usize].routes()
+        self.tables.fibs[dialect as usize].routes()
     }
 
     /// All strategy choices of a dialect with the full names of the strategies, in no particular order.
     pub fn strategies(&self, dialect: Dialect) -> impl Iterator<Item = (&Name, &Name)> {
-        self.fibs[dialect as usize]
+        self.tables.fibs[dialect as usize]
             .strategies()
-            .filter_map(|(prefix, id)| Some((prefix, &self.strategies.get(id.0)?.name)))
+            .filter_map(|(prefix, id)| Some((prefix, &self.tables.strategies.get(id.0)?.name)))
     }
 
     /// Interests that are pending.
     pub fn pending_count(&self) -> u32 {
-        self.pending.len()
+        self.tables.pending.len()
     }
 
     /// How much the engine holds.
     pub fn table_sizes(&self) -> TableSizes {
         TableSizes {
-            pending: self.pending.len(),
-            pending_bytes: self.pending.bytes(),
-            cached: self.store.len(),
-            cached_bytes: self.store.bytes(),
-            routes: self.fibs.iter().map(Fib::route_count).sum(),
+            pending: self.tables.pending.len(),
+            pending_bytes: self.tables.pending.bytes(),
+            cached: self.tables.store.len(),
+            cached_bytes: self.tables.store.bytes(),
+            routes: self.tables.fibs.iter().map(Fib::route_count).sum(),
             faces: self.faces.len(),
-            dead_nonces: self.dead_nonces.len(),
-            footprint_bytes: self.pending.footprint_bytes()
-                + self.store.footprint_bytes()
-                + self.index.footprint_bytes()
-                + self.dead_nonces.footprint_bytes()
-                + self.fibs.iter().map(Fib::footprint_bytes).sum::<usize>(),
+            dead_nonces: self.tables.dead_nonces.len(),
+            footprint_bytes: self.tables.pending.footprint_bytes()
+                + self.tables.store.footprint_bytes()
+                + self.tables.index.footprint_bytes()
+                + self.tables.dead_nonces.footprint_bytes()
+                + self.tables.fibs.iter().map(Fib::footprint_bytes).sum::<usize>(),
         }
     }
 
     /// How often loops were forgotten before their time for want of room.
     pub fn dead_nonces_forgotten_early(&self) -> u64 {
-        self.dead_nonces.early_turns()
+        self.tables.dead_nonces.early_turns()
     }
 
     // Commands.
@@ -354,22 +344,24 @@ impl Engine {
         true
     }
 
-    /// Removes a face and all routes by it, which costs as much as it has of them; gives what went through it. What it waited for is dropped when it comes; what it alone
-    /// waited for is forgotten by the next calls of [`Engine::advance`], so many entries at each, which
-    /// [`Engine::next_deadline`] asks for at once.
+    /// Removes a face and all routes by it, which costs as much as it has of them; gives what went through
+    /// it. What it waited for is dropped when it comes; what it alone waited for is forgotten by the next
+    /// calls of [`Engine::advance`], so many entries at each, which [`Engine::next_deadline`] asks for at
+    /// once.
     pub fn remove_face(&mut self, id: FaceId) -> Option<FaceCounters> {
         let face = self.faces.remove(id)?;
         if face.pending > 0 {
-            self.sweep.begin();
+            self.upkeep.sweep.begin();
         }
-        for fib in &mut self.fibs {
+        for fib in &mut self.tables.fibs {
             fib.remove_face(id);
         }
-        self.route_hints.clear();
+        self.tables.route_hints.clear();
         Some(face.counters)
     }
 
-    /// Adds a next hop for a prefix, or changes its cost. Strategies of Interests pending under the prefix are told.
+    /// Adds a next hop for a prefix, or changes its cost. Strategies of Interests pending under the prefix
+    /// are told.
     ///
     /// # Errors
     /// A limit of the table.
@@ -417,51 +409,53 @@ impl Engine {
         prefix: NameRef<'_>,
         spec: &StrategySpec,
     ) -> Result<(), SetStrategyError> {
-        let id = StrategyId(self.strategies.insert(spec.start(prefix.to_name())?));
+        let id = StrategyId(self.tables.strategies.insert(spec.start(prefix.to_name())?));
         let hashes = self.hasher.hash(dialect, prefix.components());
         match self.changing_fib(dialect).set_strategy(prefix, &hashes, Some(id)) {
             Ok(previous) => {
                 if let Some(previous) = previous {
-                    self.strategies.remove(previous.0);
+                    self.tables.strategies.remove(previous.0);
                 }
                 Ok(())
             }
             Err(error) => {
-                self.strategies.remove(id.0);
+                self.tables.strategies.remove(id.0);
                 Err(error.into())
             }
         }
     }
 
-    /// Takes the choice for `prefix` back; false if there was none or the prefix is the root, which always has one.
+    /// Takes the choice for `prefix` back; false if there was none or the prefix is the root, which always
+    /// has one.
     pub fn unset_strategy(&mut self, dialect: Dialect, prefix: NameRef<'_>) -> bool {
         let hashes = self.hasher.hash(dialect, prefix.components());
         match self.changing_fib(dialect).set_strategy(prefix, &hashes, None) {
-            Ok(Some(previous)) => self.strategies.remove(previous.0).is_some(),
+            Ok(Some(previous)) => self.tables.strategies.remove(previous.0).is_some(),
             _ => false,
         }
     }
 
     /// Changes budget and behaviour of the content store.
     pub fn configure_content_store(&mut self, config: ContentStoreConfig) {
-        self.store.configure(&mut self.index, config);
+        self.tables.store.configure(&mut self.tables.index, config);
     }
 
     /// Drops up to `limit` Data under `prefix` from the content store; gives how many. Looks at every Data.
     pub fn erase_cached(&mut self, dialect: Dialect, prefix: NameRef<'_>, limit: usize) -> usize {
-        self.store.erase(&mut self.index, dialect, prefix, limit)
+        self.tables.store.erase(&mut self.tables.index, dialect, prefix, limit)
     }
 
     // What the world tells the engine: receive_* are in the pipelines.
 
-    /// Lets time pass up to `now`: Interests that wait for their turn go on, pending ones expire, strategies are called at the times
-    /// they asked for. Where more is due than one call may do, [`Engine::next_deadline`] has come already when it returns.
+    /// Lets time pass up to `now`: Interests that wait for their turn go on, pending ones expire, strategies
+    /// are called at the times they asked for. Where more is due than one call may do,
+    /// [`Engine::next_deadline`] has come already when it returns.
     pub fn advance(&mut self, now: Instant) {
         self.take_turns(now);
         self.sweep(now);
         self.order_store(now);
         for _ in 0..MAX_DUE {
-            match self.pending.pop_due(now) {
+            match self.tables.pending.pop_due(now) {
                 Some(id) => self.handle_due(now, id),
                 None => return,
             }
@@ -473,19 +467,13 @@ impl Engine {
     /// The next packet to send.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.poll_waiting().map(Waiting::into_transmit)
-    }
-
-    /// The same with its link header not written out, for owners who can send most packets without one.
-    #[inline]
-    pub fn poll_waiting(&mut self) -> Option<Waiting> {
         self.transmits.pop()
     }
 
-    /// The same if the next packet goes to `face`: what one face gets often comes in one piece.
+    /// The same if it goes to `face`: what one face gets often comes in one piece.
     #[inline]
-    pub fn poll_waiting_for(&mut self, face: FaceId) -> Option<Waiting> {
-        self.transmits.pop_for(face)
+    pub fn poll_transmit_to(&mut self, face: FaceId) -> Option<Transmit> {
+        self.transmits.pop_to(face)
     }
 
     /// The next event.
@@ -493,26 +481,34 @@ impl Engine {
         self.events.pop_front()
     }
 
-    /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is waiting.
+    /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is
+    /// waiting.
     pub fn next_deadline(&self) -> Instant {
-        self.pending.next_deadline().min(self.turns.next_deadline()).min(self.background_deadline())
+        self.tables
+            .pending
+            .next_deadline()
+            .min(self.upkeep.turns.next_deadline())
+            .min(self.background_deadline())
     }
 
-    /// The soonest deadline that was set since the last call, or is set for Interests whose turn will come; [`Instant::NEVER`] if there
-    /// is none. Cheaper than
-    /// [`Engine::next_deadline`]: who is going to call [`Engine::advance`] before this time anyway need not ask for that until
-    /// then.
+    /// The soonest deadline that was set since the last call, or is set for Interests whose turn will come;
+    /// [`Instant::NEVER`] if there is none. Cheaper than [`Engine::next_deadline`]: who is going to call
+    /// [`Engine::advance`] before this time anyway need not ask for that until then.
     #[inline]
     pub fn take_soonest_deadline(&mut self) -> Instant {
-        self.pending.take_soonest().min(self.turns.next_deadline()).min(self.background_deadline())
+        self.tables
+            .pending
+            .take_soonest()
+            .min(self.upkeep.turns.next_deadline())
+            .min(self.background_deadline())
     }
 
     // Helpers of the pipelines.
 
     /// The routes of a dialect, to be changed.
     fn changing_fib(&mut self, dialect: Dialect) -> &mut Fib {
-        self.route_hints.clear();
-        &mut self.fibs[dialect as usize]
+        self.tables.route_hints.clear();
+        &mut self.tables.fibs[dialect as usize]
     }
 
     /// The longest match of a name among the routes of its dialect.
@@ -523,11 +519,11 @@ impl Engine {
         name: NameRef<'_>,
         hashes: &PrefixHashes,
     ) -> FibNode {
-        let fib = &self.fibs[dialect as usize];
+        let fib = &self.tables.fibs[dialect as usize];
         if fib.is_small() {
             return fib.longest_match(name, hashes);
         }
-        match self.route_hints.get(hashes.whole()) {
+        match self.tables.route_hints.get(hashes.whole()) {
             Some(node) if fib.is_match(node, name, hashes) => node,
             _ => fib.longest_match(name, hashes),
         }
@@ -562,8 +558,8 @@ impl Engine {
         }
         target.counters.out_nacks += 1;
         self.counters.nacks_sent += 1;
-        let packet = crate::transmit::Outgoing::Nack(interest, reason);
-        self.transmits.push(Waiting::plain(face, packet, pit_token));
+        let packet = Packet::Nack(interest, reason);
+        self.transmits.push(Transmit::plain(face, packet, pit_token));
     }
 }
 

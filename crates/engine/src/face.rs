@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use packet::Dialect;
 
+use crate::batch::answers_due::AnswersDue;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::limit::{RateControl, RateControlConfig, TokenBucket};
-use crate::tables::answers_due::AnswersDue;
 
-/// Number of a face. The owner gives numbers out and never gives one out twice, so that what is still pending for a face that
-/// is gone cannot reach another.
+/// Number of a face. The owner gives numbers out and never gives one out twice, so that what is still pending
+/// for a face that is gone cannot reach another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FaceId(pub u32);
 
@@ -64,11 +64,11 @@ pub struct FaceConfig {
     pub max_pending: Option<u32>,
     /// Interests a second that may come in, and how many at once; `None` for any number.
     pub interest_rate: Option<RateLimit>,
-    /// Who is behind the face, as far as the owner can tell: faces with the same value share what one may take where something is
-    /// full. `None` for a face that counts by itself.
+    /// Who is behind the face, as far as the owner can tell: faces with the same value share what one may
+    /// take where something is full. `None` for a face that counts by itself.
     pub origin: Option<u64>,
-    /// How to compute the rate that consumers behind the face are told, and that their Interests are forwarded at; `None` for
-    /// neither: what routers further away told them is then passed on.
+    /// How to compute the rate that consumers behind the face are told, and that their Interests are
+    /// forwarded at; `None` for neither: what routers further away told them is then passed on.
     pub rate_control: Option<RateControlConfig>,
 }
 
@@ -155,7 +155,8 @@ impl Face {
         }
     }
 
-    /// Counts `change` more of its origin, modulo 2^32. Nobody else counts at the same time: the engine is borrowed.
+    /// Counts `change` more of its origin, modulo 2^32. Nobody else counts at the same time: the engine is
+    /// borrowed.
     #[inline]
     fn add_to_origin(&self, change: u32) {
         if let Some(pending) = &self.pending_of_origin {
@@ -179,8 +180,8 @@ impl Face {
 
 /// All faces of a node.
 ///
-/// Small numbers, which is all a node has for long, are found by indexing; a node that has seen many faces come and go falls
-/// back to a search tree.
+/// Small numbers, which is all a node has for long, are found by indexing; a node that has seen many faces
+/// come and go falls back to a search tree.
 #[derive(Debug, Default)]
 pub(crate) struct FaceTable {
     dense: Vec<Option<Box<Face>>>,

@@ -1,18 +1,18 @@
 //! One node's forwarding, as a pure state machine.
 //!
-//! Interests go where their Data may be found, Data goes back the way its Interest came, and is kept for the next who asks.
-//! That is all a forwarder does; everything here serves to do it fast, for a million names at a time, and to stay
-//! within bounds whatever the neighbours send.
+//! Interests go where their Data may be found, Data goes back the way its Interest came, and is kept for the
+//! next who asks. That is all a forwarder does; everything here serves to do it fast, for a million names at
+//! a time, and to stay within bounds whatever the neighbours send.
 //!
-//! An [`Engine`] owns no socket and reads no clock. Its owner decodes packets, hands them over together with the time, and
-//! takes away what is to be sent. A daemon, a simulator and the tests drive the same code, and the same calls always have the
-//! same results.
+//! An [`Engine`] owns no socket and reads no clock. Its owner decodes packets, hands them over together with
+//! the time, and takes away what is to be sent. A daemon, a simulator and the tests drive the same code, and
+//! the same calls always have the same results.
 //!
 //! ```
-//! use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop, Outgoing};
+//! use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::time::Instant;
-//! use packet::{Dialect, LinkHeader, Name};
+//! use packet::{Dialect, LinkHeader, Name, Packet};
 //!
 //! let now = Instant::ZERO;
 //! let (consumer, producer) = (FaceId(256), FaceId(257));
@@ -27,24 +27,28 @@
 //! let hashes = engine.hasher().hash(Dialect::Ndn, interest.name().components());
 //! engine.receive_interest(now, consumer, interest, &hashes, &LinkHeader::default());
 //! let sent = engine.poll_transmit().ok_or("nothing sent")?;
-//! assert!(sent.face == producer && matches!(sent.packet, Outgoing::Interest(_)));
+//! assert!(sent.face == producer && matches!(sent.packet, Packet::Interest(_)));
 //!
 //! // … and the Data comes back.
 //! let data = DataBuilder::new("/lab/file/seg=0".parse()?).content(b"hi".to_vec()).build_with_digest()?;
 //! engine.receive_data(now, producer, data, &hashes, &LinkHeader::default());
 //! let sent = engine.poll_transmit().ok_or("nothing sent")?;
-//! assert!(sent.face == consumer && matches!(sent.packet, Outgoing::Data(_)));
+//! assert!(sent.face == consumer && matches!(sent.packet, Packet::Data(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Where things are
 //! - [`Engine`] lists all that its owner can do, and in which order.
 //! - `pipeline/` says what happens to a packet, one file for each kind.
-//! - `tables/` remembers: pending Interests and kept Data behind one index, routes, nonces of the past, timers.
-//! - `strategy/` decides who gets an Interest, one file for each way; [`Strategy`] is the trait, [`Situation`] what it sees.
+//! - `batch/` explains what makes it fast: many packets at once, and their memory fetched before their turn.
+//! - `tables/` remembers: pending Interests and kept Data behind one index, routes, nonces of the past,
+//!   timers.
+//! - `strategy/` decides who gets an Interest, one file for each way; [`Strategy`] is the trait,
+//!   [`Situation`] what it sees.
 //! - `limit/` and [`DropReason`] say what happens when there is too much of something.
 //! - `scope` says how far a name may travel.
 
+mod batch;
 mod drop_reason;
 mod engine;
 mod face;
@@ -52,25 +56,21 @@ mod limit;
 mod pipeline;
 mod processor;
 mod scope;
-mod shard;
-mod spare_buffers;
+mod state;
 mod strategy;
 mod tables;
 mod transmit;
 
+pub use batch::{Arrivals, DueAnswer, SpareBuffers, Upcoming, prefetch};
 pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes};
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
-pub use pipeline::ahead::Upcoming;
-pub use shard::{ShardMap, shard_of_token};
-pub use spare_buffers::SpareBuffers;
 pub use strategy::{
     ParameterError, Situation, Strategy, StrategyError, StrategySpec, Trigger, strategy_names,
 };
-pub use tables::answers_due::DueAnswer;
 pub use tables::content_store::eviction::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{NextHop, RouteError};
 pub use tables::pending::{InRecord, OutRecord, StrategyNotes};
-pub use transmit::{Event, Outgoing, Transmit, Waiting};
+pub use transmit::{Event, Transmit};

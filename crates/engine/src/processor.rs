@@ -1,5 +1,5 @@
-//! What processors can do and the language has no words for: fetch memory ahead, compare several words at once. The only unsafe
-//! code of this crate; without it everything computes the same.
+//! What processors can do and the language has no words for: fetch memory ahead, compare several words at
+//! once. The only unsafe code of this crate; without it everything computes the same.
 
 /// Asks for all cache lines of `place`. Never changes what the program computes.
 #[inline(always)]
@@ -37,8 +37,8 @@ const LINE_BYTES: usize = 64;
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instruction has no safe wrapper"))]
 fn prefetch_line(line: *const i8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching has no architectural effect: it cannot fault whatever the address, and it writes nothing. SSE, which
-    // the instruction belongs to, is part of every x86_64.
+    // SAFETY: prefetching has no architectural effect: it cannot fault whatever the address, and it writes
+    // nothing. SSE, which the instruction belongs to, is part of every x86_64.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(line);
@@ -52,7 +52,8 @@ fn prefetch_line(line: *const i8) {
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the instructions have no safe wrapper"))]
 pub(crate) fn equal_words(words: &[u32; 8], wanted: u32) -> u32 {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: these compute with values and touch no memory. SSE2, which they belong to, is part of every x86_64.
+    // SAFETY: these compute with values and touch no memory. SSE2, which they belong to, is part of every
+    // x86_64.
     unsafe {
         use core::arch::x86_64::{
             _mm_cmpeq_epi32, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32, _mm_set1_epi32,

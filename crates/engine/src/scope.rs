@@ -2,8 +2,8 @@
 
 use packet::{Dialect, Interest, NameRef};
 
-/// The generic components that begin names of limited scope, in canonical form. A name begins with a component exactly if its
-/// bytes begin with the component's.
+/// The generic components that begin names of limited scope, in canonical form. A name begins with a
+/// component exactly if its bytes begin with the component's.
 const LOCALHOST: &[u8] = b"\x08\x09localhost";
 const LOCALHOP: &[u8] = b"\x08\x08localhop";
 
@@ -31,8 +31,8 @@ pub(crate) fn interest_may_enter(interest: &Interest, from_local: bool) -> bool 
     ccnx_scope(interest).is_none_or(|scope| scope > 1)
 }
 
-/// Whether an Interest may leave by a face. `from_remote` says whether all who wait for it are on other hosts; it is asked only
-/// where that counts.
+/// Whether an Interest may leave by a face. `from_remote` says whether all who wait for it are on other
+/// hosts; it is asked only where that counts.
 #[inline(always)]
 pub(crate) fn interest_may_leave(
     interest: &Interest,

@@ -1,40 +1,37 @@
 //! What the engine wants sent, and what it wants known.
 
 use packet::time::Duration;
-use packet::{Buffer, Data, ExplicitRate, Interest, LinkHeader, NackReason, Name, PitToken};
+use packet::{Buffer, ExplicitRate, LinkHeader, Name, Packet, PitToken};
 
 use crate::face::FaceId;
 
-/// A packet to send by a face.
+/// A packet to send by a face, and what travels with it. There is rarely much of that, and it is moved about
+/// for every packet, so it takes little room until it is written out as a [`LinkHeader`].
 #[derive(Clone, Debug)]
 pub struct Transmit {
     /// The face.
     pub face: FaceId,
     /// The packet. Its bytes are shared with whoever else holds it.
-    pub packet: Outgoing,
-    /// What travels with it over the link.
-    pub header: LinkHeader,
-}
-
-/// A [`Transmit`] whose link header has not been written out: there is rarely anything in it, and it is moved about for every packet.
-#[derive(Debug)]
-pub struct Waiting {
-    pub(crate) packet: Outgoing,
-    pub(crate) pit_token: PitToken,
-    pub(crate) congestion_mark: u64,
-    pub(crate) face: FaceId,
+    pub packet: Packet,
+    /// What the next hop wants back, or this node.
+    pub pit_token: PitToken,
+    /// Of the packet that came in, or of the Interest that is answered.
+    pub congestion_mark: u64,
     /// For Data, where it came from; for an Interest to a local face, who asked.
-    pub(crate) incoming_face: Option<FaceId>,
-    pub(crate) prefix_announcement: Option<Box<Buffer>>,
-    pub(crate) explicit_rate: Option<ExplicitRate>,
-    pub(crate) non_discovery: bool,
+    pub incoming_face: Option<FaceId>,
+    /// The announcement of a prefix that comes with Data, a whole Data.
+    pub prefix_announcement: Option<Box<Buffer>>,
+    /// The smallest rate that routers allow the consumer.
+    pub explicit_rate: Option<ExplicitRate>,
+    /// The Interest must not be flooded.
+    pub non_discovery: bool,
 }
 
-impl Waiting {
+impl Transmit {
     /// A packet with nothing but a token.
     #[inline(always)]
-    pub(crate) fn plain(face: FaceId, packet: Outgoing, pit_token: PitToken) -> Self {
-        Waiting {
+    pub(crate) fn plain(face: FaceId, packet: Packet, pit_token: PitToken) -> Self {
+        Transmit {
             packet,
             pit_token,
             congestion_mark: 0,
@@ -46,20 +43,8 @@ impl Waiting {
         }
     }
 
-    /// The face to send it by.
-    #[inline]
-    pub fn face(&self) -> FaceId {
-        self.face
-    }
-
-    /// The packet to send.
-    #[inline]
-    pub fn packet(&self) -> &Outgoing {
-        &self.packet
-    }
-
-    /// Whether nothing at all has to travel with the packet, the face it came by left aside, which only local applications may be
-    /// told. It can go as [`into_wire`](Self::into_wire) gives it then.
+    /// Whether nothing at all has to travel with the packet, the face it came by left aside, which only local
+    /// applications may be told. Its bytes can go as they are then.
     #[inline(always)]
     pub fn is_bare(&self) -> bool {
         let says_nothing = self.pit_token.is_none()
@@ -67,21 +52,12 @@ impl Waiting {
             && self.prefix_announcement.is_none()
             && self.explicit_rate.is_none()
             && !self.non_discovery;
-        says_nothing && !matches!(self.packet, Outgoing::Nack(..))
+        says_nothing && !matches!(self.packet, Packet::Nack(..))
     }
 
-    /// The packet as it goes on the wire, without anything that travels with it.
+    /// The packet, and all that travels with it.
     #[inline(always)]
-    pub fn into_wire(self) -> Buffer {
-        match self.packet {
-            Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.into_wire(),
-            Outgoing::Data(data) => data.into_wire(),
-        }
-    }
-
-    /// The same with all that travels with it.
-    #[inline(always)]
-    pub fn into_transmit(self) -> Transmit {
+    pub fn into_parts(self) -> (Packet, LinkHeader) {
         let header = LinkHeader {
             pit_token: self.pit_token,
             congestion_mark: self.congestion_mark,
@@ -92,7 +68,7 @@ impl Waiting {
             prefix_announcement: self.prefix_announcement.map(|announcement| *announcement),
             explicit_rate: self.explicit_rate,
         };
-        Transmit { face: self.face, packet: self.packet, header }
+        (self.packet, header)
     }
 }
 
@@ -100,7 +76,7 @@ impl Waiting {
 #[derive(Debug, Default)]
 pub(crate) struct TransmitQueue {
     /// The places of those that have been taken, of those that wait, and spare ones.
-    places: Vec<Option<Waiting>>,
+    places: Vec<Option<Transmit>>,
     /// How many have been taken.
     taken: usize,
     /// How many have come since the first of those.
@@ -111,10 +87,10 @@ pub(crate) struct TransmitQueue {
 const MAX_TAKEN: usize = 4096;
 
 impl TransmitQueue {
-    /// Adds a packet. Written out in the argument it is made in its place: what is made elsewhere field by field and moved at once as
-    /// a whole makes the processor wait.
+    /// Adds a packet. Written out in the argument it is made in its place: what is made elsewhere field by
+    /// field and moved at once as a whole makes the processor wait.
     #[inline(always)]
-    pub(crate) fn push(&mut self, packet: Waiting) {
+    pub(crate) fn push(&mut self, packet: Transmit) {
         if self.come == self.places.len() || self.taken >= MAX_TAKEN {
             self.make_room();
         }
@@ -133,7 +109,7 @@ impl TransmitQueue {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Waiting> {
+    pub(crate) fn pop(&mut self) -> Option<Transmit> {
         if self.taken == self.come {
             (self.taken, self.come) = (0, 0);
             return None;
@@ -145,7 +121,7 @@ impl TransmitQueue {
 
     /// The next, if it goes to `face`.
     #[inline]
-    pub(crate) fn pop_for(&mut self, face: FaceId) -> Option<Waiting> {
+    pub(crate) fn pop_to(&mut self, face: FaceId) -> Option<Transmit> {
         let place = self.places.get_mut(self.taken)?;
         let packet = place.take_if(|packet| packet.face == face)?;
         self.taken += 1;
@@ -153,24 +129,11 @@ impl TransmitQueue {
     }
 }
 
-/// A network packet on its way out. Its kind takes a whole word, so that what lies behind is moved in whole words, too, which is
-/// quicker.
-#[derive(Clone, Debug)]
-#[repr(u64)]
-pub enum Outgoing {
-    /// An Interest.
-    Interest(Interest),
-    /// Data.
-    Data(Data),
-    /// An Interest that goes back to where it came from.
-    Nack(Interest, NackReason),
-}
-
 /// Something the owner may want to act on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Data brought an announcement: its prefix can be reached by this face. The owner checks the announcement and adds the
-    /// route if it believes it.
+    /// Data brought an announcement: its prefix can be reached by this face. The owner checks the
+    /// announcement and adds the route if it believes it.
     RouteAnnounced {
         /// Where the Data came from.
         face: FaceId,

@@ -1,12 +1,12 @@
-//! The promise that an exchange in steady state allocates nothing: packets come in buffers of their own, and the tables
-//! only pass them on.
+//! The promise that an exchange in steady state allocates nothing: packets come in buffers of their own, and
+//! the tables only pass them on.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 use std::alloc::System;
 
 use engine::{
-    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming,
+    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming, prefetch,
 };
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
@@ -39,8 +39,7 @@ fn allocations(strategy: &str, eviction: EvictionPolicy, exchanges: u32) -> u64 
         let hashes = engine.hasher().hash(Dialect::Ndn, interest.name().components());
         let ((), counts) = ALLOCATOR.count(|| {
             let upcoming = Upcoming { dialect: Dialect::Ndn, hashes: &hashes, nonce: interest.nonce() };
-            engine.expect(upcoming);
-            engine.prepare(std::iter::once(upcoming), 0);
+            prefetch(&mut engine, std::iter::once(upcoming));
             engine.receive_interest(now, CONSUMER, interest, &hashes, &LinkHeader::default());
             engine.receive_data(now, PRODUCER, data, &hashes, &LinkHeader::default());
             while engine.poll_transmit().is_some() {}

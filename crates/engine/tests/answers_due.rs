@@ -1,8 +1,9 @@
-//! The promise behind recognising answers: what is recognised is the Data of just that name, and Data that comes in order is recognised.
+//! The promise behind recognising answers: what is recognised is the Data of just that name, and Data that
+//! comes in order is recognised.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+use engine::{Arrivals, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -21,7 +22,7 @@ fn engine() -> Engine {
         let prefix: Name = format!("/{number}").parse().unwrap();
         engine.add_route(START, Dialect::Ndn, prefix.as_ref(), NextHop { face, cost: 0 }).unwrap();
         // Who never asks is not kept a record for.
-        assert!(engine.due_answer(face, Dialect::Ndn, prefix.canonical()).is_none());
+        assert!(Arrivals::new(face).due_answer(&mut engine, Dialect::Ndn, prefix.canonical()).is_none());
     }
     engine
 }
@@ -46,11 +47,13 @@ fn ask(engine: &mut Engine, now: Instant, name: &Name, nonce: u32) {
 fn answer(engine: &mut Engine, now: Instant, producer: usize, name: &Name) -> bool {
     let data: Data = DataBuilder::new(name.clone()).build_with_digest().unwrap();
     let face = PRODUCERS[producer];
-    let due = engine.due_answer(face, Dialect::Ndn, name.canonical());
+    let mut arrivals = Arrivals::new(face);
+    let due = arrivals.due_answer(engine, Dialect::Ndn, name.canonical());
     match due {
         Some(due) => {
             assert_eq!(due.component_count(), name.components().count(), "{name}");
-            engine.receive_due_answer(now, face, data, due, &LinkHeader::default());
+            arrivals.push_due_answer(data, due, None);
+            arrivals.hand_over(now, engine);
         }
         None => {
             let hashes = engine.hasher().hash(Dialect::Ndn, name.components());
@@ -138,7 +141,8 @@ fn an_answer_that_comes_too_late_does_not_answer_who_got_the_number_of_its_inter
     for (round, other) in [(0, name(0, 7)), (1, name(0, 8))] {
         let (wanted, header) = (name(0, 2 + round), LinkHeader::default());
         ask(&mut engine, START, &wanted, 10 + round);
-        let due = engine.due_answer(PRODUCERS[0], Dialect::Ndn, wanted.canonical()).unwrap();
+        let mut late = Arrivals::new(PRODUCERS[0]);
+        let due = late.due_answer(&mut engine, Dialect::Ndn, wanted.canonical()).unwrap();
         let data = |name: &Name| DataBuilder::new(name.clone()).build_with_digest().unwrap();
         let hashes = engine.hasher().hash(Dialect::Ndn, wanted.components());
         engine.receive_data(START, PRODUCERS[0], data(&wanted), &hashes, &header);
@@ -146,9 +150,10 @@ fn an_answer_that_comes_too_late_does_not_answer_who_got_the_number_of_its_inter
         ask(&mut engine, START, &other, 20 + round);
         if round == 1 {
             // The other Interest has a ticket of its own, too.
-            assert!(engine.due_answer(PRODUCERS[0], Dialect::Ndn, other.canonical()).is_some());
+            assert!(late.due_answer(&mut engine, Dialect::Ndn, other.canonical()).is_some());
         }
-        engine.receive_due_answer(START, PRODUCERS[0], data(&wanted), due, &header);
+        late.push_due_answer(data(&wanted), due, None);
+        late.hand_over(START, &mut engine);
         assert_eq!(engine.counters().satisfied, u64::from(2 * round + 1), "the other Interest waits still");
         assert!(engine.pending_interests().any(|interest| interest.name() == other.as_ref()));
         let hashes = engine.hasher().hash(Dialect::Ndn, other.components());

@@ -5,7 +5,7 @@
 use engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, PitToken};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet, PitToken};
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCER: FaceId = FaceId(257);
@@ -68,16 +68,16 @@ fn data(uri: &str) -> Data {
 }
 
 fn is_interest(transmit: &Transmit, to: FaceId) -> bool {
-    transmit.face == to && matches!(transmit.packet, Outgoing::Interest(_))
+    transmit.face == to && matches!(transmit.packet, Packet::Interest(_))
 }
 
 fn is_data(transmit: &Transmit, to: FaceId) -> bool {
-    transmit.face == to && matches!(transmit.packet, Outgoing::Data(_))
+    transmit.face == to && matches!(transmit.packet, Packet::Data(_))
 }
 
 fn nack(transmit: &Transmit, to: FaceId) -> Option<NackReason> {
     match transmit.packet {
-        Outgoing::Nack(_, reason) if transmit.face == to => Some(reason),
+        Packet::Nack(_, reason) if transmit.face == to => Some(reason),
         _ => None,
     }
 }
@@ -89,13 +89,13 @@ fn an_interest_goes_out_and_the_data_comes_back_with_its_token_and_is_kept() {
     assert!(sent.len() == 1 && is_interest(&sent[0], PRODUCER), "{sent:?}");
     let sent = node.data(PRODUCER, &data("/a/b"));
     assert!(sent.len() == 1 && is_data(&sent[0], CONSUMER), "{sent:?}");
-    assert_eq!(sent[0].header.pit_token.as_bytes(), b"token");
-    assert_eq!(sent[0].header.incoming_face, Some(257));
+    assert_eq!(sent[0].pit_token.as_bytes(), b"token");
+    assert_eq!(sent[0].incoming_face, Some(FaceId(257)));
     assert_eq!(node.engine.table_sizes().pending, 0);
     // Again, from the cache.
     let sent = node.interest(CONSUMER, &interest("/a/b").nonce(2));
     assert!(sent.len() == 1 && is_data(&sent[0], CONSUMER), "{sent:?}");
-    assert_eq!(sent[0].header.incoming_face, Some(254));
+    assert_eq!(sent[0].incoming_face, Some(FaceId(254)));
     // The same Data unasked.
     assert!(node.data(PRODUCER, &data("/a/b")).is_empty());
     assert_eq!(node.drops(DropReason::Unsolicited), 1);
@@ -154,7 +154,7 @@ fn what_has_no_route_goes_back() {
     let mut node = Node::new();
     let sent = node.interest(CONSUMER, &interest("/nowhere"));
     assert_eq!(nack(&sent[0], CONSUMER), Some(NackReason::NoRoute));
-    assert_eq!(sent[0].header.pit_token.as_bytes(), b"token");
+    assert_eq!(sent[0].pit_token.as_bytes(), b"token");
     assert_eq!(node.engine.table_sizes().pending, 0);
 }
 
@@ -162,7 +162,7 @@ fn what_has_no_route_goes_back() {
 fn a_nack_from_upstream_goes_on_to_the_consumer_with_its_own_nonce() {
     let mut node = Node::new();
     let sent = node.interest(CONSUMER, &interest("/a/b"));
-    let Outgoing::Interest(sent) = &sent[0].packet else { panic!() };
+    let Packet::Interest(sent) = &sent[0].packet else { panic!() };
     let hashes = node.engine.hasher().hash(Dialect::Ndn, sent.name().components());
     let mut forged: Interest = sent.clone();
     forged.set_nonce(packet::Nonce(99)).unwrap();

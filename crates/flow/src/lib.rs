@@ -1,7 +1,7 @@
 //! End to end: how a consumer gets what a producer published, and how fast it may ask.
 //!
-//! Nothing here does I/O. Every machine is told what happened and when, and hands out what to send and when to be called
-//! again; the client library, the simulator and the tests drive the same code.
+//! Nothing here does I/O. Every machine is told what happened and when, and hands out what to send and when
+//! to be called again; the client library, the simulator and the tests drive the same code.
 //!
 //! - [`controller`]: how fast to ask: one small file for each idea, behind one trait, found by name.
 //! - [`pacer`]: turns a rate into send times under a clock that may be coarse.
@@ -9,7 +9,9 @@
 //! - [`transfer`]: asks for numbered items until all have come. It joins the three above and knows no names.
 //! - [`naming`]: how versions and segments are written in names.
 //! - [`publish`]: cuts an object into segments, names and signs them, and says what answers an Interest.
+//! - [`source`]: what answers Interests, and the loop that serves it over whatever carries them.
 //! - [`fetch`]: finds an object's version, asks for its segments, and hands them to a reader in order.
+//! - [`verify`]: checks what a fetch brings, by certificates, by a manifest, or by arithmetic alone.
 //!
 //! ```
 //! use flow::{Arrival, Transfer, TransferConfig};
@@ -38,7 +40,9 @@ pub mod naming;
 pub mod pacer;
 pub mod publish;
 pub mod round_trip;
+pub mod source;
 pub mod transfer;
+pub mod verify;
 
 pub use controller::{
     Allowance, Controller, ControllerError, ControllerSpec, DataReport, LossEvidence, LossReport, NackReport,

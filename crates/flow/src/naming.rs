@@ -1,4 +1,5 @@
-//! How versions and segments are written in names (NDN naming conventions), and what metadata says (Realtime Data Retrieval).
+//! How versions and segments are written in names (NDN naming conventions), and what metadata says (Realtime
+//! Data Retrieval).
 
 use packet::ndn::{tlv, types};
 use packet::{Component, ComponentKind, DecodeError, Name, NameRef};
@@ -124,8 +125,8 @@ impl Metadata {
         }
     }
 
-    /// Reads the content of a metadata packet. The first name counts; what else stands there is an extension, and skipped
-    /// whatever its number, as other consumers do.
+    /// Reads the content of a metadata packet. The first name counts; what else stands there is an extension,
+    /// and skipped whatever its number, as other consumers do.
     ///
     /// # Errors
     /// Broken TLVs, a broken name, or none.

@@ -8,11 +8,12 @@ pub enum Smoothing {
     /// Only at ticks: what fell due since the last tick leaves in one burst.
     #[default]
     Ticks,
-    /// Also whenever Data or a Nack arrives, because its interrupt wakes the machine anyway (Kato, Osada, Yamamoto, Ohzahata, "Impacts
-    /// of System Clock Granularity on Performance of NDN Rate-based Congestion Control", 2018, section IV).
+    /// Also whenever Data or a Nack arrives, because its interrupt wakes the machine anyway (Kato, Osada,
+    /// Yamamoto, Ohzahata, "Impacts of System Clock Granularity on Performance of NDN Rate-based
+    /// Congestion Control", 2018, section IV).
     Arrivals,
-    /// As [`Smoothing::Arrivals`], but at most `per_arrival` Interests at each arrival and each tick. What fell due and did
-    /// not fit waits for the next.
+    /// As [`Smoothing::Arrivals`], but at most `per_arrival` Interests at each arrival and each tick. What
+    /// fell due and did not fit waits for the next.
     ArrivalsCapped {
         /// Most Interests that leave at once.
         per_arrival: u32,
@@ -25,9 +26,9 @@ pub enum RateChange {
     /// At once: the Interest that is due next is moved.
     #[default]
     Immediate,
-    /// After the Interest that is due next, whose time stands when the one before it falls due. After a fall to one
-    /// Interest in a second the next one is a second away however fast the rate grows back. ndnSIM's consumer of constant
-    /// rate, whose rate Kato et al. change from outside, works like this.
+    /// After the Interest that is due next, whose time stands when the one before it falls due. After a fall
+    /// to one Interest in a second the next one is a second away however fast the rate grows back.
+    /// ndnSIM's consumer of constant rate, whose rate Kato et al. change from outside, works like this.
     AfterNext,
 }
 
@@ -42,8 +43,8 @@ pub struct PacerConfig {
     pub smoothing: Smoothing,
     /// When a change of the rate takes effect.
     pub rate_change: RateChange,
-    /// Interests that may be due and not yet gone. At the limit no more fall due until some have left; counted in
-    /// [`Pacer::skipped`].
+    /// Interests that may be due and not yet gone. At the limit no more fall due until some have left;
+    /// counted in [`Pacer::skipped`].
     pub max_due: u32,
 }
 
@@ -61,12 +62,12 @@ impl Default for PacerConfig {
 
 /// Says when Interests may leave, one by one.
 ///
-/// Interests fall due at the rate; what is due leaves when the machine next looks: at a tick of its clock or, with smoothing,
-/// at an arrival. With a tick of zero both are the same moment.
+/// Interests fall due at the rate; what is due leaves when the machine next looks: at a tick of its clock or,
+/// with smoothing, at an arrival. With a tick of zero both are the same moment.
 ///
-/// Call [`Pacer::set_rate`] when the rate changes and [`Pacer::handle_arrival`] when Data or a Nack came, then send while
-/// [`Pacer::poll_send`] says so. Wake up at [`Pacer::next_deadline`] if there is something to send; tell it by
-/// [`Pacer::rest`] if there is not, so that a pause does not turn into a burst.
+/// Call [`Pacer::set_rate`] when the rate changes and [`Pacer::handle_arrival`] when Data or a Nack came,
+/// then send while [`Pacer::poll_send`] says so. Wake up at [`Pacer::next_deadline`] if there is something to
+/// send; tell it by [`Pacer::rest`] if there is not, so that a pause does not turn into a burst.
 ///
 /// ```
 /// use flow::{Pacer, PacerConfig};
@@ -95,7 +96,8 @@ pub struct Pacer {
     skipped: u64,
 }
 
-/// A time, or a span, in units of 2^-32 ns. At a million Interests a second a nanosecond is a thousandth of what lies between two.
+/// A time, or a span, in units of 2^-32 ns. At a million Interests a second a nanosecond is a thousandth of
+/// what lies between two.
 type Fine = u128;
 
 const NANOSECOND: Fine = 1 << 32;
@@ -110,8 +112,8 @@ fn whole(at: Fine) -> Instant {
 }
 
 impl Pacer {
-    /// A pacer without a rate: nothing falls due. The first Interest will be due as soon as there is a rate, and not before
-    /// `now`.
+    /// A pacer without a rate: nothing falls due. The first Interest will be due as soon as there is a rate,
+    /// and not before `now`.
     pub fn new(config: PacerConfig, now: Instant) -> Self {
         Pacer {
             config,
@@ -135,7 +137,8 @@ impl Pacer {
         self.skipped
     }
 
-    /// Sets how many Interests fall due in a second. An infinite rate lets all pass; one of zero or less none.
+    /// Sets how many Interests fall due in a second. An infinite rate lets all pass; one of zero or less
+    /// none.
     pub fn set_rate(&mut self, now: Instant, per_second: f64) {
         self.accrue(now);
         let seconds = 1.0 / per_second.max(1e-9);
@@ -186,7 +189,8 @@ impl Pacer {
         self.released += 1;
     }
 
-    /// When an Interest may leave next, if the owner has any to send; a time that is past if one may leave now.
+    /// When an Interest may leave next, if the owner has any to send; a time that is past if one may leave
+    /// now.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.interval?;
         if self.released > 0 {

@@ -9,11 +9,12 @@ pub struct RoundTripConfig {
     pub alpha: f64,
     /// Weight of a new sample in the variation (RFC 6298: 1/4), between 0 and 1.
     pub beta: f64,
-    /// How many variations the timeout lies above the smoothed time. RFC 6298 says 4, the chunk tools of NDN 8, because
-    /// answers out of caches on the way make round trips vary more than those of TCP.
+    /// How many variations the timeout lies above the smoothed time. RFC 6298 says 4, the chunk tools of NDN
+    /// 8, because answers out of caches on the way make round trips vary more than those of TCP.
     pub variations: f64,
-    /// How far the timeout lies above the smoothed time at least. Where nothing varies for a while the variation dies away, and
-    /// the first queue on the way would then make everything count as lost at once.
+    /// How far the timeout lies above the smoothed time at least. Where nothing varies for a while the
+    /// variation dies away, and the first queue on the way would then make everything count as lost at
+    /// once.
     pub min_margin: Duration,
     /// The timeout before there is a sample.
     pub initial_timeout: Duration,
@@ -39,9 +40,9 @@ impl Default for RoundTripConfig {
 
 /// Estimates the round-trip time from samples.
 ///
-/// The owner gives no sample of an Interest that was sent more than once: nobody can tell which copy was answered (Karn and
-/// Partridge). A timeout doubles [`RoundTrip::timeout`] until the next sample, at most once for all Interests that were on
-/// their way at that time.
+/// The owner gives no sample of an Interest that was sent more than once: nobody can tell which copy was
+/// answered (Karn and Partridge). A timeout doubles [`RoundTrip::timeout`] until the next sample, at most
+/// once for all Interests that were on their way at that time.
 ///
 /// ```
 /// use flow::RoundTrip;

@@ -74,8 +74,8 @@ fn every_controller_gets_through_random_loss() {
     }
 }
 
-// Stateful forwarding and its variant do not claim it: a step for each Data makes the rate grow in proportion to itself, and
-// what grows and shrinks in proportion never becomes equal.
+// Stateful forwarding and its variant do not claim it: a step for each Data makes the rate grow in proportion
+// to itself, and what grows and shrinks in proportion never becomes equal.
 #[test]
 fn those_that_claim_fairness_share_with_one_that_comes_later() {
     for word in ["aimd", "cubic", "bic", "pcon", "raaqm", "bbr", "hobhis", "mircc"] {

@@ -1,4 +1,5 @@
-//! An object with one signature for all its segments: published, fetched, and checked by nothing but that signature.
+//! An object with one signature for all its segments: published, fetched, and checked by nothing but that
+//! signature.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -82,7 +83,8 @@ impl Publisher {
     }
 }
 
-/// Fetches the object, and believes a segment only if the manifest lists it. Gives the bytes and how many were refused.
+/// Fetches the object, and believes a segment only if the manifest lists it. Gives the bytes and how many
+/// were refused.
 fn fetch(publisher: &Publisher, manifest: &ManifestReader) -> (Vec<u8>, u32, bool) {
     let mut config = FetchConfig {
         verification: Verification::Owner,

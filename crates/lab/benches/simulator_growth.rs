@@ -1,8 +1,9 @@
 //! How the cost of a hop in the simulator grows with packets under way, nodes and links.
 //!
-//! `cargo bench -p cairn-lab --bench simulator_growth` prints the table; with `-- --out "$PWD/docs/figures"` it writes it as CSV and draws
-//! it as SVG, too. `… -- --large` adds 10,000 nodes with 1,000 consumers for a minute. A hop is an Interest or a Data that crosses one
-//! link; times are those that the process was on a processor.
+//! `cargo bench -p cairn-lab --bench simulator_growth` prints the table; with `-- --out "$PWD/docs/figures"`
+//! it writes it as CSV and draws it as SVG, too. `… -- --large` adds 10,000 nodes with 1,000 consumers for a
+//! minute. A hop is an Interest or a Data that crosses one link; times are those that the process was on a
+//! processor.
 
 #![allow(
     clippy::print_stdout,

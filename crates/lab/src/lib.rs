@@ -1,8 +1,8 @@
 //! Experiments: what to run, running it, and what came out as tables and figures.
 //!
-//! An experiment is a TOML file. It says which nodes there are, how they are linked, what is asked of them and what is expected; the
-//! same file runs on real forwarders in namespaces and in virtual time. A [study] is an experiment of another kind: it repeats
-//! a paper's tables and figures, in virtual time, on all cores.
+//! An experiment is a TOML file. It says which nodes there are, how they are linked, what is asked of them
+//! and what is expected; the same file runs on real forwarders in namespaces and in virtual time. A [study]
+//! is an experiment of another kind: it repeats a paper's tables and figures, in virtual time, on all cores.
 //!
 //! ```no_run
 //! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-/// The golden part of a period. Its multiples come closest to being spread evenly over a period, whatever the number of them.
+/// The golden part of a period. Its multiples come closest to being spread evenly over a period, whatever the
+/// number of them.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
-/// The moment of a sample, from the start: one in each period, at another place in each. A workload that does something every
-/// period, half period or second period is so seen at all of its phases alike. Two samples are 0.62 or 1.62 periods apart.
+/// The moment of a sample, from the start: one in each period, at another place in each. A workload that does
+/// something every period, half period or second period is so seen at all of its phases alike. Two samples
+/// are 0.62 or 1.62 periods apart.
 #[must_use]
 pub(crate) fn moment(number: u32, every: Duration) -> Duration {
     every.mul_f64(f64::from(number) + (f64::from(number) * GOLDEN).fract())

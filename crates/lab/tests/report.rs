@@ -1,13 +1,14 @@
 //! A run in virtual time leaves a report that holds what its experiment asks for, on the screen and on paper.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::driver::Programs;
-use lab::experiment::Experiment;
+use common::run_in_virtual_time;
 use lab::report::{Comparison, Judgement, RunData, verdicts, write_report};
-use lab::run::{Build, Options, RunFolder, execute};
+use lab::run::RunFolder;
 use testkit::experiment::ROW;
 
 const HEAD: &str = r#"
@@ -85,20 +86,7 @@ impl Place {
     }
 
     fn run(&self) -> RunFolder {
-        let experiment = Experiment::parse("two", "two.toml", &format!("{HEAD}{ROW}{REST}"))
-            .unwrap_or_else(|wrong| panic!("{wrong}"));
-        let options = Options {
-            backend: "sim".to_owned(),
-            hosts: None,
-            runs: self.0.clone(),
-            programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
-            repeats: None,
-            seed: None,
-            only: None,
-            controls: true,
-            build: Build::default(),
-        };
-        execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
+        run_in_virtual_time("two", &format!("{HEAD}{ROW}{REST}"), &self.0)
     }
 }
 

@@ -1,13 +1,14 @@
 //! What a report concludes follows from valid data, from intervals and from controls, and from nothing else.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
 
+mod common;
+
 use std::fs;
 use std::path::PathBuf;
 
-use lab::driver::Programs;
-use lab::experiment::Experiment;
+use common::run_in_virtual_time;
 use lab::report::{Conclusion, Control, Judgement, RunData, Verdict, conclusion, verdicts, write_report};
-use lab::run::{Build, Options, RunFolder, execute};
+use lab::run::RunFolder;
 use testkit::experiment::ROW;
 
 /// A folder that is gone when the test is.
@@ -25,20 +26,7 @@ impl Place {
         let text = format!(
             "title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}\n{rest}"
         );
-        let experiment =
-            Experiment::parse("row", "row.toml", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
-        let options = Options {
-            backend: "sim".to_owned(),
-            hosts: None,
-            runs: self.0.clone(),
-            programs: Programs { cairn: PathBuf::from("cairn"), ndnd: None },
-            repeats: None,
-            seed: None,
-            only: None,
-            controls: true,
-            build: Build::default(),
-        };
-        execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
+        run_in_virtual_time("row", &text, &self.0)
     }
 
     fn judged(&self, head: &str, rest: &str) -> (RunData, Vec<Verdict>) {
@@ -160,7 +148,8 @@ fn one_repeat_with_chance_in_it_confirms_nothing() {
 
 #[test]
 fn a_workload_in_step_with_the_samples_is_seen_as_it_is() {
-    // A ping every half second whose round trip takes 200 ms: 0.4 are pending on average, and samples are as often.
+    // A ping every half second whose round trip takes 200 ms: 0.4 are pending on average, and samples are as
+    // often.
     let place = Place::new("step");
     let ping = "[ping.probe]\nat = 'a'\nto = 'c'\nprefix = '/small/ping'\ncount = 60\nevery = '500 ms'\n";
     let delay = "[on.sim]\nwhy = 'far away'\nset = { 'link.*.delay' = '50 ms' }\n";

@@ -5,8 +5,8 @@ use packet::time::{Duration, Instant};
 /// Entries by key, in the order in which they were last touched, each charged with a number of bytes.
 ///
 /// A lookup tries the entry touched last, which is right while the fragments of one packet come in a row, and
-/// otherwise compares the keys one by one: limits are meant to be tens or hundreds. Limits are kept by the owner,
-/// who makes room by removing the oldest entry.
+/// otherwise compares the keys one by one: limits are meant to be tens or hundreds. Limits are kept by the
+/// owner, who makes room by removing the oldest entry.
 #[derive(Debug)]
 pub(crate) struct AgedMap<K, V> {
     keys: Vec<Option<K>>,

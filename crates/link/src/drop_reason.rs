@@ -10,7 +10,8 @@ packet::drop_reasons! {
         MalformedFrame = "malformed-frame",
         /// Received or to be sent: neither an Interest nor a Data.
         UnknownPacketType = "unknown-packet-type",
-        /// Received or to be sent: the packet, or the fragments of one, are not exactly the one element they announce.
+        /// Received or to be sent: the packet, or the fragments of one, are not exactly the one element they
+        /// announce.
         MalformedPacket = "malformed-packet",
         /// Received or to be sent: the packet is larger than the limit.
         PacketTooLarge = "packet-too-large",
@@ -42,7 +43,8 @@ packet::drop_reasons! {
         NackOnMultiAccess = "nack-on-multi-access",
         /// Received: the owner has not taken the packets delivered before.
         DeliveryQueueFull = "delivery-queue-full",
-        /// Received: more frames await acknowledgement than the queue holds; the peer will send this one again.
+        /// Received: more frames await acknowledgement than the queue holds; the peer will send this one
+        /// again.
         AckQueueFull = "ack-queue-full",
         /// To be sent: the packet exceeds the MTU and fragmentation is off.
         OverMtu = "over-mtu",
@@ -54,10 +56,11 @@ packet::drop_reasons! {
         OutgoingQueueFull = "outgoing-queue-full",
         /// Sent: a frame that was not acknowledged after all retries; with it the whole packet is given up.
         RetriesExhausted = "retries-exhausted",
-        /// Sent: a frame that was forgotten, because too many others await acknowledgement. It may have arrived.
+        /// Sent: a frame that was forgotten, because too many others await acknowledgement. It may have
+        /// arrived.
         SentStoreFull = "sent-store-full",
-        /// Received: a Sequence was forgotten early, because too many others came; if its frame is repeated, nobody
-        /// will notice.
+        /// Received: a Sequence was forgotten early, because too many others came; if its frame is repeated,
+        /// nobody will notice.
         RecentSequencesFull = "recent-sequences-full",
         /// A packet that was on its way out or incomplete when the link's parameters were changed.
         Reconfigured = "reconfigured",

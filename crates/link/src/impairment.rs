@@ -10,8 +10,8 @@ use crate::tap::{Direction, Fate, FrameTap};
 pub struct ImpairmentConfig {
     /// Bits per second that leave the queue; `None` for infinitely many.
     pub rate_bits_per_second: Option<u64>,
-    /// Bytes that may wait for the rate, counting what is left of the frame being sent. A frame that would exceed
-    /// them is dropped.
+    /// Bytes that may wait for the rate, counting what is left of the frame being sent. A frame that would
+    /// exceed them is dropped.
     pub queue_limit_bytes: usize,
     /// Probability that a frame is lost after it has left the queue.
     pub loss: f64,
@@ -19,8 +19,8 @@ pub struct ImpairmentConfig {
     pub delay: Duration,
     /// Upper bound of an additional delay, drawn uniformly for each frame. Jitter alone never reorders.
     pub jitter: Duration,
-    /// Probability that a frame is held back for [`reorder_delay`](Self::reorder_delay), so that later frames
-    /// overtake it.
+    /// Probability that a frame is held back for [`reorder_delay`](Self::reorder_delay), so that later
+    /// frames overtake it.
     pub reorder: f64,
     /// How long a frame that is to be overtaken is held back.
     pub reorder_delay: Duration,
@@ -72,8 +72,9 @@ pub struct Judgement {
 
 /// One direction of a bad link.
 ///
-/// Each kind of fault draws from a random stream of its own, so that turning one on does not change which frames
-/// another one hits. As a [`FrameTap`] it treats every frame it is shown alike; give each direction its own.
+/// Each kind of fault draws from a random stream of its own, so that turning one on does not change which
+/// frames another one hits. As a [`FrameTap`] it treats every frame it is shown alike; give each direction
+/// its own.
 #[derive(Clone, Debug)]
 pub struct Impairment {
     config: ImpairmentConfig,

@@ -5,13 +5,13 @@ use packet::time::{Duration, Instant};
 /// Sequence numbers seen within a span of time: one bit each, in blocks of 64 consecutive numbers, in a ring
 /// indexed by the number of the block.
 ///
-/// A peer counts its frames, so the latest numbers fill the ring without gaps. The ring starts small and doubles
-/// whenever it would have to forget a block too early, up to its limit; from then on newer blocks take the places
-/// of older ones. Each place has room for two blocks, so that a single number from far away, as a flipped bit may
-/// produce, does not push out the one in use.
+/// A peer counts its frames, so the latest numbers fill the ring without gaps. The ring starts small and
+/// doubles whenever it would have to forget a block too early, up to its limit; from then on newer blocks
+/// take the places of older ones. Each place has room for two blocks, so that a single number from far away,
+/// as a flipped bit may produce, does not push out the one in use.
 ///
-/// Time passes in periods of the length of the span. A number is remembered for the rest of the period in which it
-/// was last seen and all of the next one, so for one to two spans.
+/// Time passes in periods of the length of the span. A number is remembered for the rest of the period in
+/// which it was last seen and all of the next one, so for one to two spans.
 #[derive(Clone, Debug)]
 pub(crate) struct RecentSequences {
     /// A power of two of them.
@@ -25,7 +25,8 @@ pub(crate) struct RecentSequences {
 struct Block {
     /// The numbers it stands for, divided by 64.
     number: u64,
-    /// The period in which one of them was last seen; periods count from 2, so that a fresh block is an old one.
+    /// The period in which one of them was last seen; periods count from 2, so that a fresh block is an old
+    /// one.
     period: u64,
     seen_in_period: u64,
     seen_in_period_before: u64,

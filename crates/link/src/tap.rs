@@ -24,8 +24,8 @@ pub enum Fate {
     Duplicate(Duration, Duration),
 }
 
-/// Something on the way of every frame: capture, trace, impairment, fuzzing. The daemon and the simulator ask it
-/// in the same way.
+/// Something on the way of every frame: capture, trace, impairment, fuzzing. The daemon and the simulator ask
+/// it in the same way.
 pub trait FrameTap {
     /// Sees a frame, may change its bytes, and decides its fate.
     fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> Fate;

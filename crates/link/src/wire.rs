@@ -9,8 +9,8 @@ use crate::tap::{Direction, Fate, FrameTap};
 /// Carries frames from one end to the other under the eyes of a [`FrameTap`], usually an
 /// [`Impairment`](crate::Impairment).
 ///
-/// After every [`send`](Wire::send), and whenever [`next_deadline`](Wire::next_deadline) has come, take what has
-/// arrived with [`poll_deliver`](Wire::poll_deliver).
+/// After every [`send`](Wire::send), and whenever [`next_deadline`](Wire::next_deadline) has come, take what
+/// has arrived with [`poll_deliver`](Wire::poll_deliver).
 ///
 /// ```
 /// use link::{Impairment, ImpairmentConfig, Wire};

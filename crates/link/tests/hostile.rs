@@ -43,7 +43,8 @@ fn a_flood_of_first_fragments_takes_no_more_memory_than_the_limits_allow() {
     let mut most = 0;
     for number in 0..20_000u64 {
         let now = Instant::from_nanos(number * 1000);
-        // Small fragments that announce a large packet, from ever other endpoints and with ever other Sequences.
+        // Small fragments that announce a large packet, from ever other endpoints and with ever other
+        // Sequences.
         receive(&mut service, now, number % 7, &fragment(number * 1000, 0, 100, &packet[..20]));
         let usage = service.usage();
         assert!(usage.partial_packets <= limits.max_partial_packets);

@@ -24,9 +24,9 @@ struct Fragment {
     bytes: Vec<u8>,
 }
 
-/// The rules of section 3 as they are written: by (endpoint, base), the count of the first fragment seen holds,
-/// repetitions are ignored, a packet is complete when all indices are there, and forgotten when nothing new came
-/// for the timeout.
+/// The rules of section 3 as they are written: by (endpoint, base), the count of the first fragment seen
+/// holds, repetitions are ignored, a packet is complete when all indices are there, and forgotten when
+/// nothing new came for the timeout.
 #[derive(Default)]
 struct Model {
     partial: BTreeMap<(u64, u64), Partial>,
@@ -221,7 +221,8 @@ fn counts_and_indices_at_every_boundary_are_judged_alike_by_both_versions() {
             let delivered = receive(&mut service, Instant::ZERO, &fragment);
             assert_eq!(delivered.is_some(), count == 1 && index == 0, "{index} of {count}");
             let kept = service.usage().partial_packets == 1;
-            // Fragment 0 announces 100 bytes, which cannot be more than 100 fragments, and are not 2 of 100 bytes.
+            // Fragment 0 announces 100 bytes, which cannot be more than 100 fragments, and are not 2 of 100
+            // bytes.
             let plausible = if index == 0 { (2..=100).contains(&count) } else { count <= 400 };
             assert_eq!(kept, index < count && count > 1 && plausible, "{index} of {count}");
 

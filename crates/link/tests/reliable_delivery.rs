@@ -9,7 +9,8 @@ use link::{DropReason, Fault, ImpairmentConfig, Wire, v1, v2};
 use packet::random::Random;
 use packet::time::Duration;
 
-/// Retries and limits with which no message is lost for want of them: at 30 % loss, 20 retries fail once in 10^11.
+/// Retries and limits with which no message is lost for want of them: at 30 % loss, 20 retries fail once in
+/// 10^11.
 fn v2_config(mtu_bytes: usize) -> v2::Config {
     v2::Config {
         transport_mtu_bytes: Some(mtu_bytes),
@@ -179,13 +180,14 @@ fn over_a_slow_line_with_an_endless_queue_frames_are_not_repeated_until_they_are
         pair.send(0, &data(number, 8000)).unwrap();
     }
     pair.run_until_quiet(Duration::from_secs(600));
-    // A repetition that comes out of the queue after the other end has forgotten the frame is delivered again.
+    // A repetition that comes out of the queue after the other end has forgotten the frame is delivered
+    // again.
     pair.delivered[1].sort();
     pair.delivered[1].dedup();
     assert_eq!(pair.delivered[1].len(), 50);
     let counters = *pair.ends[0].counters();
-    // Twice, after 200 and 400 ms, before the first late Ack tells how long the way has become; if it were not heeded, three times
-    // and then given up.
+    // Twice, after 200 and 400 ms, before the first late Ack tells how long the way has become; if it were
+    // not heeded, three times and then given up.
     assert!(counters.retransmissions <= 60, "{counters:?}");
     assert_eq!(counters.packets_given_up, 0);
     assert!(pair.ends[0].retransmission_timeout() > Some(Duration::from_secs(10)));

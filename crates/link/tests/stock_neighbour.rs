@@ -1,8 +1,9 @@
-//! A neighbour with a stock socket and a slow forwarder, in virtual time: what is asked again, and how long it takes.
+//! A neighbour with a stock socket and a slow forwarder, in virtual time: what is asked again, and how long
+//! it takes.
 //!
-//! The neighbour does what NFD does: one thread, one datagram a read, as many Interests of an application as were in one
-//! read of its stream, and a receive buffer of 212,992 bytes of kernel memory. What the same exchange costs between two such
-//! forwarders is the measure.
+//! The neighbour does what NFD does: one thread, one datagram a read, as many Interests of an application as
+//! were in one read of its stream, and a receive buffer of 212,992 bytes of kernel memory. What the same
+//! exchange costs between two such forwarders is the measure.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,7 +16,8 @@ use packet::{Buffer, LinkHeader, NackReason};
 mod common;
 use common::{data, number_of};
 
-/// What one datagram costs the slow forwarder, and what one Interest of its application does. Together an exchange.
+/// What one datagram costs the slow forwarder, and what one Interest of its application does. Together an
+/// exchange.
 const DATAGRAM: Duration = Duration::from_micros(45);
 const ASKING: Duration = Duration::from_micros(45);
 /// What one read of an application's stream gives.
@@ -24,7 +26,8 @@ const STOCK_BUFFER: u64 = 212_992;
 /// When the consumer asks again.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What Linux charges a datagram with: its bytes and headers in a block of a power of two, and the note about it.
+/// What Linux charges a datagram with: its bytes and headers in a block of a power of two, and the note about
+/// it.
 fn truesize(len: usize) -> u64 {
     ((len + 448).next_power_of_two().max(512) + 256) as u64
 }
@@ -351,6 +354,52 @@ fn a_path_that_drops_large_datagrams_is_noticed_and_packets_are_cut_to_fit() {
             assert!(outcome.asked_again < 300, "{outcome:?}");
         }
     }
+}
+
+/// What leaves within two seconds of a single Interest that is answered with 8,000 bytes, to a neighbour that
+/// sends an echo back for what arrives, and then for another packet.
+fn after_one_interest(arrives: impl Fn(usize) -> bool) -> (Vec<usize>, Vec<usize>) {
+    let config = Config { pacing: Some(PacingConfig::default()), ..Config::default() };
+    let mut link = LinkService::new(config, Random::from_seed(1)).unwrap();
+    let mut now = Instant::from_secs(1);
+    link.receive(now, EndpointId(0), &interest(1)).unwrap();
+    link.send(now, LinkHeader::NONE, None, Buffer::from(data(1, 8000))).unwrap();
+    let mut lens = Vec::new();
+    while now < Instant::from_secs(3) {
+        let mut frame = Vec::new();
+        while link.poll_transmit(now, &mut frame).is_some() {
+            let answer = link::v2::answer_echo(&frame, 8 << 20).filter(|_| arrives(frame.len()));
+            lens.push(frame.len());
+            frame.clear();
+            if let Some(answer) = answer {
+                link.receive(now, EndpointId(0), &answer).unwrap();
+            }
+        }
+        now = link.next_deadline().min(Instant::from_secs(3));
+        link.handle_timeout(now);
+    }
+    link.send(now, LinkHeader::NONE, None, Buffer::from(data(2, 8000))).unwrap();
+    let mut again = Vec::new();
+    let mut frame = Vec::new();
+    while let Some(len) = link.poll_transmit(now, &mut frame) {
+        again.push(len);
+    }
+    (lens, again)
+}
+
+#[test]
+fn who_asks_once_over_a_path_that_drops_large_datagrams_is_answered_the_next_time() {
+    let (_, again) = after_one_interest(|len| len <= 1400);
+    assert!(again.iter().filter(|len| **len > 1000).count() >= 6, "{again:?}");
+    // One probe may be larger than the path; packets are not.
+    assert!(again.iter().filter(|len| **len > 1400).count() <= 1, "{again:?}");
+}
+
+#[test]
+fn whoever_has_not_proved_its_address_is_sent_no_probe_that_costs_more_than_it_sent() {
+    let (lens, _) = after_one_interest(|_| false);
+    assert_eq!(lens.iter().filter(|len| **len > 100).count(), 1, "the Data: {lens:?}");
+    assert!(lens.len() <= 3, "{lens:?}");
 }
 
 #[test]

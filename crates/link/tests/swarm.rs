@@ -2,8 +2,8 @@
 //!
 //! First a seed draws parameters for two services and a bad link, and a schedule of messages, restarts of one
 //! end, long quiet times and stalls in which nobody looks after the link. All the while, limits hold, what is
-//! delivered has been sent, and it is delivered once. Then the link is perfect: all queues must run empty, and
-//! every message sent from then on must arrive.
+//! delivered has been sent, and it is delivered once. Then the link is perfect: all queues must run empty,
+//! and every message sent from then on must arrive.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
@@ -159,8 +159,8 @@ impl<E: End> Swarm<E> {
             assert_eq!(end.held(), 0, "seed {}: something is left over", self.seed);
         }
         if std::mem::take(&mut self.corrupting) {
-            // A Sequence with a flipped bit may be taken for one that is yet to come, for as long as the service
-            // remembers Sequences.
+            // A Sequence with a flipped bit may be taken for one that is yet to come, for as long as the
+            // service remembers Sequences.
             self.pair.run_until(self.pair.now + Duration::from_secs(3600));
         }
         for round in 0..20 {
@@ -217,7 +217,8 @@ fn ndnlp_v2_keeps_its_promises_in_every_drawn_world() {
         let config = v2_config(&mut random);
         // Memory for one packet of any size must be there, or none of that size can ever arrive.
         let largest = if config.transport_mtu_bytes == Some(100) { 1000 } else { 8000 };
-        // A packet that is cut anew for another MTU has other numbers; if it had arrived before, it arrives twice.
+        // A packet that is cut anew for another MTU has other numbers; if it had arrived before, it arrives
+        // twice.
         let reliable = config.reliability.is_some() && config.pacing.is_none();
         delivered += swarm(seed, random, reliable, largest, |seed| common::v2(&config, seed));
     }

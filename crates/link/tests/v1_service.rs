@@ -86,8 +86,8 @@ fn the_papers_2500_octets_travel_as_its_table_says_and_arrive_to_the_byte() {
     assert_eq!((far.usage().partial_messages, far.usage().partial_bytes), (0, 0));
 }
 
-/// Figure 4: 6994 octets in five packets, four of which fill a frame of 1514 octets with the Ethernet header, the
-/// last one of 1248; one acknowledgement, in a frame of 43.
+/// Figure 4: 6994 octets in five packets, four of which fill a frame of 1514 octets with the Ethernet header,
+/// the last one of 1248; one acknowledgement, in a frame of 43.
 #[test]
 fn the_capture_of_figure_4_is_reproduced_frame_by_frame() {
     const ETHERNET_HEADER_BYTES: usize = 14;

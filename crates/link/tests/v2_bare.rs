@@ -1,4 +1,5 @@
-//! The short way of packets that need no header: it is taken only where the long way would do the same, and counts the same.
+//! The short way of packets that need no header: it is taken only where the long way would do the same, and
+//! counts the same.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 

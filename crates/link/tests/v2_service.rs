@@ -476,7 +476,8 @@ fn with_one_fragment_the_whole_packet_is_given_up() {
     assert_eq!((near.usage(), near.next_deadline()), (Default::default(), Instant::NEVER));
 }
 
-/// A packet with two fragments under way, of which the first has used up its only retry and the second has not.
+/// A packet with two fragments under way, of which the first has used up its only retry and the second has
+/// not.
 fn almost_given_up() -> LinkService {
     let limits =
         ReliabilityConfig { max_retries: 1, first_tx_sequence: Some(0), ..ReliabilityConfig::default() };

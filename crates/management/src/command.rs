@@ -75,8 +75,8 @@ impl Command {
         reach.name(module, verb)
     }
 
-    /// The Interest that gives this command, to be signed with [`InterestBuilder::build_signed`]. The signature should
-    /// hold a nonce and the time, which forwarders may demand.
+    /// The Interest that gives this command, to be signed with [`InterestBuilder::build_signed`]. The
+    /// signature should hold a nonce and the time, which forwarders may demand.
     ///
     /// ```
     /// use management::{Command, ControlParameters, Reach};
@@ -103,7 +103,8 @@ impl Command {
         Ok(InterestBuilder::new(name))
     }
 
-    /// The same in the format from before v0.3, in which signature, time and nonce are components of the name.
+    /// The same in the format from before v0.3, in which signature, time and nonce are components of the
+    /// name.
     ///
     /// # Errors
     /// More bytes than a name can have.
@@ -169,8 +170,8 @@ impl<'a> CommandSignature<'a> {
     /// Reads the signature of `interest`: that of v0.3 if it has one, else that in its name.
     ///
     /// # Errors
-    /// Neither is there, or it is malformed. In v0.3 a digest of the parameters that is not last, or not right, counts as
-    /// malformed too.
+    /// Neither is there, or it is malformed. In v0.3 a digest of the parameters that is not last, or not
+    /// right, counts as malformed too.
     pub fn of(interest: &'a Interest) -> Result<Self, DecodeError> {
         let missing = DecodeError::new("InterestSignatureInfo", interest.wire().len(), Rule::Missing);
         let Some(view) = interest.ndn() else { return Err(missing) };

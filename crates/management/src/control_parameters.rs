@@ -7,8 +7,8 @@ use crate::fields::{self, Fields};
 use crate::types;
 use crate::values::{FacePersistency, RouteOrigin};
 
-/// The parameters of a command, or the values that it left in force. Which fields a command needs and which it forbids
-/// is the business of whoever carries it out.
+/// The parameters of a command, or the values that it left in force. Which fields a command needs and which
+/// it forbids is the business of whoever carries it out.
 ///
 /// ```
 /// use management::{ControlParameters, RouteOrigin};
@@ -35,11 +35,13 @@ pub struct ControlParameters {
     pub origin: Option<RouteOrigin>,
     /// Cost of a route or next hop.
     pub cost: Option<u64>,
-    /// Capacity of the content store, in packets; in the answer to an erasure, the most that one command erases.
+    /// Capacity of the content store, in packets; in the answer to an erasure, the most that one command
+    /// erases.
     pub capacity: Option<u64>,
     /// How many packets to erase, or were erased.
     pub count: Option<u64>,
-    /// Flags of a face ([`crate::FaceFlags`]), route ([`crate::RouteFlags`]) or content store ([`crate::CsFlags`]).
+    /// Flags of a face ([`crate::FaceFlags`]), route ([`crate::RouteFlags`]) or content store
+    /// ([`crate::CsFlags`]).
     pub flags: Option<u64>,
     /// Which of the flags are to be changed.
     pub mask: Option<u64>,
@@ -61,8 +63,8 @@ impl ControlParameters {
     /// Reads the ControlParameters element that `wire` begins with.
     ///
     /// # Errors
-    /// Another element, or a field that is not what it should be. Fields may stand in any order, and unknown ones are
-    /// passed over, as NFD does.
+    /// Another element, or a field that is not what it should be. Fields may stand in any order, and unknown
+    /// ones are passed over, as NFD does.
     pub fn decode(wire: &[u8]) -> Result<Self, DecodeError> {
         let fields = Fields::of_element(wire, types::CONTROL_PARAMETERS, "ControlParameters")?;
         Ok(ControlParameters {

@@ -1,8 +1,8 @@
 //! Reading and writing the fields of one container.
 //!
-//! Reading is tolerant, as NFD's command decoders are: fields may stand in any order, the first of a kind counts, and
-//! what is not known is passed over. Writing is strict: callers write fields in the order of the specification, which
-//! other implementations rely on.
+//! Reading is tolerant, as NFD's command decoders are: fields may stand in any order, the first of a kind
+//! counts, and what is not known is passed over. Writing is strict: callers write fields in the order of the
+//! specification, which other implementations rely on.
 
 use packet::error::{DecodeError, Rule};
 use packet::ndn::tlv::{self, Element, Reader};

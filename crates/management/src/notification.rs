@@ -13,8 +13,9 @@ pub const NOTIFICATION_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The place of a subscriber in a stream.
 ///
-/// Express [`StreamPosition::interest`], again when it times out, and give what comes to [`StreamPosition::receive`]. When
-/// something is wrong with the answer, [`StreamPosition::restart`] begins anew with whatever comes next.
+/// Express [`StreamPosition::interest`], again when it times out, and give what comes to
+/// [`StreamPosition::receive`]. When something is wrong with the answer, [`StreamPosition::restart`] begins
+/// anew with whatever comes next.
 #[derive(Clone, Debug)]
 pub struct StreamPosition {
     stream: Name,
@@ -41,7 +42,8 @@ impl StreamPosition {
         Ok(interest.lifetime(NOTIFICATION_LIFETIME))
     }
 
-    /// Takes in the answer; gives its number in the stream and its content, or `None` if it does not belong to the stream.
+    /// Takes in the answer; gives its number in the stream and its content, or `None` if it does not belong
+    /// to the stream.
     pub fn receive<'a>(&mut self, data: &'a Data) -> Option<(u64, &'a [u8])> {
         let name = data.name();
         let number = name

@@ -1,4 +1,5 @@
-//! Prefix announcements: Data by which the owner of a prefix says that it can be reached through whoever shows it.
+//! Prefix announcements: Data by which the owner of a prefix says that it can be reached through whoever
+//! shows it.
 
 use packet::error::{DecodeError, Rule};
 use packet::ndn::tlv::{self, Reader};
@@ -38,8 +39,8 @@ impl PrefixAnnouncement {
     /// Reads an announcement. Its signature is for the caller to verify.
     ///
     /// # Errors
-    /// Another type of content, a name that is not `/<prefix>/32=PA/v=<version>/seg=0`, a malformed or missing field, or an
-    /// unknown one that may not be ignored.
+    /// Another type of content, a name that is not `/<prefix>/32=PA/v=<version>/seg=0`, a malformed or
+    /// missing field, or an unknown one that may not be ignored.
     pub fn decode(data: &Data) -> Result<Self, DecodeError> {
         let wrong = |field, rule| DecodeError::new(field, 0, rule);
         let view = data.ndn().ok_or_else(|| wrong("PrefixAnnouncement", Rule::Missing))?;

@@ -15,8 +15,8 @@ pub const MAX_SEGMENT_BYTES: usize = 8000;
 /// How long a segment, a notification or the answer to a command counts as fresh.
 pub const FRESHNESS: Duration = Duration::from_secs(1);
 
-/// The segments of the dataset called `name`, which are called `<name>/v=<version>/seg=<number>`. There is at least one; only the
-/// last says that it is the last. They are yet to be signed.
+/// The segments of the dataset called `name`, which are called `<name>/v=<version>/seg=<number>`. There is at
+/// least one; only the last says that it is the last. They are yet to be signed.
 ///
 /// # Errors
 /// More bytes than a name can have.
@@ -80,8 +80,8 @@ pub enum DatasetError {
 
 /// Fetches one dataset, segment by segment.
 ///
-/// Express [`DatasetFetch::interest`], again if it is lost, and give what comes to [`DatasetFetch::receive`], until that gives
-/// the content.
+/// Express [`DatasetFetch::interest`], again if it is lost, and give what comes to [`DatasetFetch::receive`],
+/// until that gives the content.
 ///
 /// ```
 /// use management::{Dataset, DatasetFetch, segments};
@@ -151,7 +151,8 @@ impl DatasetFetch {
         if let Some(last) = view.final_block().filter(|last| last.kind == ComponentKind::SEGMENT) {
             self.last_segment = last.number();
         }
-        // A cache may answer the first request with another segment than the first; a repeated answer is passed over.
+        // A cache may answer the first request with another segment than the first; a repeated answer is
+        // passed over.
         if segment != self.next_segment {
             return Ok(None);
         }

@@ -72,3 +72,4 @@ pub const CAIRN_RIB_BYTES: u32 = 51_728;
 pub const CAIRN_DROPPED: u32 = 51_730;
 pub const CAIRN_LAYER: u32 = 51_732;
 pub const CAIRN_REASON: u32 = 51_734;
+pub const CAIRN_MEMORY_BUDGET_BYTES: u32 = 51_736;

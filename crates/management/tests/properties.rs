@@ -1,5 +1,5 @@
-//! What holds for every message: what is written can be read and is the same, whatever order its fields are put in and whatever
-//! else stands between them; and no bytes make a decoder panic.
+//! What holds for every message: what is written can be read and is the same, whatever order its fields are
+//! put in and whatever else stands between them; and no bytes make a decoder panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use management::{
@@ -215,6 +215,7 @@ proptest! {
                 faces: counts[1],
                 queued_bytes: counts[2],
                 reassembly_bytes: counts[3],
+                memory_budget_bytes: counts[2],
                 pit_bytes: counts[4],
                 cs_bytes: counts[5],
                 table_bytes: counts[6],

@@ -1,5 +1,5 @@
-//! Every vector under `vectors/ndn-management` says what is in it; decoders must find the same, and encoders must write the same bytes
-//! again, for other implementations accept no other order.
+//! Every vector under `vectors/ndn-management` says what is in it; decoders must find the same, and encoders
+//! must write the same bytes again, for other implementations accept no other order.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::Display;

@@ -5,13 +5,13 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
 
 use engine::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType};
-use packet::Dialect;
 use packet::time::{Duration, Instant};
 
 use crate::codec::Codec;
 use crate::control::{FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, MacAddress};
 use crate::drop_reason::DropCounters;
 use crate::plane::{Origin, Taps};
+use crate::transport::inner::InnerPort;
 use crate::transport::stream::Stream;
 use crate::transport::train::Outbox;
 use crate::transport::websocket::WebSocket;
@@ -24,7 +24,6 @@ pub(crate) struct Face {
     pub(crate) scope: FaceScope,
     pub(crate) link_type: LinkType,
     pub(crate) persistency: FacePersistency,
-    pub(crate) dialect: Dialect,
     pub(crate) codec: Codec,
     pub(crate) transport: Transport,
     pub(crate) state: FaceState,
@@ -65,6 +64,8 @@ pub(crate) enum Transport {
     Datagram(DatagramPort),
     /// Over a connection of its own.
     Stream(StreamPort),
+    /// As packets, to an application inside the process.
+    Inner(InnerPort),
 }
 
 /// One peer, or one group, that a shared socket reaches.
@@ -127,7 +128,7 @@ impl Face {
     /// What the engine is told about the face.
     pub(crate) fn engine_config(&self) -> FaceConfig {
         FaceConfig {
-            dialect: self.dialect,
+            dialect: self.codec.dialect(),
             scope: self.scope,
             link_type: self.link_type,
             origin: self.origin_now().map(Origin::to_number),
@@ -135,7 +136,8 @@ impl Face {
         }
     }
 
-    /// Who is behind the face, as it is now. Whoever nobody configured on a link without IP may use any address there.
+    /// Who is behind the face, as it is now. Whoever nobody configured on a link without IP may use any
+    /// address there.
     pub(crate) fn origin_now(&self) -> Option<Origin> {
         Origin::of(&self.local, &self.remote).or(match &self.transport {
             Transport::Datagram(DatagramPort { way: Way::Ethernet { channel, .. }, .. })
@@ -147,7 +149,8 @@ impl Face {
         })
     }
 
-    /// Whether the world is told of the face: one over a WebSocket that is not open yet may still be anybody's.
+    /// Whether the world is told of the face: one over a WebSocket that is not open yet may still be
+    /// anybody's.
     pub(crate) fn is_presentable(&self) -> bool {
         match &self.transport {
             Transport::Stream(StreamPort { websocket: Some(websocket), .. }) => websocket.protocol.is_open(),
@@ -170,7 +173,7 @@ impl Face {
             id: self.id,
             remote: self.remote.clone(),
             local: self.local.clone(),
-            dialect: self.dialect,
+            dialect: self.codec.dialect(),
             scope: self.scope,
             persistency: self.persistency,
             link_type: self.link_type,
@@ -197,7 +200,7 @@ impl Face {
     /// When the link or the connection wants attention. Idleness is not looked at here.
     pub(crate) fn next_deadline(&self, stall_timeout: Duration) -> Instant {
         let transport = match &self.transport {
-            Transport::Datagram(_) => Instant::NEVER,
+            Transport::Datagram(_) | Transport::Inner(_) => Instant::NEVER,
             Transport::Stream(port) => {
                 let ping = port.websocket.as_ref().map_or(Instant::NEVER, |websocket| websocket.ping_at);
                 let stalled = port.incomplete_since.map_or(Instant::NEVER, |since| since + stall_timeout);

@@ -1,9 +1,9 @@
 //! The daemon: transports and faces on real sockets, event loop, management, configuration.
 //!
-//! A [`Node`] is two threads. The *data plane* owns the forwarding engine, the faces and their sockets: it reads what has arrived in
-//! batches, hands the packets to the engine, and writes what comes out, collected by face, so that the kernel moves whole
-//! trains of packets at a time. *Control* runs beside it: management protocols ask for what they want by messages
-//! ([`control`]), and never touch what the data plane owns.
+//! A [`Node`] is two threads. The *data plane* owns the forwarding engine, the faces and their sockets: it
+//! reads what has arrived in batches, hands the packets to the engine, and writes what comes out, collected
+//! by face, so that the kernel moves whole trains of packets at a time. *Control* runs beside it: management
+//! protocols ask for what they want by messages ([`control`]), and never touch what the data plane owns.
 //!
 //! ```
 //! use node::Node;
@@ -42,6 +42,7 @@
 //! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face.
 //! - `codec/`: frames into packets and back, the one place that knows the languages faces speak.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
+//! - `serve`: sources of Data served over faces inside the process.
 //! - [`control`]: the seam to management protocols; [`management`] is NFD's.
 //! - [`capture`], `metrics`: what a node shows of itself. [`DropReason`]: why a frame went no further.
 //! - [`load`]: what `cairn bench forward` measures with.
@@ -58,6 +59,7 @@ pub mod management;
 mod metrics;
 mod node;
 mod plane;
+mod serve;
 mod socket_path;
 mod start;
 mod sys;
@@ -66,6 +68,8 @@ mod transport;
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
 pub use start::default_unix_paths;
+pub use sys::pages::use_small_pages;
+pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
 
 /// How long a thread beside the data plane waits after it could not accept a connection.
 const ACCEPT_REST: std::time::Duration = std::time::Duration::from_millis(250);

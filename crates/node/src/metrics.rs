@@ -122,6 +122,8 @@ fn render(status: &NodeStatus) -> Page {
     page.gauge("cairn_queued_bytes", "Memory of what waits for peers to read.", status.queued_bytes as f64);
     let partial = status.reassembly_bytes as f64;
     page.gauge("cairn_reassembly_bytes", "Memory of incomplete packets.", partial);
+    let budget = status.memory_budget_bytes as f64;
+    page.gauge("cairn_memory_budget_bytes", "What all tables and queues together may take.", budget);
     page.gauge("cairn_pending_interests", "Interests pending.", f64::from(tables.pending));
     page.gauge("cairn_pending_bytes", "Bytes that pending Interests take.", tables.pending_bytes as f64);
     page.gauge("cairn_routes", "Prefixes with next hops.", f64::from(tables.routes));

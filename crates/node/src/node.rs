@@ -2,13 +2,12 @@
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
 use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
-use packet::time::Instant;
 use packet::{Buffer, Dialect, Name};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
@@ -17,13 +16,15 @@ use crate::capture::CaptureServer;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
-    AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, CreateFace,
-    CreateFaceError, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus,
-    RouteStatus, Shown, StrategyChoice, UpdateFaceError,
+    AddNextHopError, ContentStoreChanges, ContentStoreStatus, ControlApplication, ControlLoop, CreateFace,
+    CreateFaceError, CreateInnerFace, FaceChanges, FaceStatus, FaceUri, INTERNAL_FACE, NextHopChange,
+    NodeControl, NodeStatus, Purpose, RouteStatus, StrategyChoice, UpdateFaceError, shown,
 };
 use crate::metrics::MetricsServer;
-use crate::plane::{DataPlane, Ends, Impaired, Message, Task};
+use crate::plane::{DataPlane, Ends, Impaired, Task};
 use crate::start::{self, Wanted};
+use crate::transport::inner::{InnerFace, InnerLimits, inner_face};
+use crate::transport::ring::{RingLimits, Signal, ring};
 
 /// Why a node did not start.
 #[derive(Debug, Error)]
@@ -106,14 +107,12 @@ impl Node {
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(std::io::Error::from)?,
         );
         let (task_sender, tasks) = sync_channel(TASKS);
-        let (messages, message_receiver) = sync_channel(MESSAGES);
+        // The plane never waits for room in it, so the second signal wakes nobody.
+        let limits = RingLimits { items: MESSAGES, bytes: usize::MAX };
+        let (messages, message_receiver) = ring(limits, Signal::new()?, Signal::new()?);
         let application_counters = Arc::default();
-        let remote = RemoteControl {
-            tasks: task_sender,
-            waker: waker.clone(),
-            application: application_counters,
-            shown: Shown::default(),
-        };
+        let remote =
+            RemoteControl { tasks: task_sender, waker: waker.clone(), application: application_counters };
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
@@ -142,12 +141,19 @@ impl Node {
             ended: Mutex::new(Some(ended)),
             config: config.clone(),
         };
+        let face = node.remote.create_inner_face(CreateInnerFace {
+            purpose: Purpose::default(),
+            dialect: Dialect::Ndn,
+            limits: InnerLimits::default(),
+        });
+        let face = face.map_err(std::io::Error::other)?;
+        debug_assert_eq!(face.id(), INTERNAL_FACE);
         let routes = wanted.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = TellsItsEnd(end_sender);
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
             let _control_end = control_end;
-            ControlLoop { clock, remote, application, messages: message_receiver }.run();
+            ControlLoop { clock, remote, application, messages: message_receiver, face }.run();
         })?;
         node.control = Some(control);
         node.remote.tell_of_routes(routes);
@@ -185,12 +191,13 @@ impl Node {
         self.metrics.as_ref().map(MetricsServer::address)
     }
 
-    /// Takes over what a new configuration says, as far as that can be done while the node runs: limits, timeouts, the content
-    /// store, strategies, metrics, and faces and routes that are new. Gives what changed and needs a restart.
+    /// Takes over what a new configuration says, as far as that can be done while the node runs: limits,
+    /// timeouts, the content store, strategies, metrics, and faces and routes that are new. Gives what
+    /// changed and needs a restart.
     ///
     /// # Errors
-    /// A configuration that makes no sense, of which nothing is taken over; or something that could not be had, such as a face
-    /// or a socket for metrics: what stands before it has been taken over.
+    /// A configuration that makes no sense, of which nothing is taken over; or something that could not be
+    /// had, such as a face or a socket for metrics: what stands before it has been taken over.
     pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
         // All of it, certificates included: what a restart would refuse is refused now.
         config.check()?;
@@ -269,8 +276,6 @@ pub struct RemoteControl {
     waker: Arc<OwnedFd>,
     /// What the application has counted so far.
     application: Arc<Mutex<Vec<(&'static str, u64)>>>,
-    /// What is known of faces here and not in the data plane.
-    shown: Shown,
 }
 
 impl RemoteControl {
@@ -293,13 +298,18 @@ impl RemoteControl {
         Some(())
     }
 
+    /// Has it known what the application has counted.
+    pub(crate) fn publish_counters(&self, counters: Vec<(&'static str, u64)>) {
+        *self.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
+    }
+
     /// What the application has counted.
     pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
         self.application.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such face. With
-    /// [`link::Impairment`] this makes a bad link on purpose.
+    /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such
+    /// face. With [`link::Impairment`] this makes a bad link on purpose.
     pub fn add_tap(&self, face: FaceId, tap: Box<dyn link::FrameTap + Send>) -> bool {
         self.call(move |plane| plane.add_tap(face, tap).is_some()).unwrap_or(false)
     }
@@ -346,43 +356,48 @@ impl NodeControl for RemoteControl {
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError> {
         let made = self.call(move |plane| plane.create_face(&request));
         match made.unwrap_or(Err(CreateFaceError::ShuttingDown)) {
-            Ok(face) => Ok(self.shown.face(face)),
-            Err(CreateFaceError::Exists(face)) => {
-                Err(CreateFaceError::Exists(Box::new(self.shown.face(*face))))
-            }
+            Ok(face) => Ok(shown::face(face)),
+            Err(CreateFaceError::Exists(face)) => Err(CreateFaceError::Exists(Box::new(shown::face(*face)))),
             Err(error) => Err(error),
         }
     }
 
+    fn create_inner_face(&mut self, request: CreateInnerFace) -> Result<InnerFace, CreateFaceError> {
+        let CreateInnerFace { purpose, dialect, limits } = request;
+        let (face, port) =
+            inner_face(dialect, limits).map_err(|error| CreateFaceError::Socket(error.to_string()))?;
+        let id = self.call(move |plane| plane.add_inner_face(purpose, dialect, port));
+        Ok(face.numbered(id.unwrap_or(Err(CreateFaceError::ShuttingDown))?))
+    }
+
     fn update_face(&mut self, face: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
         let updated = self.call(move |plane| plane.update_face(face, changes));
-        updated.unwrap_or(Err(UpdateFaceError::ShuttingDown)).map(|face| self.shown.face(face))
+        updated.unwrap_or(Err(UpdateFaceError::ShuttingDown)).map(shown::face)
     }
 
     fn destroy_face(&mut self, face: FaceId) -> bool {
         let destroy = move |plane: &mut DataPlane| {
-            let exists = plane.faces.contains_key(&face);
-            plane.destroy_face(face, "asked for");
+            // Without it the node could not be managed any more.
+            let exists = face != INTERNAL_FACE && plane.faces.contains_key(&face);
+            if exists {
+                plane.destroy_face(face, "asked for");
+            }
             exists
         };
         self.call(destroy).unwrap_or(false)
     }
 
     fn face(&mut self, face: FaceId) -> Option<FaceStatus> {
-        let status = match face {
-            INTERNAL_FACE => self.call(|plane| plane.internal_face_status()),
-            _ => self.call(move |plane| plane.face_status(face)).flatten(),
-        };
-        status.map(|face| self.shown.face(face))
+        self.call(move |plane| plane.face_status(face)).flatten().map(shown::face)
     }
 
     fn faces(&mut self) -> Vec<FaceStatus> {
         let mut all: Vec<FaceStatus> = Vec::new();
         loop {
-            let from = FaceId(all.last().map_or(INTERNAL_FACE.0, |face| face.id.0.saturating_add(1)));
+            let from = FaceId(all.last().map_or(0, |face| face.id.0.saturating_add(1)));
             match self.call(move |plane| plane.face_page(from)) {
                 Some(page) if !page.is_empty() => all.extend(page),
-                _ => return self.shown.faces(all),
+                _ => return shown::faces(all),
             }
         }
     }
@@ -474,91 +489,13 @@ impl NodeControl for RemoteControl {
             out_packets: [0; 3],
             queued_bytes: 0,
             reassembly_bytes: 0,
+            memory_budget_bytes: 0,
             idle_wakeups: 0,
             socket_rests: 0,
             stream_holds: 0,
             transport_drops: Default::default(),
             link_drops: Default::default(),
         })
-    }
-}
-
-/// The control thread: gives the application what the data plane says, and the data plane what the application answers.
-struct ControlLoop {
-    clock: Clock,
-    remote: RemoteControl,
-    application: Box<dyn ControlApplication>,
-    messages: Receiver<Message>,
-}
-
-impl ControlLoop {
-    fn run(mut self) {
-        self.application.start(self.clock.both(), &mut self.remote);
-        loop {
-            self.send();
-            self.publish_counters();
-            let deadline = self.application.next_deadline();
-            let message = if deadline == Instant::NEVER {
-                self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                let wait = deadline.saturating_since(self.clock.now());
-                self.messages.recv_timeout(StdDuration::from_nanos(wait.as_nanos()))
-            };
-            let now = self.clock.both();
-            match message {
-                Ok(message) => self.handle(now, message),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-            if self.application.next_deadline() <= now.monotonic {
-                self.application.handle_timeout(now, &mut self.remote);
-            }
-        }
-    }
-
-    fn handle(&mut self, now: crate::control::Now, message: Message) {
-        match message {
-            Message::Interest(interest, from) => {
-                self.remote.shown.note_got(interest.wire().len());
-                self.application.handle_interest(now, &mut self.remote, &interest, from);
-            }
-            Message::Data(data) => {
-                self.remote.shown.note_got(data.wire().len());
-                self.application.handle_data(now, &mut self.remote, &data);
-            }
-            Message::Nack(interest, reason) => {
-                self.application.handle_nack(now, &mut self.remote, &interest, reason);
-            }
-            Message::Face(event) => {
-                let event = self.remote.shown.event(*event);
-                self.application.handle_face_event(now, &mut self.remote, &event);
-            }
-            Message::Engine(event) => self.application.handle_engine_event(now, &mut self.remote, &event),
-            Message::Configured(routes) => {
-                self.application.handle_configured_routes(now, &mut self.remote, &routes);
-            }
-        }
-    }
-
-    fn publish_counters(&self) {
-        let counters = self.application.counters();
-        *self.remote.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
-    }
-
-    fn send(&mut self) {
-        while let Some(question) = self.application.poll_question() {
-            self.remote.shown.note_sent(question.interest.wire().len());
-            if self.remote.post(Box::new(move |plane| plane.ask_internal(&question))).is_none() {
-                return;
-            }
-        }
-        while let Some(data) = self.application.poll_data() {
-            self.remote.shown.note_sent(data.wire().len());
-            let sent = self.remote.post(Box::new(move |plane| plane.receive_internal(&data)));
-            if sent.is_none() {
-                return;
-            }
-        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// Makes room for a socket: one that a dead process left behind is removed. One that answers is not, nor is anything that is no socket.
+/// Makes room for a socket: one that a dead process left behind is removed. One that answers is not, nor is
+/// anything that is no socket.
 pub(crate) fn clear(path: &Path) -> io::Result<()> {
     let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(()) };
     if !metadata.file_type().is_socket() {
@@ -19,8 +20,8 @@ pub(crate) fn clear(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder of this user's in a place where anybody may make one, such as `/tmp`. Who owns the folder can put a socket of his own
-/// where applications look for ours.
+/// Makes a folder of this user's in a place where anybody may make one, such as `/tmp`. Who owns the folder
+/// can put a socket of his own where applications look for ours.
 pub(crate) fn own_folder(folder: &Path) -> io::Result<()> {
     match std::fs::DirBuilder::new().mode(0o755).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

@@ -1,5 +1,5 @@
-//! Time to decode one packet and to hash every prefix of its name, borrowed and owned, beside a plain keyed hash of
-//! the same name bytes.
+//! Time to decode one packet and to hash every prefix of its name, borrowed and owned, beside a plain keyed
+//! hash of the same name bytes.
 
 #![allow(clippy::unwrap_used, reason = "what is decoded was made here")]
 

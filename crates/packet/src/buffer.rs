@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// A cheap-to-clone window on shared, immutable bytes.
 ///
-/// One allocation holds count and bytes together, so keeping a packet costs one allocation however many tables
-/// refer to it. A packet that was cut from a larger buffer keeps all of that in memory: see
+/// One allocation holds count and bytes together, so keeping a packet costs one allocation however many
+/// tables refer to it. A packet that was cut from a larger buffer keeps all of that in memory: see
 /// [`is_small_part`](Self::is_small_part). The window is at most 4 GiB from the start of the allocation.
 #[derive(Clone)]
 pub struct Buffer {
@@ -72,8 +72,8 @@ impl Buffer {
         self.bytes.len() + 2 * size_of::<usize>()
     }
 
-    /// Whether this is less than half of the memory that it keeps: a packet of a train that arrived as one piece, say. Whoever
-    /// keeps many of them for long should know what that costs, or keep copies.
+    /// Whether this is less than half of the memory that it keeps: a packet of a train that arrived as one
+    /// piece, say. Whoever keeps many of them for long should know what that costs, or keep copies.
     #[inline]
     pub fn is_small_part(&self) -> bool {
         2 * self.len() < self.bytes.len()
@@ -91,8 +91,8 @@ impl Buffer {
         MemoryId(self.bytes.as_ptr() as usize)
     }
 
-    /// The start of the memory that this is a window on, next to which the count of those who refer to it lies: as a hint to
-    /// fetch that ahead.
+    /// The start of the memory that this is a window on, next to which the count of those who refer to it
+    /// lies: as a hint to fetch that ahead.
     #[inline]
     pub fn memory_start(&self) -> &[u8] {
         self.bytes.get(..1).unwrap_or_default()
@@ -118,7 +118,8 @@ impl Buffer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryId(usize);
 
-/// Memory that held a packet nobody refers to any longer. What it held stays in it, and out of reach, until it is filled.
+/// Memory that held a packet nobody refers to any longer. What it held stays in it, and out of reach, until
+/// it is filled.
 #[derive(Debug)]
 pub struct SpareBuffer {
     bytes: Arc<[u8]>,

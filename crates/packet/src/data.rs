@@ -9,7 +9,8 @@ use crate::name::{Component, Name, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
-/// What the content of an NDN Data is. Any number may stand in a packet; a forwarder passes those on that it does not know.
+/// What the content of an NDN Data is. Any number may stand in a packet; a forwarder passes those on that it
+/// does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContentType(pub u64);
 
@@ -28,8 +29,8 @@ impl ContentType {
     pub const PREFIX_ANNOUNCEMENT: ContentType = ContentType(5);
 }
 
-/// An owned Data, called ContentObject in CCNx: the received bytes, shared, and what was read from them. Cloning shares
-/// the bytes.
+/// An owned Data, called ContentObject in CCNx: the received bytes, shared, and what was read from them.
+/// Cloning shares the bytes.
 #[derive(Clone, Debug)]
 pub struct Data {
     wire: Buffer,
@@ -70,15 +71,15 @@ impl Data {
         Ok(Data { wire, brief, ccnx: None })
     }
 
-    /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which is in the cache, as
-    /// the copy may not be for a while.
+    /// A copy, in the memory of `spare` if there is any, of a packet that has been read where it lies, which
+    /// is in the cache, as the copy may not be for a while.
     #[inline(always)]
     pub fn copy_of(view: ndn::DataView<'_>, spare: Option<SpareBuffer>) -> Self {
         Data::within(None, view, || spare)
     }
 
-    /// A packet that has been read where it lies in `memory`, and stays there; or a copy, as by [`copy_of`](Self::copy_of), if it does not
-    /// lie there.
+    /// A packet that has been read where it lies in `memory`, and stays there; or a copy, as by
+    /// [`copy_of`](Self::copy_of), if it does not lie there.
     #[inline(always)]
     pub fn within(
         memory: Option<&Buffer>,
@@ -134,7 +135,8 @@ impl Data {
         if self.ccnx.is_none() { Dialect::Ndn } else { Dialect::Ccnx }
     }
 
-    /// All fields of an NDN Data; `None` for a ContentObject of CCNx. Reads the packet again, so ask once for several fields.
+    /// All fields of an NDN Data; `None` for a ContentObject of CCNx. Reads the packet again, so ask once for
+    /// several fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::DataView<'_>> {
         if self.ccnx.is_none() { ndn::DataView::decode(&self.wire).ok() } else { None }
@@ -176,8 +178,8 @@ impl Data {
         }
     }
 
-    /// How long the Data counts as fresh after arrival. A ContentObject that does not say is fresh for ever; a Data of
-    /// NDN that does not is never fresh.
+    /// How long the Data counts as fresh after arrival. A ContentObject that does not say is fresh for ever;
+    /// a Data of NDN that does not is never fresh.
     #[inline(always)]
     pub fn freshness(&self) -> Duration {
         match self.ccnx() {
@@ -212,9 +214,9 @@ impl Data {
         if self.brief.has_final_block() { self.ndn()?.final_block() } else { None }
     }
 
-    /// The same Data of NDN under another name, which must have as many bytes and components as this one's; `None` if it has
-    /// not. Nothing is decoded again, and the signature is not renewed: for whoever makes many Data that nobody verifies, as load
-    /// generators do.
+    /// The same Data of NDN under another name, which must have as many bytes and components as this one's;
+    /// `None` if it has not. Nothing is decoded again, and the signature is not renewed: for whoever
+    /// makes many Data that nobody verifies, as load generators do.
     pub fn renamed(&self, name: NameRef<'_>) -> Option<Data> {
         if self.ccnx.is_some() {
             return None;

@@ -1,7 +1,8 @@
 //! How a room of the house says why packets end in it: one table gives the enum, its words, and its counters.
 
-/// Makes an enum of drop reasons, and counters for them, from one table, so that the word in a counter, a log line, a trace,
-/// `cairn status`, the metrics and the documentation is the same.
+/// Makes an enum of drop reasons, and counters for them, from one table, so that the word in a counter, a log
+/// line, a trace, `cairn status`, the metrics and the documentation is the same. `cargo xtask tidy` sees to
+/// it that a reason's word is its name: who drops for the same reason uses the same name.
 ///
 /// ```
 /// packet::drop_reasons! {
@@ -84,6 +85,19 @@ macro_rules! drop_reasons {
             /// The sum over all reasons.
             pub fn total(&self) -> u64 {
                 self.0.iter().sum()
+            }
+
+            /// The words of the reasons that occurred, with their counts.
+            pub fn occurred(&self) -> Vec<(&'static str, u64)> {
+                let occurred = self.iter().filter(|(_, count)| *count > 0);
+                occurred.map(|(reason, count)| (reason.as_str(), count)).collect()
+            }
+
+            /// Takes over what another counted, as a node does from a face that goes.
+            pub fn absorb(&mut self, other: &$Counters) {
+                for (reason, count) in other.iter() {
+                    self.add(reason, count);
+                }
             }
 
             /// Counts `reason` several times.

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// A packet that could not be decoded. The field names the innermost element being read; the offset counts bytes
-/// from the start of the decoded buffer.
+/// A packet that could not be decoded. The field names the innermost element being read; the offset counts
+/// bytes from the start of the decoded buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{field} at byte {offset}: {rule}")]
 pub struct DecodeError {

@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 /// A rate of Interests that travels with Data: the smallest that the routers on the way allow.
 ///
-/// It is counted in Interests in 1,000 seconds, so that shares of slow links are not rounded away, and is never zero: nobody could
-/// be told of a change, for without Interests there is no Data.
+/// It is counted in Interests in 1,000 seconds, so that shares of slow links are not rounded away, and is
+/// never zero: nobody could be told of a change, for without Interests there is no Data.
 ///
 /// ```
 /// use packet::ExplicitRate;

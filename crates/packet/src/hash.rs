@@ -1,7 +1,8 @@
 //! Keyed hashes of names and of all their prefixes, computed once when a packet is decoded.
 //!
-//! The hash is SipHash-1-3 over the components. One pass over a name notes the state after each, from which the hash of every prefix is
-//! finished when it is asked for: nobody asks for more than a few of them. The key is secret to the process: somebody who only sees names go by cannot construct names that
+//! The hash is SipHash-1-3 over the components. One pass over a name notes the state after each, from which
+//! the hash of every prefix is finished when it is asked for: nobody asks for more than a few of them. The
+//! key is secret to the process: somebody who only sees names go by cannot construct names that
 //! collide. Hashes select candidates; every table still compares whole names.
 
 use crate::Dialect;
@@ -19,8 +20,8 @@ pub struct NameHasher {
 pub struct NameHash(pub u64);
 
 impl NameHasher {
-    /// A hasher under `key`. Owners of a network-facing process draw the key from the system's random source; the
-    /// simulator and tests derive it from their seed.
+    /// A hasher under `key`. Owners of a network-facing process draw the key from the system's random source;
+    /// the simulator and tests derive it from their seed.
     pub fn new(key: [u64; 2]) -> Self {
         NameHasher { start: [State::new(key, Dialect::Ndn), State::new(key, Dialect::Ccnx)] }
     }
@@ -41,8 +42,8 @@ impl NameHasher {
         pass.finish();
     }
 
-    /// The same of a `name` that is probably a sibling of another, `before`, of which `known` are the hashes: what both begin with is
-    /// not hashed again. Packets that arrive together mostly have such names.
+    /// The same of a `name` that is probably a sibling of another, `before`, of which `known` are the hashes:
+    /// what both begin with is not hashed again. Packets that arrive together mostly have such names.
     #[inline]
     pub fn hash_after(
         &self,
@@ -72,8 +73,8 @@ impl NameHasher {
         pass.finish();
     }
 
-    /// Shows `see` the hash of each prefix of `name` that `wanted` asks for by its number of components, the shortest first. Goes over
-    /// the name once, whatever is wanted.
+    /// Shows `see` the hash of each prefix of `name` that `wanted` asks for by its number of components, the
+    /// shortest first. Goes over the name once, whatever is wanted.
     pub fn hash_prefixes(
         &self,
         dialect: Dialect,
@@ -93,8 +94,8 @@ impl NameHasher {
         }
     }
 
-    /// Hashes of the name made of `components`, to which one more component can be added again and again: for whoever makes many
-    /// names under one prefix.
+    /// Hashes of the name made of `components`, to which one more component can be added again and again: for
+    /// whoever makes many names under one prefix.
     pub fn hash_prefix(&self, dialect: Dialect, components: Components<'_>) -> HashedPrefix {
         let mut hashes = PrefixHashes::default();
         let mut pass = self.begin(dialect, &mut hashes);
@@ -220,14 +221,15 @@ impl PrefixHashes {
         self.component_count.into()
     }
 
-    /// Longest proper or improper prefix such that its hash, and those of all shorter ones, are known, in components.
+    /// Longest proper or improper prefix such that its hash, and those of all shorter ones, are known, in
+    /// components.
     #[inline]
     pub fn longest_known_prefix(&self) -> usize {
         usize::from(self.known).saturating_sub(1)
     }
 
-    /// Hash of the prefix of `components` components; `None` if the name is shorter, or the prefix was not hashed and is not the
-    /// whole name.
+    /// Hash of the prefix of `components` components; `None` if the name is shorter, or the prefix was not
+    /// hashed and is not the whole name.
     #[inline]
     pub fn prefix(&self, components: usize) -> Option<NameHash> {
         if components == self.component_count() {
@@ -240,8 +242,8 @@ impl PrefixHashes {
     }
 }
 
-/// SipHash-1-3 with the message made of whole words: each component starts a new word that also holds its type and
-/// length, so no two component sequences give the same words.
+/// SipHash-1-3 with the message made of whole words: each component starts a new word that also holds its
+/// type and length, so no two component sequences give the same words.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct State {
     v0: u64,
@@ -299,8 +301,8 @@ impl State {
         }
     }
 
-    /// Takes what follows the first four bytes of `value`, in words; the last word overlaps bytes already taken
-    /// where possible, which keeps the encoding injective because the length is known.
+    /// Takes what follows the first four bytes of `value`, in words; the last word overlaps bytes already
+    /// taken where possible, which keeps the encoding injective because the length is known.
     #[inline(always)]
     fn absorb_rest(&mut self, value: &[u8], rest: &[u8]) {
         let mut words = rest.chunks_exact(8);

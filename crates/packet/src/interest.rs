@@ -9,14 +9,15 @@ use crate::name::{Name, NameRef};
 use crate::ndn;
 use crate::time::Duration;
 
-/// Tells repetitions of an Interest from each other. CCNx nonces, which may be longer, are folded into this size.
+/// Tells repetitions of an Interest from each other. CCNx nonces, which may be longer, are folded into this
+/// size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nonce(pub u32);
 
 /// An owned Interest: the received bytes, shared, and what was read from them.
 ///
-/// Cloning is cheap and shares the bytes. An Interest never changes but for the two fields that forwarders must write,
-/// [`Interest::set_hop_limit`] and [`Interest::set_nonce`].
+/// Cloning is cheap and shares the bytes. An Interest never changes but for the two fields that forwarders
+/// must write, [`Interest::set_hop_limit`] and [`Interest::set_nonce`].
 #[derive(Clone, Debug)]
 pub struct Interest {
     wire: Buffer,
@@ -57,7 +58,8 @@ impl Interest {
         Ok(Interest { wire, brief, ccnx: None })
     }
 
-    /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for a while.
+    /// A copy of a packet that has been read where it lies, which is in the cache, as the copy may not be for
+    /// a while.
     #[inline(always)]
     pub fn copy_of(view: ndn::InterestView<'_>) -> Self {
         Interest { wire: Buffer::copy_from(view.wire()), brief: view.brief(), ccnx: None }
@@ -93,7 +95,8 @@ impl Interest {
         if self.ccnx.is_none() { Dialect::Ndn } else { Dialect::Ccnx }
     }
 
-    /// All fields of an NDN Interest; `None` for one of CCNx. Reads the packet again, so ask once for several fields.
+    /// All fields of an NDN Interest; `None` for one of CCNx. Reads the packet again, so ask once for several
+    /// fields.
     #[inline]
     pub fn ndn(&self) -> Option<ndn::InterestView<'_>> {
         if self.ccnx.is_none() { ndn::InterestView::decode(&self.wire).ok() } else { None }
@@ -177,8 +180,9 @@ impl Interest {
         self.brief.has_forwarding_hint()
     }
 
-    /// What beside name, CanBePrefix and MustBeFresh tells Interests apart in a table of pending ones: the forwarding
-    /// hint in NDN, the selectors in CCNx. Two Interests of one dialect may share an entry if all of these are equal.
+    /// What beside name, CanBePrefix and MustBeFresh tells Interests apart in a table of pending ones: the
+    /// forwarding hint in NDN, the selectors in CCNx. Two Interests of one dialect may share an entry if
+    /// all of these are equal.
     #[inline]
     pub fn distinguishing_bytes(&self) -> &[u8] {
         if let Some(view) = self.ccnx() {
@@ -188,8 +192,8 @@ impl Interest {
         hint.map(|view| view.forwarding_hint_bytes()).unwrap_or_default()
     }
 
-    /// The digest of the one Data that is asked for, if the name ends with one. The rest of the name is then the name
-    /// of that Data. In CCNx any last component of 32 bytes may be a digest.
+    /// The digest of the one Data that is asked for, if the name ends with one. The rest of the name is then
+    /// the name of that Data. In CCNx any last component of 32 bytes may be a digest.
     #[inline(always)]
     pub fn implicit_digest(&self) -> Option<&[u8]> {
         let may_be_digest = self.ccnx.is_some() || self.brief.ends_in_implicit_digest();
@@ -201,8 +205,9 @@ impl Interest {
         (last.value.len() == 32).then_some(last.value)
     }
 
-    /// The same Interest of NDN with another last component of its name, of the same kind and length, and another nonce; `None` if it
-    /// has no nonce, or the length is another. Nothing is decoded again: for whoever makes many Interests, as load generators do.
+    /// The same Interest of NDN with another last component of its name, of the same kind and length, and
+    /// another nonce; `None` if it has no nonce, or the length is another. Nothing is decoded again: for
+    /// whoever makes many Interests, as load generators do.
     pub fn renumbered(&self, last: &[u8], nonce: Nonce) -> Option<Interest> {
         let old = self.name().last()?;
         let start = (old.value.as_ptr() as usize).checked_sub(self.wire.as_ptr() as usize)?;
@@ -252,8 +257,8 @@ impl Interest {
     }
 }
 
-/// Four bytes are taken as they are, so that a nonce written by [`Interest::set_nonce`] reads as the same number; what
-/// follows is mixed in (FNV-1a).
+/// Four bytes are taken as they are, so that a nonce written by [`Interest::set_nonce`] reads as the same
+/// number; what follows is mixed in (FNV-1a).
 fn fold_nonce(bytes: &[u8]) -> Nonce {
     match bytes.split_first_chunk::<4>() {
         Some((first, rest)) => Nonce(rest.iter().fold(u32::from_be_bytes(*first), |hash, &byte| {

@@ -3,8 +3,8 @@
 //!
 //! A packet is decoded once. Decoding checks everything, finds the components of the name and hashes every
 //! prefix of it under a secret key in one pass; nobody downstream parses bytes again. Views such as
-//! [`ndn::InterestView`] borrow the bytes and allocate nothing; owned packets, [`Interest`] and [`Data`], share the received
-//! [`Buffer`] and are cheap to clone. Both dialects decode into the same two types.
+//! [`ndn::InterestView`] borrow the bytes and allocate nothing; owned packets, [`Interest`] and [`Data`],
+//! share the received [`Buffer`] and are cheap to clone. Both dialects decode into the same two types.
 //!
 //! ```
 //! use packet::ndn::InterestBuilder;
@@ -24,10 +24,11 @@
 //!
 //! # Where things are
 //! - [`name`]: names, their canonical form and order, their URIs. [`hash`]: the keyed hashes.
-//! - [`interest`], [`data`], [`link_header`]: the model that the rest of Cairn works with.
+//! - [`Packet`], [`interest`], [`data`], [`link_header`]: the model that the rest of Cairn works with.
 //! - [`ndn`]: NDN packet format v0.3, and NDNLPv2 in [`ndn::lp`].
 //! - [`ccnx`]: ccnb of CCNx 0.8, its management objects, and NDNLP v1.
-//! - [`time`], [`random`], [`buffer`]: what protocol code uses instead of clocks, system entropy and receive buffers.
+//! - [`time`], [`random`], [`buffer`]: what protocol code uses instead of clocks, system entropy and receive
+//!   buffers.
 //! - [`error`]: what is wrong with a packet: the field, the byte, the rule.
 
 pub mod buffer;
@@ -42,6 +43,7 @@ pub mod link_header;
 mod matching;
 pub mod name;
 pub mod ndn;
+mod packet;
 pub mod random;
 mod span;
 pub mod time;
@@ -54,6 +56,7 @@ pub use hash::{HashedPrefix, NameHash, NameHasher, PrefixHashes};
 pub use interest::{Interest, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 pub use name::{Component, ComponentKind, Name, NameRef};
+pub use packet::{Packet, PacketKind};
 
 /// The two languages that packets are written in. A face speaks one of them; tables never mix them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,13 +9,14 @@ use crate::name::ComponentKind;
 impl Interest {
     /// Whether `data` answers this Interest. Computes the Data's digest only where the answer depends on it.
     ///
-    /// NDN packet format, section 3.2, and CCNx 0.8, "Interest". Freshness is no part of this: it asks whether a cache may be
-    /// used, not whether the Data is the right one.
+    /// NDN packet format, section 3.2, and CCNx 0.8, "Interest". Freshness is no part of this: it asks
+    /// whether a cache may be used, not whether the Data is the right one.
     pub fn matches(&self, data: &Data) -> bool {
         self.matches_with_digest(data, || data.implicit_digest())
     }
 
-    /// The same for those who keep digests, which cost a pass over the whole packet: `digest` is called at most once.
+    /// The same for those who keep digests, which cost a pass over the whole packet: `digest` is called at
+    /// most once.
     pub fn matches_with_digest(&self, data: &Data, digest: impl FnOnce() -> [u8; 32]) -> bool {
         match (self.dialect(), data.dialect()) {
             (Dialect::Ndn, Dialect::Ndn) => self.matches_ndn(data, digest),
@@ -26,8 +27,8 @@ impl Interest {
         }
     }
 
-    /// The same for those who have the [`Exclude`](ccnx::Exclude) of an Interest of CCNx at hand in a form that is quicker to ask:
-    /// `excludes` is called at most once.
+    /// The same for those who have the [`Exclude`](ccnx::Exclude) of an Interest of CCNx at hand in a form
+    /// that is quicker to ask: `excludes` is called at most once.
     pub fn matches_excluding(
         &self,
         data: &Data,

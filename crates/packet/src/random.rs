@@ -15,8 +15,8 @@ impl Random {
         Random { generator: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
-    /// The stream that belongs to (`root_seed`, `stream_id`), independent of every other id, so that adding one
-    /// node or link to an experiment does not shift the others.
+    /// The stream that belongs to (`root_seed`, `stream_id`), independent of every other id, so that adding
+    /// one node or link to an experiment does not shift the others.
     pub fn derive(root_seed: u64, stream_id: u64) -> Self {
         // Two rounds of a bijective mixer keep (seed, id) and (id, seed) apart.
         Random::from_seed(mix(mix(root_seed ^ 0x6361_6972_6e21_0001) ^ stream_id))

@@ -1,4 +1,5 @@
-//! Matching, against the definition written out slowly, on packets of other implementations and on drawn ones.
+//! Matching, against the definition written out slowly, on packets of other implementations and on drawn
+//! ones.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use packet::ccnx::matching::matches_with_digest;

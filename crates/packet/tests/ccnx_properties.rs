@@ -1,5 +1,5 @@
-//! What holds for every CCNx packet: encoding and decoding are inverse, encoders know the length beforehand, and no
-//! bytes make a decoder panic.
+//! What holds for every CCNx packet: encoding and decoding are inverse, encoders know the length beforehand,
+//! and no bytes make a decoder panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use packet::ccnx::bloom::{Bloom, BloomRef};

@@ -1,5 +1,5 @@
-//! Every vector under `vectors/ccnx`, most of them put on the wire by CCNx 0.8.2 and ndnld, says what is in it, or what
-//! is wrong with it; the codecs must say the same, and must write the same bytes again.
+//! Every vector under `vectors/ccnx`, most of them put on the wire by CCNx 0.8.2 and ndnld, says what is in
+//! it, or what is wrong with it; the codecs must say the same, and must write the same bytes again.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod ccnx_describe;

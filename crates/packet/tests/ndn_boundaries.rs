@@ -1,5 +1,5 @@
-//! Boundaries, by enumeration: every form of every number, every length beside the one that is right, every place at which
-//! a packet may be cut.
+//! Boundaries, by enumeration: every form of every number, every length beside the one that is right, every
+//! place at which a packet may be cut.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use packet::ndn::tlv::{
@@ -233,7 +233,8 @@ fn a_vector_with_a_byte_more_is_refused_for_that_byte() {
     }
 }
 
-/// Offsets of all types and lengths outside of names' and other opaque values: the outermost element's and its children's.
+/// Offsets of all types and lengths outside of names' and other opaque values: the outermost element's and
+/// its children's.
 fn number_offsets(wire: &[u8]) -> Vec<usize> {
     let mut reader = Reader::new(wire, "");
     let outer = reader.element().unwrap().unwrap();
@@ -344,7 +345,8 @@ fn a_name_has_at_most_65535_bytes_and_an_interest_that_large_none() {
 fn packets_have_at_most_8800_bytes() {
     let rule = |size| Rule::TooLarge { size, limit: MAX_PACKET_BYTES };
     for size in [8799, 8800, 8801, 8802] {
-        // Name /A, then an element that decoders skip and that fills the packet, with four bytes of header each.
+        // Name /A, then an element that decoders skip and that fills the packet, with four bytes of header
+        // each.
         let packet = |outer: u32, tail: &[u8]| {
             let filling = size - 4 - 5 - 4 - tail.len();
             let mut value = vec![7, 3, 8, 1, 0x41];
@@ -416,7 +418,8 @@ fn names_of_more_than_128_components_are_refused_in_packets() {
     }
 }
 
-// ndn-cxx reads them likewise: what follows the three standard elements is the application's, whatever its number.
+// ndn-cxx reads them likewise: what follows the three standard elements is the application's, whatever its
+// number.
 #[test]
 fn elements_of_applications_may_stand_in_meta_info_and_other_critical_ones_not() {
     let read = |inside: &[u8]| {

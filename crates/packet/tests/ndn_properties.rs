@@ -1,5 +1,5 @@
-//! What holds for every NDN packet: building and decoding are inverse, rewriting a field leaves the others, and no bytes make
-//! a decoder panic.
+//! What holds for every NDN packet: building and decoding are inverse, rewriting a field leaves the others,
+//! and no bytes make a decoder panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use packet::ndn::{
@@ -361,7 +361,8 @@ fn a_type_of_several_bytes_is_not_mistaken_for_the_byte_it_begins_with() {
 }
 
 proptest! {
-    /// Fields are read in one step as long as they stand in their usual form; what makes the form unusual must change nothing else.
+    /// Fields are read in one step as long as they stand in their usual form; what makes the form unusual
+    /// must change nothing else.
     #[test]
     fn an_element_to_be_ignored_changes_no_field(interest in interest(), data in data(), place in 0..8usize) {
         let interest = InterestFields { parameters: None, signature: None, ..interest };
@@ -496,7 +497,8 @@ proptest! {
         wanted in small_name(1..4),
         name in small_name(0..4),
         can_be_prefix in any::<bool>(),
-        // What the Interest asks for: another name, the name, or the name and a right, a wrong or a mistyped digest.
+        // What the Interest asks for: another name, the name, or the name and a right, a wrong or a mistyped
+        // digest.
         tail in 0..6,
     ) {
         let data = DataBuilder::new(name.clone()).build_with_digest().unwrap();

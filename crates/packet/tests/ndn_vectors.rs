@@ -1,5 +1,5 @@
-//! Every vector under `vectors/ndn` says what is in it, or what is wrong with it; the decoders must say the same, and the
-//! builders must write the same bytes again.
+//! Every vector under `vectors/ndn` says what is in it, or what is wrong with it; the decoders must say the
+//! same, and the builders must write the same bytes again.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! Where the segments of one object lie: runs of segments in places of equal size, one after the other in a volume.
+//! Where the segments of one object lie: runs of segments in places of equal size, one after the other in a
+//! volume.
 //!
 //! An object that was stored in order is one run of 28 bytes, however many segments it has.
 
@@ -14,7 +15,8 @@ pub struct Place {
     pub volume: u32,
     /// Where in the volume, in units.
     pub unit: u32,
-    /// Bytes that the record may take there: exactly those of the last record of a run, the size of a place otherwise.
+    /// Bytes that the record may take there: exactly those of the last record of a run, the size of a place
+    /// otherwise.
     pub len_bytes: u32,
 }
 
@@ -37,8 +39,8 @@ pub struct Spot {
     pub place: Place,
     /// The size of a place of its run, in units.
     pub stride_units: u32,
-    /// Whether nothing lies between this record and the one before it in its run. That it lies where the run would go on is not
-    /// enough: there may be another record in the rest of the last place.
+    /// Whether nothing lies between this record and the one before it in its run. That it lies where the run
+    /// would go on is not enough: there may be another record in the rest of the last place.
     pub continues: bool,
 }
 
@@ -163,9 +165,9 @@ impl Extents {
         self.runs.get(at.checked_sub(1)?).filter(|run| run.end() == segment.into())
     }
 
-    /// Puts `segment` at `spot`; what lay elsewhere under this number is given to `freed`. If the spot continues the run before
-    /// it, that takes it, otherwise there is a new run. Returns by how many bytes the runs have grown, what was freed not
-    /// counted.
+    /// Puts `segment` at `spot`; what lay elsewhere under this number is given to `freed`. If the spot
+    /// continues the run before it, that takes it, otherwise there is a new run. Returns by how many
+    /// bytes the runs have grown, what was freed not counted.
     pub fn insert(&mut self, segment: u32, spot: Spot, freed: &mut Vec<Extent>) -> u64 {
         let Spot { place, stride_units, continues } = spot;
         if self.find(segment).is_some() {

@@ -1,9 +1,9 @@
-//! Says "nothing below this name is here" without asking anybody: a compact table of prefixes that a thread of the data plane
-//! looks at while the store changes it.
+//! Says "nothing below this name is here" without asking anybody: a compact table of prefixes that a thread
+//! of the data plane looks at while the store changes it.
 //!
-//! For each object all prefixes of its name are counted, by their hashes under the key of the data plane, which has
-//! hashed the prefixes of every Interest already. A prefix takes twelve bytes, and as many lie empty at most. What is here is
-//! never denied; what is not is affirmed where two names have one 64-bit hash.
+//! For each object all prefixes of its name are counted, by their hashes under the key of the data plane,
+//! which has hashed the prefixes of every Interest already. A prefix takes twelve bytes, and as many lie
+//! empty at most. What is here is never denied; what is not is affirmed where two names have one 64-bit hash.
 
 use std::sync::RwLock;
 
@@ -19,8 +19,8 @@ pub struct Filter {
     table: RwLock<Table>,
 }
 
-/// Open addressing with linear probing; eight hashes lie in a cache line. Nothing is ever marked as deleted: those behind
-/// move up.
+/// Open addressing with linear probing; eight hashes lie in a cache line. Nothing is ever marked as deleted:
+/// those behind move up.
 #[derive(Debug)]
 struct Table {
     hashes: Vec<u64>,
@@ -36,8 +36,8 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// False if no object has a name of which this is the hash of a prefix. Never waits: while the store changes the filter,
-    /// the answer is yes.
+    /// False if no object has a name of which this is the hash of a prefix. Never waits: while the store
+    /// changes the filter, the answer is yes.
     #[inline]
     pub fn may_hold(&self, hash: NameHash) -> bool {
         match self.table.try_read() {
@@ -88,8 +88,8 @@ impl Filter {
 fn base_components(interest: &Interest) -> usize {
     let count = interest.component_count();
     let Some(last) = interest.name().last() else { return 0 };
-    // A digest, a segment number or a question for metadata: none is part of the object's name. What stands before
-    // a digest may be a segment number.
+    // A digest, a segment number or a question for metadata: none is part of the object's name. What stands
+    // before a digest may be a segment number.
     match last.kind {
         packet::ComponentKind::IMPLICIT_DIGEST => count.saturating_sub(2),
         // Digests of CCNx look like any other component.

@@ -1,8 +1,8 @@
 //! Which object a packet belongs to: its name without the segment number.
 //!
 //! Objects are what is kept or dropped. A packet whose name ends in a segment number belongs to the object of
-//! the name before it; any other packet is an object by itself. A key tells dialect, name and how segments are
-//! written, so that names which differ on the wire never meet.
+//! the name before it; any other packet is an object by itself. A key tells dialect, name and how segments
+//! are written, so that names which differ on the wire never meet.
 
 use packet::{Component, ComponentKind, Dialect, Name, NameRef};
 
@@ -13,8 +13,8 @@ pub enum SegmentForm {
     Single = 1,
     /// By a component of the type for segments (NDN naming conventions, revision 3).
     Typed = 2,
-    /// By a generic component that begins with a zero byte: a NonNegativeInteger follows in NDN (revision 1), the
-    /// fewest bytes that hold the number in CCNx.
+    /// By a generic component that begins with a zero byte: a NonNegativeInteger follows in NDN (revision 1),
+    /// the fewest bytes that hold the number in CCNx.
     Marker = 3,
 }
 
@@ -23,8 +23,8 @@ pub const MAX_SEGMENT: u32 = u32::MAX - 1;
 
 /// The key of an object: dialect, canonical name, a zero byte, form.
 ///
-/// No component begins with a zero byte, so the order of keys is the order of dialects, then the canonical order
-/// of names, and a name stands before all that it is a prefix of.
+/// No component begins with a zero byte, so the order of keys is the order of dialects, then the canonical
+/// order of names, and a name stands before all that it is a prefix of.
 pub type Key = std::sync::Arc<[u8]>;
 
 /// An object's key, taken apart.
@@ -106,8 +106,8 @@ fn dialect_of(byte: u8) -> Option<Dialect> {
     }
 }
 
-/// The number in a component by which a packet tells its segment. Only the one way of writing a number counts that
-/// [`ObjectName::packet_name`] writes, for otherwise two names would mean one packet.
+/// The number in a component by which a packet tells its segment. Only the one way of writing a number counts
+/// that [`ObjectName::packet_name`] writes, for otherwise two names would mean one packet.
 pub(crate) fn segment_of(dialect: Dialect, component: Component<'_>) -> Option<(SegmentForm, u32)> {
     let (form, bytes) = match component.kind {
         ComponentKind::SEGMENT => (SegmentForm::Typed, component.value),

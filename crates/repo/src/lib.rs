@@ -1,11 +1,12 @@
 //! A persistent store of named objects that deletes while it serves.
 //!
-//! Objects, not packets, are kept or dropped. The packets of an object, as they came on the wire, are records in large append-only
-//! files, the volumes; where they lie is known in memory as runs of segments, a few bytes for a segment. A deletion is a short record
-//! that an object is gone; when that is durable the object's bytes are punched out of the volume in place, so nothing
-//! is copied and nobody waits. The volumes are the log of all that happened: an insertion is acknowledged when the sync
-//! that covers its record has returned, and an index on disk follows at its own pace, so that opening reads only the end
-//! of the log again.
+//! Objects, not packets, are kept or dropped. The packets of an object, as they came on the wire, are records
+//! in large append-only files, the volumes; where they lie is known in memory as runs of segments, a few
+//! bytes for a segment. A deletion is a short record that an object is gone; when that is durable the
+//! object's bytes are punched out of the volume in place, so nothing is copied and nobody waits. The volumes
+//! are the log of all that happened: an insertion is acknowledged when the sync that covers its record has
+//! returned, and an index on disk follows at its own pace, so that opening reads only the end of the log
+//! again.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,8 +39,8 @@
 //! ```
 //!
 //! # Where things are
-//! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a volume), [`record`],
-//!   [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
+//! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a
+//!   volume), [`record`], [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
 //! - [`disk`]: the one module that does I/O, and a disk that fails from a seed.
 //! - [`store`]: all of that put together. [`reclaim`]: other layouts of payload, for comparison.
 //! - [`workload`]: requests as in the paper, for trying policies without a disk.

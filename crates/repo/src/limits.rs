@@ -33,8 +33,8 @@ packet::drop_reasons! {
 
 /// The limits of a store.
 ///
-/// At the limits on bytes and objects the eviction policy makes room, if there is one; otherwise, and at all other limits, new packets
-/// are refused and counted.
+/// At the limits on bytes and objects the eviction policy makes room, if there is one; otherwise, and at all
+/// other limits, new packets are refused and counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of all records. A soft limit: an object that was begun may be completed.

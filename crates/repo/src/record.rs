@@ -1,8 +1,9 @@
 //! Records: what a volume consists of.
 //!
-//! A record is a header of 48 bytes and a payload, and starts at a multiple of 16 bytes. Between records there are
-//! zeros only: the rest of a place, or what was deleted. The header carries a check under the secret key of the
-//! store, so that nobody can have a Data stored whose content looks like records; the payload has a CRC-32.
+//! A record is a header of 48 bytes and a payload, and starts at a multiple of 16 bytes. Between records
+//! there are zeros only: the rest of a place, or what was deleted. The header carries a check under the
+//! secret key of the store, so that nobody can have a Data stored whose content looks like records; the
+//! payload has a CRC-32.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -128,7 +129,8 @@ impl Format {
         bytes
     }
 
-    /// Reads the header at the start of `bytes`, which lie at `offset` of `volume`; `None` if there is none, or a broken one.
+    /// Reads the header at the start of `bytes`, which lie at `offset` of `volume`; `None` if there is none,
+    /// or a broken one.
     pub fn read_header(&self, bytes: &[u8], volume: u32, offset: u64) -> Option<Header> {
         let bytes = bytes.first_chunk::<HEADER_BYTES>()?;
         let mut reader = Reader(bytes);
@@ -168,7 +170,8 @@ impl Format {
         let mut writer = Writer(&mut where_it_is);
         writer.put(&volume.to_le_bytes());
         writer.put(&offset.to_le_bytes());
-        // A type of component that no name in a packet has beside an 8-byte word, so that no name hashes alike.
+        // A type of component that no name in a packet has beside an 8-byte word, so that no name hashes
+        // alike.
         let parts = [&header[..HEADER_BYTES - 8], &where_it_is];
         let components = parts.map(|part| Component::new(ComponentKind::BYTE_OFFSET, part));
         let mut hashes = packet::PrefixHashes::default();
@@ -190,8 +193,9 @@ pub enum Found<'b> {
     Garbage(u64),
 }
 
-/// Shows `see` all that lies in `bytes`, the part of `volume` from `offset` on (a multiple of 16), and its place. Returns how
-/// many bytes are done with: whatever is left may be the start of a record, unless these bytes are the `last` ones.
+/// Shows `see` all that lies in `bytes`, the part of `volume` from `offset` on (a multiple of 16), and its
+/// place. Returns how many bytes are done with: whatever is left may be the start of a record, unless these
+/// bytes are the `last` ones.
 pub fn scan<'b>(
     format: &Format,
     bytes: &'b [u8],

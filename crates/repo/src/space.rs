@@ -36,7 +36,8 @@ impl VolumeSpace {
         (self.live_bytes as f64) < self.len_bytes as f64 * share
     }
 
-    /// A record was written to `range`, which may begin behind the end: what lies between is padding and stays dead.
+    /// A record was written to `range`, which may begin behind the end: what lies between is padding and
+    /// stays dead.
     pub fn append(&mut self, range: Range<u64>) {
         if range.start > self.len_bytes {
             self.mark_dead(self.len_bytes..range.start);
@@ -51,8 +52,8 @@ impl VolumeSpace {
         self.free(range);
     }
 
-    /// Nothing in `range` is wanted any longer. Returns what may be punched: `range`, and the rest of the blocks that are all dead
-    /// now.
+    /// Nothing in `range` is wanted any longer. Returns what may be punched: `range`, and the rest of the
+    /// blocks that are all dead now.
     pub fn free(&mut self, range: Range<u64>) -> Range<u64> {
         self.live_bytes = self.live_bytes.saturating_sub(range.end.saturating_sub(range.start));
         self.mark_dead(range.clone());
@@ -69,7 +70,8 @@ impl VolumeSpace {
         start..end
     }
 
-    /// Restores what is live from what the objects say, in any order; then [`settle`](Self::settle) must be called.
+    /// Restores what is live from what the objects say, in any order; then [`settle`](Self::settle) must be
+    /// called.
     pub fn restore(&mut self, range: Range<u64>) {
         self.live_bytes += range.end.saturating_sub(range.start);
         self.len_bytes = self.len_bytes.max(range.end);

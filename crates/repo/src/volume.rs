@@ -18,7 +18,8 @@ pub(crate) const HEAD_BYTES: u64 = 64;
 pub(crate) const MAX_VOLUME_BYTES: u64 = 32 << 30;
 const MAGIC: &[u8; 8] = b"CAIRNVOL";
 const FORMAT_VERSION: u32 = 1;
-/// A place is larger than its first record by this much at least: signatures and segment numbers vary in length.
+/// A place is larger than its first record by this much at least: signatures and segment numbers vary in
+/// length.
 const SLACK_BYTES: u64 = 8;
 
 /// One volume.
@@ -158,8 +159,8 @@ impl Volumes {
         Ok(())
     }
 
-    /// Writes records to the end of the log and syncs it. When this returns they are all durable; when it fails none of
-    /// them is there.
+    /// Writes records to the end of the log and syncs it. When this returns they are all durable; when it
+    /// fails none of them is there.
     pub(crate) fn append<'a>(
         &mut self,
         format: &Format,

@@ -1,10 +1,12 @@
-//! The request model of Gadow and Anastasiades et al., "Persistent Caching in Information-Centric Networking" (2015), as a pure
-//! simulation: files in classes of popularity, requests and new files at fixed intervals, and what a policy makes of them.
+//! The request model of Gadow and Anastasiades et al., "Persistent Caching in Information-Centric Networking"
+//! (2015), as a pure simulation: files in classes of popularity, requests and new files at fixed intervals,
+//! and what a policy makes of them.
 //!
-//! This is the literal reading of the paper's text and Table I. A file belongs to one of 20 classes; there are most files in
-//! the last class. Every five seconds a class is drawn by Zipf's law, and in it one of all files ever created, each as likely. Every
-//! ten seconds a file is created, requested and included. A file that is asked for and not here is fetched and included. It
-//! begins with nothing, and is evaluated for a day from the first deletion on; the requests that create files are not counted.
+//! This is the literal reading of the paper's text and Table I. A file belongs to one of 20 classes; there
+//! are most files in the last class. Every five seconds a class is drawn by Zipf's law, and in it one of all
+//! files ever created, each as likely. Every ten seconds a file is created, requested and included. A file
+//! that is asked for and not here is fetched and included. It begins with nothing, and is evaluated for a day
+//! from the first deletion on; the requests that create files are not counted.
 
 use packet::random::Random;
 use packet::time::Duration;
@@ -245,7 +247,8 @@ impl Zipf {
     }
 }
 
-/// The gamma distribution, after Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
+/// The gamma distribution, after Marsaglia and Tsang, "A simple method for generating gamma variables"
+/// (2000).
 #[derive(Clone, Debug)]
 struct Gamma {
     d: f64,

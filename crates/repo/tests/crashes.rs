@@ -1,5 +1,5 @@
-//! Power cuts on a disk that loses, tears and reorders what was not synced: whatever the instant, nothing that was acknowledged is
-//! missing, nothing is half-deleted, and no byte is served that was not stored.
+//! Power cuts on a disk that loses, tears and reorders what was not synced: whatever the instant, nothing
+//! that was acknowledged is missing, nothing is half-deleted, and no byte is served that was not stored.
 //!
 //! `CAIRN_REPO_SEEDS` says how many seeds are tried, `CAIRN_REPO_FIRST_SEED` from which on.
 
@@ -29,7 +29,8 @@ struct Client {
     must: BTreeMap<Packet, Data>,
     /// Every packet that was ever sent under a name.
     ever: BTreeMap<Packet, Vec<Data>>,
-    /// Packets whose fate nobody was told: inserted and not acknowledged, or an object whose deletion was not acknowledged.
+    /// Packets whose fate nobody was told: inserted and not acknowledged, or an object whose deletion was
+    /// not acknowledged.
     unsure: BTreeSet<Packet>,
     /// Objects whose deletion was not acknowledged: all that is known of them is there, or nothing.
     deleting: BTreeSet<u64>,

@@ -23,8 +23,8 @@ impl CacheReport {
     }
 }
 
-/// Sends requests for objects of a catalogue to a cache with room for `capacity` of them, all of one size. The first `warm_up`
-/// requests are not counted.
+/// Sends requests for objects of a catalogue to a cache with room for `capacity` of them, all of one size.
+/// The first `warm_up` requests are not counted.
 ///
 /// The policies are those of the engine's content store.
 ///
@@ -69,8 +69,8 @@ pub fn study_eviction(
     study(catalogue, policy, capacity, warm_up, requests, random)
 }
 
-/// Requests drawn at once: the table of the catalogue and that of the slots are large, and what is fetched of them for one
-/// request need not wait for another.
+/// Requests drawn at once: the table of the catalogue and that of the slots are large, and what is fetched of
+/// them for one request need not wait for another.
 const BATCH: usize = 128;
 const ABSENT: u32 = u32::MAX;
 
@@ -198,8 +198,9 @@ fn key_of(object: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// The hit ratio of LRU after Che, Tung and Wang ("Hierarchical web caching systems", JSAC 2002): an object is in the cache if it was asked
-    /// for within the last T requests, where T is such that the cache is full.
+    /// The hit ratio of LRU after Che, Tung and Wang ("Hierarchical web caching systems", JSAC 2002): an
+    /// object is in the cache if it was asked for within the last T requests, where T is such that the
+    /// cache is full.
     fn che(catalogue: &Zipf, capacity: u32) -> f64 {
         let p: Vec<f64> = (0..catalogue.objects()).map(|object| catalogue.probability(object)).collect();
         let full = |time: f64| p.iter().map(|p| 1.0 - (-p * time).exp()).sum::<f64>();

@@ -133,8 +133,8 @@ impl Network {
         Ok(())
     }
 
-    /// Stops a node and starts it again with its configuration, routes and strategies and nothing else. Its links lose what was
-    /// under way; its applications notice nothing.
+    /// Stops a node and starts it again with its configuration, routes and strategies and nothing else. Its
+    /// links lose what was under way; its applications notice nothing.
     ///
     /// # Errors
     /// No such node.

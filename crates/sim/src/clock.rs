@@ -4,8 +4,8 @@ use packet::time::{Duration, Instant};
 
 /// A clock that may be off, run fast or slow, and tick coarsely. The default is perfect.
 ///
-/// Whoever has such a clock sees its reading, and when it asks to be called at some reading it is called when the clock first
-/// shows that much: with a tick of 10 ms that is at a tick.
+/// Whoever has such a clock sees its reading, and when it asks to be called at some reading it is called when
+/// the clock first shows that much: with a tick of 10 ms that is at a tick.
 ///
 /// ```
 /// use packet::time::{Duration, Instant};
@@ -19,7 +19,8 @@ use packet::time::{Duration, Instant};
 pub struct Clock {
     /// What the clock shows at the beginning of time.
     pub offset: Duration,
-    /// Nanoseconds that the clock gains in a second; negative if it loses. Clamped to half a second each way.
+    /// Nanoseconds that the clock gains in a second; negative if it loses. Clamped to half a second each
+    /// way.
     pub drift_nanos_per_second: i64,
     /// The reading is a multiple of this; zero for a clock as fine as time itself.
     pub tick: Duration,

@@ -3,17 +3,17 @@
 use std::collections::VecDeque;
 use std::hint;
 
-use engine::{Outgoing, Upcoming};
+use engine::{Upcoming, prefetch};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{LinkHeader, NameHasher, PrefixHashes};
+use packet::{LinkHeader, NameHasher, Packet, PrefixHashes};
 
 use crate::event_queue::{Alarm, EventQueue, Source};
 use crate::framed::Framed;
 use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
 use crate::node::Node;
-use crate::parcel::{Parcel, Parcels, wire};
+use crate::parcel::{Parcel, Parcels};
 use crate::trace::Trace;
 
 /// A link as the network knows it.
@@ -204,19 +204,13 @@ impl Core {
         for (place, flight) in batch.iter_mut().zip(flights) {
             let Parcel { packet: Some(packet), hashes, .. } = self.parcels.get(flight.cargo) else { return };
             // What is read of the packet is fetched by that.
-            let (dialect, nonce) = match packet {
-                Outgoing::Interest(interest) => (interest.dialect(), interest.nonce()),
-                Outgoing::Nack(interest, _) => (interest.dialect(), None),
-                Outgoing::Data(data) => (data.dialect(), None),
-            };
-            hint::black_box(wire(packet).first());
-            *place = Some(Upcoming { dialect, hashes, nonce });
+            let upcoming = Upcoming::of(packet, hashes);
+            hint::black_box(packet.wire().first());
+            *place = Some(upcoming);
         }
         let End { node, .. } = if channel.end == 0 { second } else { first };
         let Some(engine) = &mut self.nodes[node as usize].engine else { return };
-        let batch = batch.iter().flatten().copied();
-        batch.clone().for_each(|upcoming| engine.expect(upcoming));
-        engine.prepare(batch, 0);
+        prefetch(engine, batch.iter().flatten().copied());
     }
 
     /// Asks a queue that decides late for the packet to send next.
@@ -228,8 +222,8 @@ impl Core {
             match managed.poll_departure(now) {
                 None => return,
                 Some(Departure::Drop { parcel }) => {
-                    channel.counters.drop(LinkDropReason::CoDel);
-                    self.note_drop(number, LinkDropReason::CoDel, parcel);
+                    channel.counters.drop(LinkDropReason::Codel);
+                    self.note_drop(number, LinkDropReason::Codel, parcel);
                     self.parcels.release(parcel);
                 }
                 Some(Departure::Send { parcel, size_bytes, marked }) => {
@@ -257,17 +251,13 @@ impl Core {
     }
 
     /// A parcel for a packet whose name has still to be hashed.
-    pub(crate) fn wrap(&mut self, packet: Outgoing, header: LinkHeader) -> u32 {
+    pub(crate) fn wrap(&mut self, packet: Packet, header: LinkHeader) -> u32 {
         let hashes = self.hash(&packet);
         self.parcels.add(packet, header, &hashes)
     }
 
-    pub(crate) fn hash(&self, packet: &Outgoing) -> PrefixHashes {
-        let dialect = match packet {
-            Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.dialect(),
-            Outgoing::Data(data) => data.dialect(),
-        };
-        self.hasher.hash(dialect, crate::parcel::name(packet).components())
+    pub(crate) fn hash(&self, packet: &Packet) -> PrefixHashes {
+        self.hasher.hash(packet.dialect(), packet.name().components())
     }
 
     fn note_drop(&mut self, channel: u32, reason: LinkDropReason, parcel: u32) {

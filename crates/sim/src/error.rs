@@ -55,8 +55,8 @@ pub enum SimError {
     /// A link service that makes no sense.
     #[error("the link service makes no sense: {0}")]
     LinkService(#[from] link::v2::ConfigError),
-    /// So much happened at one instant that it will hardly ever end: packets run in a circle of links without delay, or an
-    /// application wakes itself at once again and again.
+    /// So much happened at one instant that it will hardly ever end: packets run in a circle of links without
+    /// delay, or an application wakes itself at once again and again.
     #[error(
         "time stands still at {0}: more than ten million events at one instant; either packets run in a circle of links \
          without delay, or somebody asks without end for what its own node answers at once"

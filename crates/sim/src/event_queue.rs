@@ -1,8 +1,8 @@
 //! What happens when, and in which order at equal times.
 //!
-//! A heap of small entries in which every node has four children, so that a comparison of siblings stays within two lines of
-//! memory. Links put only their next arrival in, not every packet under way, so the heap has about as many entries as there are busy
-//! links and set alarms.
+//! A heap of small entries in which every node has four children, so that a comparison of siblings stays
+//! within two lines of memory. Links put only their next arrival in, not every packet under way, so the heap
+//! has about as many entries as there are busy links and set alarms.
 
 use packet::time::Instant;
 
@@ -43,7 +43,8 @@ pub(crate) struct Event {
 
 const ARITY: usize = 4;
 
-/// A queue of events that gives out the earliest first, and of several at one time the one that was planned first.
+/// A queue of events that gives out the earliest first, and of several at one time the one that was planned
+/// first.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     heap: Vec<Event>,
@@ -136,8 +137,8 @@ impl EventQueue {
     }
 }
 
-/// An alarm that may be set again and again at little cost: it stands in the queue at most once for its present time, and what
-/// was put there for another time is recognised as stale.
+/// An alarm that may be set again and again at little cost: it stands in the queue at most once for its
+/// present time, and what was put there for another time is recognised as stale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alarm {
     wanted: Instant,
@@ -172,7 +173,8 @@ impl Alarm {
         self.wanted = at;
     }
 
-    /// Whether the alarm goes off with the event of this turn. If it was set to later meanwhile, it is queued again.
+    /// Whether the alarm goes off with the event of this turn. If it was set to later meanwhile, it is queued
+    /// again.
     #[inline]
     pub(crate) fn goes_off(&mut self, queue: &mut EventQueue, turn: Turn, source: Source) -> bool {
         if self.queued != Some(turn) {

@@ -1,10 +1,9 @@
 //! Links that carry real frames: each end runs the link service of a face.
 
-use engine::Outgoing;
 use link::v2::{self, EndpointId, LinkService};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
+use packet::{Dialect, Interest, LinkHeader, Packet};
 
 use crate::core::Core;
 use crate::event_queue::{Alarm, Source};
@@ -25,7 +24,7 @@ pub(crate) struct Framed {
 pub(crate) enum Delivered {
     Packet {
         end: u32,
-        packet: Outgoing,
+        packet: Packet,
         header: LinkHeader,
     },
     /// The service gave up repeating this Interest.
@@ -79,11 +78,11 @@ impl Framed {
         let (mut delivered, mut undecodable) = (Vec::new(), 0);
         for (end, service) in (0..).zip(&mut self.services) {
             while let Some(delivery) = service.poll_deliver() {
-                match decode(delivery.packet, delivery.nack) {
-                    Some(packet) => {
+                match Packet::decode(Dialect::Ndn, delivery.packet, delivery.nack) {
+                    Ok(packet) => {
                         delivered.push(Delivered::Packet { end, packet, header: delivery.header });
                     }
-                    None => undecodable += 1,
+                    Err(_) => undecodable += 1,
                 }
             }
             while let Some(v2::Event::LostPacket { kind, packet }) = service.poll_event() {
@@ -98,16 +97,6 @@ impl Framed {
     }
 }
 
-fn decode(packet: Buffer, nack: Option<NackReason>) -> Option<Outgoing> {
-    match Interest::decode_ndn(packet.clone()) {
-        Ok(interest) => Some(match nack {
-            Some(reason) => Outgoing::Nack(interest, reason),
-            None => Outgoing::Interest(interest),
-        }),
-        Err(_) => Data::decode_ndn(packet).ok().map(Outgoing::Data),
-    }
-}
-
 impl Core {
     /// Hands a parcel to the link service of an end.
     pub(crate) fn transmit_framed(&mut self, number: u32, end: u32, parcel: u32) {
@@ -119,18 +108,14 @@ impl Core {
         let packet = slot.packet.take();
         self.parcels.release(parcel);
         if !channel.is_up {
-            return channel.counters.drop(LinkDropReason::Down);
+            return channel.counters.drop(LinkDropReason::FaceDown);
         }
-        let (wire, nack) = match packet {
-            Some(Outgoing::Interest(interest)) => (interest.wire().clone(), None),
-            Some(Outgoing::Data(data)) => (data.wire().clone(), None),
-            Some(Outgoing::Nack(interest, reason)) => (interest.wire().clone(), Some(reason)),
-            None => return,
-        };
+        let Some(packet) = packet else { return };
+        let nack = packet.nack_reason();
         let queued_bytes = channel.queue_length(now).1;
         let Some(service) = self.framed[framed as usize].services.get_mut(end as usize) else { return };
         service.handle_send_queue(Some(queued_bytes));
-        if service.send(now, header, nack, wire).is_err() {
+        if service.send(now, header, nack, packet.into_wire()).is_err() {
             channel.counters.drop(LinkDropReason::LinkService);
         }
         self.send_frames(framed);
@@ -162,8 +147,19 @@ impl Core {
     }
 
     /// A frame has arrived: gives what came of it.
-    pub(crate) fn receive_frame(&mut self, number: u32, from: u32, cargo: u32) -> Vec<Delivered> {
-        let frame = self.frames.take(cargo);
+    pub(crate) fn receive_frame(
+        &mut self,
+        number: u32,
+        channel: u32,
+        from: u32,
+        cargo: u32,
+    ) -> Vec<Delivered> {
+        let mut frame = self.frames.take(cargo);
+        if let Some(bit) = self.channels[channel as usize].flipped_bit(frame.len())
+            && let Some(byte) = frame.get_mut((bit / 8) as usize)
+        {
+            *byte ^= 1 << (bit % 8);
+        }
         let now = self.now;
         let framed = &mut self.framed[number as usize];
         let link = framed.link as usize;

@@ -1,9 +1,9 @@
 //! A network in virtual time: links, clocks, queues, nodes and applications.
 //!
-//! The nodes are the very engines that the daemon runs, and where it is asked for, links run the very link services. What is
-//! simulated is the rest: how fast links are, how long their queues, how far apart the nodes, how coarse their clocks. A
-//! [`Network`] owns no clock, no socket and no file, and all its randomness comes from one seed: the same calls do the same to
-//! the bit, on any machine.
+//! The nodes are the very engines that the daemon runs, and where it is asked for, links run the very link
+//! services. What is simulated is the rest: how fast links are, how long their queues, how far apart the
+//! nodes, how coarse their clocks. A [`Network`] owns no clock, no socket and no file, and all its randomness
+//! comes from one seed: the same calls do the same to the bit, on any machine.
 //!
 //! ```
 //! use packet::time::Duration;
@@ -33,7 +33,8 @@
 //! - [`Network`]: how a network is built, run, changed and looked at.
 //! - [`LinkConfig`], [`Queue`], [`Impairment`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
 //! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`];
-//!   [`TransferConsumer`], [`FileFetcher`] and [`Publisher`] drive the machines of the crate `flow`.
+//!   [`TransferConsumer`], [`FileFetcher`] and [`Publisher`] drive the machines of the crate `flow`;
+//!   [`CheckedConsumer`] and [`CheckedProducer`] tell what must not happen, for tests.
 //! - [`study_cache`]: caches without packets.
 //! - [`trace`]: what happened, as records, tables and capture files.
 //! - [`swarm`]: random networks that must heal.
@@ -42,6 +43,7 @@
 mod application;
 mod cache_study;
 mod changes;
+mod checks;
 mod clock;
 mod core;
 mod error;
@@ -68,16 +70,19 @@ use std::fmt;
 pub struct FirstSimulation;
 
 pub use application::{
-    Application, Consumer, ConsumerReport, Context, FileFetcher, Flooder, Gap, NumberedNames, Producer,
-    ProducerReport, Publisher, TransferConsumer, Zipf, number_of,
+    Application, CheckedConsumer, CheckedProducer, Consumer, ConsumerReport, Context, Fetched, FileFetcher,
+    Flooder, Gap, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request,
+    TransferConsumer, Zipf, number_of,
 };
 pub use cache_study::{CacheReport, study_cache, study_eviction};
+pub use checks::Contradiction;
 pub use clock::Clock;
 pub use error::SimError;
-pub use link::{ChannelCounters, CoDel, CoDelAction, Impairment, LinkConfig, LinkDropReason, Queue};
+pub use link::{
+    ChannelCounters, CoDel, CoDelAction, Impairment, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
+};
 pub use network::{IntoName, Network};
 pub use node::ProcessorConfig;
-pub use parcel::PacketKind;
 pub use topology::Dumbbell;
 pub use trace::{Trace, TraceConfig};
 

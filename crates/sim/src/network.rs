@@ -23,8 +23,8 @@ use crate::{AppId, LinkId, NodeId};
 
 /// A network in virtual time. Time starts at zero.
 ///
-/// Build it, let time pass with [`Network::run_for`], look at it, change it, and let time pass again. The same calls with the same
-/// seed do the same to the bit, on any machine; [`Trace::hash`] tells.
+/// Build it, let time pass with [`Network::run_for`], look at it, change it, and let time pass again. The
+/// same calls with the same seed do the same to the bit, on any machine; [`Trace::hash`] tells.
 ///
 /// ```
 /// use packet::time::Duration;
@@ -55,8 +55,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// An empty network. All randomness in it comes from `seed`, and every node, link and application has a stream of its own, so that
-    /// one more does not shift the others.
+    /// An empty network. All randomness in it comes from `seed`, and every node, link and application has a
+    /// stream of its own, so that one more does not shift the others.
     pub fn new(seed: u64) -> Self {
         let mut keys = Random::derive(seed, 0);
         let hash_key = [keys.next_u64(), keys.next_u64()];
@@ -90,8 +90,9 @@ impl Network {
 
     // Building.
 
-    /// Changes the configuration of the engines of nodes added from now on. The key of the name hashes is the network's,
-    /// and the seed is each node's own, whatever is set here. Without a change, a node's content store holds 1,000 Data.
+    /// Changes the configuration of the engines of nodes added from now on. The key of the name hashes is the
+    /// network's, and the seed is each node's own, whatever is set here. Without a change, a node's
+    /// content store holds 1,000 Data.
     pub fn engines(&mut self, change: impl FnOnce(&mut EngineConfig)) {
         let mut config = (*self.config).clone();
         let hash_key = config.hash_key;
@@ -136,11 +137,12 @@ impl Network {
         self.connect_all(&[a, b], config)
     }
 
-    /// Joins nodes by one link. If there are more than two, they share it: one sends at a time, and all others hear it.
+    /// Joins nodes by one link. If there are more than two, they share it: one sends at a time, and all
+    /// others hear it.
     ///
     /// # Errors
-    /// Fewer than two different nodes, a node that does not exist, or a link service that makes no sense. Frames and CoDel do
-    /// not go together: the queue of a link that carries frames is a plain one.
+    /// Fewer than two different nodes, a node that does not exist, or a link service that makes no sense.
+    /// Frames and CoDel do not go together: the queue of a link that carries frames is a plain one.
     pub fn connect_all(&mut self, nodes: &[NodeId], config: &LinkConfig) -> Result<LinkId, SimError> {
         let mut members = nodes.to_vec();
         members.sort_unstable();
@@ -324,7 +326,8 @@ impl Network {
         Ok(())
     }
 
-    /// Gives the engine of a node this clock. Set it before time passes: engines do not like a clock that is set back.
+    /// Gives the engine of a node this clock. Set it before time passes: engines do not like a clock that is
+    /// set back.
     ///
     /// # Errors
     /// No such node.
@@ -367,8 +370,8 @@ impl Network {
 
 /// What a node's engine is made with, unless told otherwise.
 fn default_engine() -> EngineConfig {
-    // The default strategy exists in every build, so the other branch is never taken; an engine with an unknown strategy
-    // would be refused by `add_node`.
+    // The default strategy exists in every build, so the other branch is never taken; an engine with an
+    // unknown strategy would be refused by `add_node`.
     let Ok(config) = EngineConfig::seeded(0) else { unreachable!("the default strategy exists") };
     let store = ContentStoreConfig { max_entries: 1_000, ..config.content_store };
     EngineConfig { content_store: store, ..config }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use engine::{Engine, EngineConfig, FaceConfig, FaceCounters, FaceId, NextHop, StrategySpec};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name};
+use packet::{Dialect, Name, PacketKind};
 
 use crate::clock::Clock;
 use crate::error::SimError;
 use crate::event_queue::Alarm;
-use crate::parcel::PacketKind;
 
 /// Where a face leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +151,8 @@ impl Node {
         let Some(engine) = &mut self.engine else { return };
         for route in self.routes.iter().filter(|route| route.port == port) {
             let hop = NextHop { face: face_of(port), cost: route.cost };
-            // A table that is full is what the scenario is about, then; the engine counts what it could not send.
+            // A table that is full is what the scenario is about, then; the engine counts what it could not
+            // send.
             let _ = engine.add_route(now, route.dialect, route.prefix.as_ref(), hop);
         }
     }
@@ -196,8 +196,8 @@ impl Node {
         Ok(())
     }
 
-    /// Starts the engine anew with its configuration, faces, routes and strategies, and nothing else. What waits for the processor
-    /// is the caller's to take away.
+    /// Starts the engine anew with its configuration, faces, routes and strategies, and nothing else. What
+    /// waits for the processor is the caller's to take away.
     pub(crate) fn restart(&mut self, now: Instant) -> Result<(), SimError> {
         if self.engine.is_none() {
             return Ok(());
@@ -219,8 +219,8 @@ impl Node {
     }
 }
 
-/// How long a node takes for packets, and how many may wait for it. Applications on the node pass through the same processor
-/// as links do.
+/// How long a node takes for packets, and how many may wait for it. Applications on the node pass through the
+/// same processor as links do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessorConfig {
     /// For an Interest, at full capacity.
@@ -231,7 +231,8 @@ pub struct ProcessorConfig {
     pub nack_time: Duration,
     /// Packets that may wait; later ones are dropped.
     pub max_waiting: u32,
-    /// From when on how much capacity is there, in thousandths of the full one, in order of time. Before the first entry it is full.
+    /// From when on how much capacity is there, in thousandths of the full one, in order of time. Before the
+    /// first entry it is full.
     pub capacity: Vec<(Instant, u32)>,
 }
 

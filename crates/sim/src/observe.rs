@@ -68,7 +68,8 @@ impl Network {
         Ok(&self.link(link)?.config)
     }
 
-    /// What went through each direction of a link, in the order of its ends; through all of it, if it is shared.
+    /// What went through each direction of a link, in the order of its ends; through all of it, if it is
+    /// shared.
     ///
     /// # Errors
     /// No such link.

@@ -1,17 +1,17 @@
 //! Packets on their way, by reference: what moves through the network is the number of a slot.
 
-use engine::Outgoing;
 use packet::ndn::lp::types;
 use packet::ndn::tlv;
-use packet::{Buffer, LinkHeader, NameRef, PrefixHashes};
+use packet::{LinkHeader, Packet, PacketKind, PrefixHashes};
 
 /// A packet with all that goes with it from one node to the next.
 #[derive(Clone, Debug)]
 pub(crate) struct Parcel {
     /// Absent while somebody has taken the packet out to look at it.
-    pub(crate) packet: Option<Outgoing>,
+    pub(crate) packet: Option<Packet>,
     pub(crate) header: LinkHeader,
-    /// Of the packet's name. All engines of a network share one key, so a name is hashed once and not at each hop.
+    /// Of the packet's name. All engines of a network share one key, so a name is hashed once and not at
+    /// each hop.
     pub(crate) hashes: PrefixHashes,
     /// Links crossed since an application or a cache sent it.
     pub(crate) hops: u32,
@@ -22,53 +22,12 @@ impl Parcel {
     #[inline]
     pub(crate) fn size_bytes(&self) -> u32 {
         let Some(packet) = &self.packet else { return 0 };
-        let bare = wire(packet).len();
-        (bare + link_header_bytes(&self.header, matches!(packet, Outgoing::Nack(..)), bare)) as u32
+        let bare = packet.wire().len();
+        (bare + link_header_bytes(&self.header, matches!(packet, Packet::Nack(..)), bare)) as u32
     }
 
     pub(crate) fn kind(&self) -> PacketKind {
-        match self.packet {
-            Some(Outgoing::Data(_)) => PacketKind::Data,
-            Some(Outgoing::Nack(..)) => PacketKind::Nack,
-            Some(Outgoing::Interest(_)) | None => PacketKind::Interest,
-        }
-    }
-}
-
-/// The three kinds of packets there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PacketKind {
-    /// An Interest.
-    Interest,
-    /// Data.
-    Data,
-    /// An Interest that goes back to where it came from.
-    Nack,
-}
-
-impl PacketKind {
-    /// The word used in traces.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            PacketKind::Interest => "interest",
-            PacketKind::Data => "data",
-            PacketKind::Nack => "nack",
-        }
-    }
-}
-
-/// The bytes of the packet itself, without a link header.
-pub(crate) fn wire(packet: &Outgoing) -> &Buffer {
-    match packet {
-        Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.wire(),
-        Outgoing::Data(data) => data.wire(),
-    }
-}
-
-pub(crate) fn name(packet: &Outgoing) -> NameRef<'_> {
-    match packet {
-        Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => interest.name(),
-        Outgoing::Data(data) => data.name(),
+        self.packet.as_ref().map_or(PacketKind::Interest, Packet::kind)
     }
 }
 
@@ -124,7 +83,7 @@ pub(crate) struct Parcels {
 
 impl Parcels {
     #[inline]
-    pub(crate) fn add(&mut self, packet: Outgoing, header: LinkHeader, hashes: &PrefixHashes) -> u32 {
+    pub(crate) fn add(&mut self, packet: Packet, header: LinkHeader, hashes: &PrefixHashes) -> u32 {
         match self.free.pop() {
             Some(number) => {
                 let slot = &mut self.slots[number as usize];
@@ -179,7 +138,7 @@ impl Parcels {
 mod tests {
     use super::*;
     use packet::ndn::lp::LpPacketView;
-    use packet::{CachePolicy, ExplicitRate, NackReason, PitToken};
+    use packet::{Buffer, CachePolicy, ExplicitRate, NackReason, PitToken};
 
     #[test]
     fn a_link_header_takes_as_many_bytes_as_the_encoder_writes() {

@@ -16,7 +16,8 @@ use crate::node::Peer;
 enum Ways {
     /// One that is shortest.
     Shortest,
-    /// By every neighbour that is nearer to the producer, so that no choice of routes leads around in a circle.
+    /// By every neighbour that is nearer to the producer, so that no choice of routes leads around in a
+    /// circle.
     AllLoopFree,
 }
 
@@ -31,9 +32,9 @@ struct Step {
 }
 
 impl Network {
-    /// Adds routes along a shortest path from every node to every prefix of every application, by the metrics of the links that are
-    /// up. Where several nodes serve a prefix, the nearest counts. Call it again after a change, after
-    /// [`Network::clear_routes`] where old routes are to go.
+    /// Adds routes along a shortest path from every node to every prefix of every application, by the metrics
+    /// of the links that are up. Where several nodes serve a prefix, the nearest counts. Call it again
+    /// after a change, after [`Network::clear_routes`] where old routes are to go.
     ///
     /// # Errors
     /// A table of routes that is full.
@@ -41,9 +42,10 @@ impl Network {
         self.route(Ways::Shortest)
     }
 
-    /// Adds routes by all neighbours that are nearer to a server of the prefix, with the length of the whole way as the cost: all
-    /// paths on which every hop comes nearer, for strategies that choose among several. A node as near as the next counts as
-    /// nearer if its number is smaller, so that equals can serve each other and no packet can run in a circle.
+    /// Adds routes by all neighbours that are nearer to a server of the prefix, with the length of the whole
+    /// way as the cost: all paths on which every hop comes nearer, for strategies that choose among
+    /// several. A node as near as the next counts as nearer if its number is smaller, so that equals can
+    /// serve each other and no packet can run in a circle.
     ///
     /// # Errors
     /// A table of routes that is full.
@@ -86,7 +88,8 @@ impl Network {
         Ok(())
     }
 
-    /// The length of the shortest path between nodes, by the metrics of links that are up; `None` if there is none.
+    /// The length of the shortest path between nodes, by the metrics of links that are up; `None` if there is
+    /// none.
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u64> {
         let distances = Graph::of(self).distances_to(&[to.0]);
         distances.get(from.0 as usize).copied().filter(|&distance| distance != u64::MAX)

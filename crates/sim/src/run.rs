@@ -1,8 +1,8 @@
 //! Letting time pass.
 
-use engine::{Engine, FaceId, Outgoing, Transmit};
+use engine::{Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest};
+use packet::{Dialect, Interest, Packet, PacketKind};
 
 use crate::application::{Application, Context};
 use crate::core::{End, Residence};
@@ -12,7 +12,7 @@ use crate::framed::Delivered;
 use crate::link::{Flight, LinkDropReason};
 use crate::network::Network;
 use crate::node::{MAX_EVENTS, Peer, Port, face_of, port_of};
-use crate::parcel::{PacketKind, Parcel, name};
+use crate::parcel::Parcel;
 
 /// More than any sensible network does without time passing.
 const MAX_EVENTS_AT_ONE_INSTANT: u64 = 10_000_000;
@@ -52,7 +52,8 @@ impl Network {
         Ok(self.core.queue.first().is_none())
     }
 
-    /// Lets time pass as long as `goes_on` says so, something is left to happen, and `limit` is not over. Asked after every event.
+    /// Lets time pass as long as `goes_on` says so, something is left to happen, and `limit` is not over.
+    /// Asked after every event.
     ///
     /// # Errors
     /// Time stands still.
@@ -171,7 +172,7 @@ impl Network {
         core.hops += 1;
         let channel = &core.channels[number as usize];
         if let Some(framed) = channel.framed {
-            let delivered = core.receive_frame(framed, from, cargo);
+            let delivered = core.receive_frame(framed, number, from, cargo);
             return self.deliver(framed, delivered);
         }
         core.parcels.get_mut(cargo).hops += 1;
@@ -259,18 +260,21 @@ impl Network {
         let received = receive(engine, now, port, slot);
         if let Some(first) = engine.poll_transmit() {
             match engine.poll_transmit() {
-                // What goes out under the name that came in takes its place, so that the hashes need not be copied.
+                // What goes out under the name that came in takes its place, so that the hashes need not be
+                // copied.
                 None if received.names_like(&first.packet) => {
                     debug_assert_eq!(
                         slot.hashes.whole(),
-                        core.hasher.hash(received.dialect, name(&first.packet).components()).whole(),
+                        core.hasher.hash(received.dialect, first.packet.name().components()).whole(),
                     );
-                    if received.kind == PacketKind::Interest && matches!(first.packet, Outgoing::Data(_)) {
+                    if received.kind == PacketKind::Interest && matches!(first.packet, Packet::Data(_)) {
                         slot.hops = 0;
                     }
-                    slot.packet = Some(first.packet);
-                    slot.header = first.header;
-                    self.dispatch(number, first.face, parcel);
+                    let face = first.face;
+                    let (packet, header) = first.into_parts();
+                    slot.packet = Some(packet);
+                    slot.header = header;
+                    self.dispatch(number, face, parcel);
                 }
                 second => self.dispatch_several(number, parcel, received, first, second),
             }
@@ -293,7 +297,9 @@ impl Network {
         self.core.parcels.release(parcel);
         let mut next = Some(first);
         let mut after = second;
-        while let Some(Transmit { face, packet, header }) = next {
+        while let Some(transmit) = next {
+            let face = transmit.face;
+            let (packet, header) = transmit.into_parts();
             let parcel = match received.names_like(&packet) {
                 true => self.core.parcels.add(packet, header, &hashes),
                 false => self.core.wrap(packet, header),
@@ -312,7 +318,9 @@ impl Network {
 
     /// Carries away what an engine sends when no packet came in.
     pub(crate) fn settle_engine(&mut self, number: u32) {
-        while let Some(Transmit { face, packet, header }) = self.poll_engine(number) {
+        while let Some(transmit) = self.poll_engine(number) {
+            let face = transmit.face;
+            let (packet, header) = transmit.into_parts();
             let parcel = self.core.wrap(packet, header);
             self.dispatch(number, face, parcel);
         }
@@ -355,7 +363,7 @@ impl Network {
                 core.trace.note_node_drop(
                     core.now,
                     number,
-                    LinkDropReason::FaceGone,
+                    LinkDropReason::UnknownFace,
                     core.parcels.get(parcel),
                 );
                 core.parcels.release(parcel);
@@ -363,7 +371,8 @@ impl Network {
         }
     }
 
-    /// A host passes what its applications send to its links, and what comes by its links to its applications.
+    /// A host passes what its applications send to its links, and what comes by its links to its
+    /// applications.
     fn process_at_host(&mut self, number: u32, port: u32, parcel: u32) {
         let node = &self.core.nodes[number as usize];
         let from_application =
@@ -391,11 +400,11 @@ impl Network {
         let Some(packet) = slot.packet.take() else { return };
         let header = std::mem::take(&mut slot.header);
         let Some(application) = self.applications.get_mut(number as usize) else { return };
-        let mut context = Context::new(&mut self.core, number, Some((parcel, name(&packet))));
+        let mut context = Context::new(&mut self.core, number, Some((parcel, packet.name())));
         match &packet {
-            Outgoing::Interest(interest) => application.handle_interest(&mut context, interest, &header),
-            Outgoing::Data(data) => application.handle_data(&mut context, data, &header),
-            Outgoing::Nack(interest, reason) => application.handle_nack(&mut context, interest, *reason),
+            Packet::Interest(interest) => application.handle_interest(&mut context, interest, &header),
+            Packet::Data(data) => application.handle_data(&mut context, data, &header),
+            Packet::Nack(interest, reason) => application.handle_nack(&mut context, interest, *reason),
         }
         if context.finish().is_some() {
             self.core.parcels.release(parcel);
@@ -445,11 +454,11 @@ struct Received {
 impl Received {
     /// Whether a packet that the engine sends now surely has the name of the one it was given.
     #[inline]
-    fn names_like(&self, sent: &Outgoing) -> bool {
+    fn names_like(&self, sent: &Packet) -> bool {
         match (self.kind, sent) {
-            (PacketKind::Interest, Outgoing::Interest(_)) | (PacketKind::Data, Outgoing::Data(_)) => true,
+            (PacketKind::Interest, Packet::Interest(_)) | (PacketKind::Data, Packet::Data(_)) => true,
             // Its name begins with that of the Interest.
-            (PacketKind::Interest, Outgoing::Data(data)) => data.component_count() == self.component_count,
+            (PacketKind::Interest, Packet::Data(data)) => data.component_count() == self.component_count,
             _ => false,
         }
     }
@@ -462,15 +471,15 @@ fn receive(engine: &mut Engine, now: Instant, port: u32, slot: &mut Parcel) -> R
     let component_count = slot.hashes.component_count();
     let mut received = Received { kind: slot.kind(), dialect: Dialect::Ndn, component_count };
     match slot.packet.take() {
-        Some(Outgoing::Interest(interest)) => {
+        Some(Packet::Interest(interest)) => {
             received.dialect = interest.dialect();
             engine.receive_interest(now, face, interest, &slot.hashes, &slot.header);
         }
-        Some(Outgoing::Data(data)) => {
+        Some(Packet::Data(data)) => {
             received.dialect = data.dialect();
             engine.receive_data(now, face, data, &slot.hashes, &slot.header);
         }
-        Some(Outgoing::Nack(interest, reason)) => {
+        Some(Packet::Nack(interest, reason)) => {
             received.dialect = interest.dialect();
             engine.receive_nack(now, face, &interest, reason, &slot.hashes);
         }

@@ -93,7 +93,7 @@ impl Network {
                 from_end: channel.end,
                 packets: now.packets - before.packets,
                 bytes: now.bytes - before.bytes,
-                drops: now.drops.iter().sum::<u64>() - before.drops.iter().sum::<u64>(),
+                drops: now.drops.total() - before.drops.total(),
                 marks: now.marks - before.marks,
                 queue_packets,
                 queue_bytes,

@@ -21,7 +21,8 @@ fn split(text: &str) -> Option<(f64, &str)> {
     number.is_finite().then(|| (number, unit.trim()))
 }
 
-/// Reads a rate in bits a second: `10Mbps`, `10 Mbit/s`, `1.5Gb/s`, `100kbps`, `125MBps` (bytes), `9600` (bits).
+/// Reads a rate in bits a second: `10Mbps`, `10 Mbit/s`, `1.5Gb/s`, `100kbps`, `125MBps` (bytes), `9600`
+/// (bits).
 ///
 /// ```
 /// assert_eq!(sim::units::rate("1.5 Gbit/s"), Ok(1_500_000_000));

@@ -59,7 +59,7 @@ fn what_a_full_queue_drops_is_counted_and_asked_for_again() -> Outcome {
     let report = network.consumer(consumer).copied().unwrap_or_default();
     // Forty Interests at once are too many for the queue, too.
     let counters = network.link_counters(sim::LinkId(0))?;
-    let drops = counters.iter().map(|counters| counters.dropped(LinkDropReason::QueueFull)).sum::<u64>();
+    let drops = counters.iter().map(|counters| counters.dropped(LinkDropReason::SendQueueFull)).sum::<u64>();
     assert_eq!(report.received, 200);
     assert!(drops > 0 && report.timeouts == drops, "{drops} {report:?}");
     Ok(())
@@ -150,7 +150,7 @@ fn a_coarse_clock_sends_in_bursts_at_its_ticks() -> Outcome {
     let rows = network.trace().packets.rows();
     let interests: Vec<Instant> = rows
         .iter()
-        .filter(|row| row.link.0 == 0 && row.kind == sim::PacketKind::Interest)
+        .filter(|row| row.link.0 == 0 && row.kind == packet::PacketKind::Interest)
         .map(|row| row.time)
         .collect();
     assert_eq!(interests.len(), 1000);
@@ -186,7 +186,7 @@ fn codel_keeps_the_queue_short_and_marks_reach_the_consumer() -> Outcome {
         network.route_shortest_paths()?;
         network.run_for(Duration::from_secs(10))?;
         let report = network.consumer(consumer).copied().unwrap_or_default();
-        let dropped = network.link_counters(sim::LinkId(0))?[1].dropped(LinkDropReason::CoDel);
+        let dropped = network.link_counters(sim::LinkId(0))?[1].dropped(LinkDropReason::Codel);
         Ok((report.mean_delay(), dropped, report.marked))
     };
     let (long, _, unmarked) = queues(Queue::UNLIMITED)?;

@@ -12,6 +12,7 @@ fn busy_network(seed: u64, record: bool) -> Result<(u64, u64, u64), SimError> {
         reorder: 0.05,
         reorder_delay: Duration::from_millis(3),
         jitter: Duration::from_millis(1),
+        ..Impairment::NONE
     };
     let link =
         LinkConfig { impairment, ..LinkConfig::ideal().mbps(20.0).millis(2).queue(Queue::packets(30)) };
@@ -52,8 +53,8 @@ fn looking_does_not_change_what_happens() -> Result<(), SimError> {
     Ok(())
 }
 
-/// Written down once on x86-64 Linux. Whoever changes what engines, links or applications do changes the number, and says so; on
-/// another machine it must be the same.
+/// Written down once on x86-64 Linux. Whoever changes what engines, links or applications do changes the
+/// number, and says so; on another machine it must be the same.
 #[test]
 fn the_trace_is_the_same_on_every_machine() -> Result<(), SimError> {
     assert_eq!(busy_network(1, false)?.0, 13_115_649_436_088_590_198);

@@ -1,4 +1,5 @@
-//! Explicit rates end to end: routers compute what a link has to give, Data carries it, consumers ask just so fast.
+//! Explicit rates end to end: routers compute what a link has to give, Data carries it, consumers ask just so
+//! fast.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use engine::{DropReason, RateMethod};
@@ -10,7 +11,8 @@ type Outcome = Result<(), SimError>;
 
 const METHODS: [RateMethod; 2] = [RateMethod::Hobhis, RateMethod::Mircc];
 
-/// Flows over one link of 10 Mbps between links that are ten times as fast; 60 ms there and back, room for 100 Data.
+/// Flows over one link of 10 Mbps between links that are ten times as fast; 60 ms there and back, room for
+/// 100 Data.
 struct Flows {
     network: Network,
     consumers: Vec<AppId>,
@@ -111,7 +113,7 @@ fn ten_flows_share_evenly_and_no_data_is_lost() -> Outcome {
         let sum: f64 = shares.iter().sum();
         assert!((sum / given_out(method) - 1.0).abs() < 0.01, "{method:?}: {sum}");
         let middle = flows.network.link_counters(flows.middle)?;
-        assert!(middle.iter().all(|direction| direction.drops.iter().sum::<u64>() == 0), "{method:?}");
+        assert!(middle.iter().all(|direction| direction.drops.total() == 0), "{method:?}");
     }
     Ok(())
 }
@@ -153,12 +155,13 @@ fn a_consumer_that_overdoes_it_is_shaped_and_what_does_not_fit_comes_back() -> O
     assert_eq!(report.received + report.nacks, 3900, "{report:?}");
     for link in network.links() {
         let counters = network.link_counters(link)?;
-        assert!(counters.iter().all(|direction| direction.drops.iter().sum::<u64>() == 0), "{counters:?}");
+        assert!(counters.iter().all(|direction| direction.drops.total() == 0), "{counters:?}");
     }
     Ok(())
 }
 
-/// Consumer, a router that knows nothing of rates and a link of real frames, a router that computes them, producer.
+/// Consumer, a router that knows nothing of rates and a link of real frames, a router that computes them,
+/// producer.
 #[test]
 fn a_rate_passes_routers_and_links_that_have_nothing_to_say_about_it() -> Outcome {
     let mut network = Network::new(1);

@@ -1,4 +1,5 @@
-//! Two network interfaces of this host with a cable between them, for tests of links without IP and of multicast.
+//! Two network interfaces of this host with a cable between them, for tests of links without IP and of
+//! multicast.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,5 @@
-//! An allocator that counts, for tests and benchmarks that claim something about memory. The only unsafe code of this crate.
+//! An allocator that counts, for tests and benchmarks that claim something about memory. The only unsafe code
+//! of this crate.
 
 #![expect(unsafe_code, reason = "the trait of global allocators is unsafe to implement")]
 
@@ -67,8 +68,8 @@ impl<A> CountingAllocator<A> {
     }
 }
 
-// SAFETY: every call goes to `A` unchanged, which upholds the trait's contract; counting touches only atomics and allocates
-// nothing.
+// SAFETY: every call goes to `A` unchanged, which upholds the trait's contract; counting touches only atomics
+// and allocates nothing.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,4 +1,5 @@
-//! A small experiment of the lab, in parts. Keys of the whole file, such as its title, and `[defaults]` stand before them.
+//! A small experiment of the lab, in parts. Keys of the whole file, such as its title, and `[defaults]` stand
+//! before them.
 
 /// Three nodes in a row: the first downloads files from the last. Keys of the download may follow.
 pub const ROW: &str = r#"

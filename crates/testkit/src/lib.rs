@@ -10,7 +10,6 @@ pub mod cable;
 pub mod counting_allocator;
 pub mod experiment;
 pub mod needs;
-pub mod network;
 pub mod own_network;
 pub mod processes;
 pub mod stopwatch;

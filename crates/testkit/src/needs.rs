@@ -1,7 +1,7 @@
 //! What a test needs of the machine, and does not have everywhere.
 //!
-//! A test that quietly checks nothing is worse than none: what is missing fails the test, unless [`WITHOUT_RIGHTS`] says that this
-//! is all right; then the test says on standard error what was not checked.
+//! A test that quietly checks nothing is worse than none: what is missing fails the test, unless
+//! [`WITHOUT_RIGHTS`] says that this is all right; then the test says on standard error what was not checked.
 
 /// Set to anything, tests leave out what this user may not do.
 pub const WITHOUT_RIGHTS: &str = "CAIRN_TESTS_WITHOUT_RIGHTS";

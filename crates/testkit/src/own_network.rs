@@ -1,4 +1,5 @@
-//! Network namespaces of a test's own: what it does to interfaces and addresses there concerns nobody else, and ends with it.
+//! Network namespaces of a test's own: what it does to interfaces and addresses there concerns nobody else,
+//! and ends with it.
 
 use std::process::Command;
 
@@ -6,8 +7,8 @@ use nix::sched::{CloneFlags, unshare};
 
 use crate::needs::needed;
 
-/// Runs a test in a network of its own, in which there is only a loopback interface that is up. Threads that the test starts, and
-/// programs, are in it as well. Where that cannot be had, the test is left out if that
+/// Runs a test in a network of its own, in which there is only a loopback interface that is up. Threads that
+/// the test starts, and programs, are in it as well. Where that cannot be had, the test is left out if that
 /// [is all right](crate::needs::WITHOUT_RIGHTS).
 ///
 /// # Panics

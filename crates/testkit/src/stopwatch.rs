@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-/// Measures the time that the thread a program began with was on a processor, so that others on the machine matter little; the time of
-/// day, where the system does not tell.
+/// Measures the time that the thread a program began with was on a processor, so that others on the machine
+/// matter little; the time of day, where the system does not tell.
 #[derive(Debug)]
 pub struct Stopwatch {
     started: Instant,

@@ -1,10 +1,10 @@
 //! Golden vectors: packets as annotated text files under `vectors/` at the root of the repository.
 //!
-//! A file starts with header lines `;; key: value` and goes on with hexadecimal digits, in which white space means
-//! nothing and `;` starts a comment up to the end of the line. Two keys stand in every file: `source` says which
-//! implementation produced the bytes, or that they are a worked example, and `kind` says what they are. The other keys
-//! are what a decoder must find, or `error` and `error-at`, what it must complain about and at which byte. A key stands
-//! at most once.
+//! A file starts with header lines `;; key: value` and goes on with hexadecimal digits, in which white space
+//! means nothing and `;` starts a comment up to the end of the line. Two keys stand in every file: `source`
+//! says which implementation produced the bytes, or that they are a worked example, and `kind` says what they
+//! are. The other keys are what a decoder must find, or `error` and `error-at`, what it must complain about
+//! and at which byte. A key stands at most once.
 //!
 //! ```
 //! let text = ";; source: worked example\n;; kind: ndn-interest\n;; name: /A\n05 05 ; Interest\n  0703080141 ; Name /A\n";
@@ -82,7 +82,8 @@ impl Vector {
 /// All vectors in the folder `vectors/<dialect>`, in the order of their names.
 ///
 /// # Panics
-/// If the folder cannot be read, a file in it is not a vector, or there is none: a test without vectors tests nothing.
+/// If the folder cannot be read, a file in it is not a vector, or there is none: a test without vectors tests
+/// nothing.
 pub fn load(dialect: &str) -> Vec<Vector> {
     let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "..", "vectors", dialect].iter().collect();
     let entries = match fs::read_dir(&folder) {

@@ -1,5 +1,5 @@
-//! A private key as a Data, which is how ndnd keeps and exchanges it: the name is the key's, the content the key
-//! in SEC1 for elliptic curves, PKCS#1 for RSA, PKCS#8 for Ed25519.
+//! A private key as a Data, which is how ndnd keeps and exchanges it: the name is the key's, the content the
+//! key in SEC1 for elliptic curves, PKCS#1 for RSA, PKCS#8 for Ed25519.
 
 use packet::ndn::DataBuilder;
 use packet::{ContentType, Data, Name};

@@ -1,9 +1,9 @@
 //! Who wrote it, and may they? Keys, certificates, signing, verification, signed manifests, trust rules.
 //!
-//! A [`Signer`] makes signatures, a [`Verifier`] checks them against one key, and a [`Validator`] decides whether that key
-//! may speak for that name: it follows key locators up to a trust anchor, under a [`Policy`] of name rules. Everything is
-//! a state machine or a function but [`store`], which keeps keys on disk; a validator that needs a certificate says
-//! which Interest to send and is told what came back.
+//! A [`Signer`] makes signatures, a [`Verifier`] checks them against one key, and a [`Validator`] decides
+//! whether that key may speak for that name: it follows key locators up to a trust anchor, under a [`Policy`]
+//! of name rules. Everything is a state machine or a function but [`store`], which keeps keys on disk; a
+//! validator that needs a certificate says which Interest to send and is told what came back.
 //!
 //! ```
 //! use packet::ndn::DataBuilder;
@@ -18,8 +18,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Making keys, ECDSA signatures and encrypted keys draws on the system's randomness, inside the cryptographic library:
-//! seeded randomness would make them worthless. All else is as repeatable as the rest of Cairn.
+//! Making keys, ECDSA signatures and encrypted keys draws on the system's randomness, inside the
+//! cryptographic library: seeded randomness would make them worthless. All else is as repeatable as the rest
+//! of Cairn.
 
 pub mod certificate;
 mod digest;

@@ -1,4 +1,5 @@
-//! A certificate and its private key under a passphrase, in one piece: the SafeBag of ndn-cxx (`ndnsec export`).
+//! A certificate and its private key under a passphrase, in one piece: the SafeBag of ndn-cxx (`ndnsec
+//! export`).
 
 use packet::ndn::tlv::{Reader, element_len, write_element, write_header};
 use packet::ndn::types;
@@ -35,7 +36,8 @@ pub struct SafeBag {
 }
 
 impl SafeBag {
-    /// Opens a SafeBag. That certificate and key belong together is checked; who signed the certificate is not.
+    /// Opens a SafeBag. That certificate and key belong together is checked; who signed the certificate is
+    /// not.
     ///
     /// # Errors
     /// The wrong passphrase; encryption, key or certificate of a kind that is not supported, or damaged.

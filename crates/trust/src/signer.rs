@@ -28,7 +28,8 @@ enum Locator {
 }
 
 impl Signer {
-    /// Signs with `key`. `key_locator` is what goes into the packets: the name of the key's certificate, or of the key.
+    /// Signs with `key`. `key_locator` is what goes into the packets: the name of the key's certificate, or
+    /// of the key.
     pub fn new(key: PrivateKey, key_locator: Name) -> Self {
         Signer(Method::Key { key, locator: Locator::Name(key_locator) })
     }
@@ -173,9 +174,11 @@ pub struct Freshness {
     pub sequence_number: Option<u64>,
 }
 
-/// Signs Interests with a random nonce and a time that grows from one to the next, as forwarders ask of commands.
+/// Signs Interests with a random nonce and a time that grows from one to the next, as forwarders ask of
+/// commands.
 ///
-/// The owner reads the clock and hands the time in; two Interests in the same millisecond still get different times.
+/// The owner reads the clock and hands the time in; two Interests in the same millisecond still get different
+/// times.
 #[derive(Clone, Debug)]
 pub struct InterestSigner {
     signer: Signer,

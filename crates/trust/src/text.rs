@@ -115,8 +115,8 @@ pub fn to_pem(label: &str, headers: &[(&str, String)], bytes: &[u8]) -> String {
     text
 }
 
-/// The packets in a file of any form that is used for them: bare bytes of packets one after the other, base64, or PEM
-/// blocks.
+/// The packets in a file of any form that is used for them: bare bytes of packets one after the other,
+/// base64, or PEM blocks.
 ///
 /// # Errors
 /// A text that is neither; packets that are cut off are left to whoever decodes them.

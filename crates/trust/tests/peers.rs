@@ -1,7 +1,8 @@
 //! Keys, certificates and packets that other implementations made are read, and their signatures hold.
 //!
-//! `vectors/ndnd-*` were written by `ndnd sec` 1.5.3, `vectors/python-ndn-*` by python-ndn 0.5.2 (secret of the HMAC:
-//! bytes 0 to 31), `vectors/openssl-*.safebag` by OpenSSL 3.0 around certificates of ndnd (passphrase "correct horse").
+//! `vectors/ndnd-*` were written by `ndnd sec` 1.5.3, `vectors/python-ndn-*` by python-ndn 0.5.2 (secret of
+//! the HMAC: bytes 0 to 31), `vectors/openssl-*.safebag` by OpenSSL 3.0 around certificates of ndnd
+//! (passphrase "correct horse").
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 

@@ -1,4 +1,5 @@
-//! A packet is trusted exactly if a chain of certificates that count now leads from it to an anchor under the rules.
+//! A packet is trusted exactly if a chain of certificates that count now leads from it to an anchor under the
+//! rules.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 

@@ -17,7 +17,7 @@ use crate::cage::{Cage, SMALL_BYTES};
 use crate::control::{Control, ECHO_PORT, PORT};
 use crate::ground::{self, Ground, NEIGHBOUR, OTHERS_CPU};
 use crate::honest::{self, Book, Clock, Habits, LOCAL, Line, Numbers, Phase, REMOTE, Way};
-use crate::measured::{Left, Measured, Newcomer, Phases};
+use crate::measured::{LOOK_INTERVAL, Left, Measured, Newcomer, Phases};
 use crate::pace::Spent;
 use crate::plan::Plan;
 use crate::stop::Stop;
@@ -309,8 +309,8 @@ impl Battlefield<'_> {
         both.into_iter().map(come).collect()
     }
 
-    /// Looks until nothing of the attacker is left, at most a little longer than that may take; `None` if the node
-    /// never told.
+    /// Looks until nothing of the attacker is left, at most a little longer than that may take; `None` if the
+    /// node never told.
     fn left(
         &self,
         asker: &Asker,
@@ -340,7 +340,7 @@ impl Battlefield<'_> {
             if left_at.elapsed() > limit + Duration::from_secs(1) {
                 return Ok(seen.then_some(left));
             }
-            self.stop.wait(Duration::from_secs(1))?;
+            self.stop.wait(LOOK_INTERVAL)?;
         }
     }
 }

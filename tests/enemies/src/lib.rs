@@ -128,7 +128,8 @@ fn try_one(field: &Battlefield<'_>, name: &str, control: &mut Option<Phases>) ->
     Ok(Measured { control: control.clone().unwrap_or_default(), ..measured })
 }
 
-/// What is to be said of an attack that could not be carried out: nothing was seen, so every demand is missed.
+/// What is to be said of an attack that could not be carried out: nothing was seen, so every demand is
+/// missed.
 fn failed(attack: &dyn Attack, error: String) -> Measured {
     Measured { attack: attack.name(), about: attack.about(), trouble: vec![error], ..Measured::default() }
 }

@@ -9,6 +9,9 @@ use crate::figures::Figures;
 use crate::honest::Way;
 use crate::pace::Spent;
 
+/// Time between two looks at what is left of an attacker.
+pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
 /// One honest pair in all phases.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phases {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::figures::Figures;
-use crate::measured::{Measured, Newcomer, Phases};
+use crate::measured::{LOOK_INTERVAL, Measured, Newcomer, Phases};
 use crate::plan::Demands;
 
 /// A demand, and whether it was met.
@@ -142,7 +142,7 @@ fn gone(measured: &Measured, limit: Duration) -> [Judged; 2] {
             ),
         },
     };
-    let soon = left.and_then(|left| left.gone_after).is_some_and(|after| after <= limit);
+    let soon = left.and_then(|left| left.gone_after).is_some_and(|after| after <= limit + LOOK_INTERVAL);
     let faces = left.map(|left| left.faces);
     [
         Judged { demand: "state gone", met: soon, found, limit: format!("≤ {}", time(Some(limit))) },

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::process;
 
-/// What `cargo fuzz` would pass, without the sanitizers: counters at every edge, a table that says where they are,
-/// and calls at every comparison, so that the fuzzer sees which bytes a comparison wanted.
+/// What `cargo fuzz` would pass, without the sanitizers: counters at every edge, a table that says where they
+/// are, and calls at every comparison, so that the fuzzer sees which bytes a comparison wanted.
 const COVERAGE: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",

@@ -1,8 +1,9 @@
 //! `cargo xtask fuzz`: coverage-guided fuzzing with libFuzzer on the stable compiler.
 //!
-//! `cargo fuzz` wants a nightly compiler for its sanitizers. Cairn's crates have no unsafe code, so what is left to
-//! find are panics, overflows, endless loops and broken promises, and for those stable is enough: the compiler's own
-//! coverage pass is switched on by code-generation options, and `libfuzzer-sys` brings the engine.
+//! `cargo fuzz` wants a nightly compiler for its sanitizers. Cairn's crates have no unsafe code, so what is
+//! left to find are panics, overflows, endless loops and broken promises, and for those stable is enough: the
+//! compiler's own coverage pass is switched on by code-generation options, and `libfuzzer-sys` brings the
+//! engine.
 
 mod compile;
 mod report;

@@ -9,8 +9,8 @@ use super::{Target, compile};
 
 /// Longer inputs than any packet, so that size limits are met.
 const MAX_INPUT_BYTES: usize = 9000;
-/// An input that takes this long is a hang. libFuzzer looks at the clock on the wall, and on a busy machine a process may
-/// well stand still for ten seconds.
+/// An input that takes this long is a hang. libFuzzer looks at the clock on the wall, and on a busy machine a
+/// process may well stand still for ten seconds.
 const TIMEOUT_SECONDS: u64 = 60;
 /// More memory than this is a leak: every table and buffer is bounded.
 const MEMORY_MB: u64 = 2048;

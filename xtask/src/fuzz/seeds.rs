@@ -1,4 +1,5 @@
-//! Inputs to start from: the bytes of the golden vectors, and the files in `fuzz/seeds/TARGET/` for what is text.
+//! Inputs to start from: the bytes of the golden vectors, and the files in `fuzz/seeds/TARGET/` for what is
+//! text.
 
 use std::path::Path;
 
@@ -7,7 +8,8 @@ use testkit::vectors::Vector;
 use super::Target;
 use crate::tree::Tree;
 
-/// Writes a seed for every vector of the target's kinds, and for each of its files, into its corpus; gives their number.
+/// Writes a seed for every vector of the target's kinds, and for each of its files, into its corpus; gives
+/// their number.
 pub(super) fn write(root: &Path, target: &Target) -> Result<usize, String> {
     let folder = root.join("fuzz/corpus").join(target.name);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -1,7 +1,7 @@
 //! `cargo xtask interop`: other people's NDN software against ours, on this machine.
 //!
-//! Every peer is installed in a pinned version from the registry it is published in, into `target/interop`; nothing is skipped because
-//! it is not there. What comes out is the table in `docs/interop.md`.
+//! Every peer is installed in a pinned version from the registry it is published in, into `target/interop`;
+//! nothing is skipped because it is not there. What comes out is the table in `docs/interop.md`.
 
 mod cases;
 mod page;

@@ -37,8 +37,8 @@ pub(super) fn install(root: &Path, folder: &Path) -> Result<Peers, String> {
     Ok(peers)
 }
 
-/// Builds ndnd from its module. `go install` would do, but it asks for the list of all versions, which not every
-/// mirror of modules gives.
+/// Builds ndnd from its module. `go install` would do, but it asks for the list of all versions, which not
+/// every mirror of modules gives.
 fn ndnd(folder: &Path) -> Result<PathBuf, String> {
     let binary = folder.join(format!("ndnd-{NDND}"));
     if binary.exists() {

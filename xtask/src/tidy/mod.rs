@@ -4,9 +4,11 @@
 //! instead, and has a test with a canary that must fail.
 
 mod arrows;
+mod columns;
 mod crate_docs;
 mod dead_files;
 mod dependency_docs;
+mod drop_reasons;
 mod length;
 mod purity;
 mod ratchet;
@@ -47,12 +49,14 @@ impl fmt::Display for Violation {
 const RULES: &[fn(&Tree) -> Vec<Violation>] = &[
     purity::check,
     arrows::check,
+    columns::check,
     length::check,
     dead_files::check,
     statements::check,
     words::check,
     crate_docs::check,
     dependency_docs::check,
+    drop_reasons::check,
 ];
 
 /// All violations in a tree, in order of file and line.

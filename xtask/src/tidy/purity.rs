@@ -1,7 +1,7 @@
 //! Protocol logic does no I/O: no clocks, sockets, files, threads or unseeded randomness in the pure crates.
 //!
-//! Time and randomness come in as arguments and effects go out as values; that is why the daemon, the simulator
-//! and the tests run the same code, and why a run with a seed can be repeated to the byte.
+//! Time and randomness come in as arguments and effects go out as values; that is why the daemon, the
+//! simulator and the tests run the same code, and why a run with a seed can be repeated to the byte.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

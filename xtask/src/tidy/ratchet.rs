@@ -1,7 +1,7 @@
 //! The list of exceptions to the length rules. It can only shrink.
 //!
-//! A line is `file-length PATH LINES` or `function-length PATH::NAME LINES`. An entry that is no longer needed,
-//! or that allows more than the code uses, fails the check and has to be removed or lowered.
+//! A line is `file-length PATH LINES` or `function-length PATH::NAME LINES`. An entry that is no longer
+//! needed, or that allows more than the code uses, fails the check and has to be removed or lowered.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +35,8 @@ impl Ratchet {
         ratchet
     }
 
-    /// How many lines `subject` may have where the rule allows `limit`. Call once for each subject that exceeds
-    /// the limit; what is never asked for is no longer needed.
+    /// How many lines `subject` may have where the rule allows `limit`. Call once for each subject that
+    /// exceeds the limit; what is never asked for is no longer needed.
     pub(super) fn allowance(&mut self, rule: &str, subject: &str, lines: usize, limit: usize) -> usize {
         let Some((allowed, number)) = self.allowed.remove(&(rule.to_owned(), subject.to_owned())) else {
             return limit;

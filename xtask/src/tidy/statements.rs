@@ -4,7 +4,8 @@ use super::Violation;
 use crate::source::Source;
 use crate::tree::Tree;
 
-/// Where `unsafe` code may stand: files, and folders of nothing but system calls. Clippy asks for a `SAFETY:` comment at every block.
+/// Where `unsafe` code may stand: files, and folders of nothing but system calls. Clippy asks for a `SAFETY:`
+/// comment at every block.
 const UNSAFE_PLACES: &[&str] =
     &["crates/engine/src/processor.rs", "crates/node/src/sys/", "crates/testkit/src/counting_allocator.rs"];
 

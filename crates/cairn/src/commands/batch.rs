@@ -130,7 +130,8 @@ fn read(text: &str) -> Result<Vec<(usize, Managed)>, ToolError> {
     Ok(lines)
 }
 
-/// Splits a line into words as a shell would: quotation marks keep blanks, a backslash keeps any letter, # begins a comment.
+/// Splits a line into words as a shell would: quotation marks keep blanks, a backslash keeps any letter, #
+/// begins a comment.
 fn words(line: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -44,7 +44,8 @@ pub(crate) struct CaptureArguments {
     /// Stop after so many seconds; otherwise at Ctrl-C.
     #[arg(long)]
     seconds: Option<f64>,
-    /// The node's capture socket. Without it, it is looked for beside the unix socket at which the tools find the forwarder.
+    /// The node's capture socket. Without it, it is looked for beside the unix socket at which the tools
+    /// find the forwarder.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 }
@@ -115,7 +116,8 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
         if let Some(reason) = read.strip_prefix(REFUSED.as_bytes()).filter(|_| bytes == 0) {
             return Err(CaptureError::Refused(String::from_utf8_lossy(reason).trim().to_owned()));
         }
-        // Written as it comes, so that a file that is looked at, or left at Ctrl-C, is whole but for its last frame.
+        // Written as it comes, so that a file that is looked at, or left at Ctrl-C, is whole but for its last
+        // frame.
         output.write_all(read).and_then(|()| output.flush()).map_err(write)?;
         bytes += read.len() as u64;
     }
@@ -136,8 +138,8 @@ fn is_no_end(error: io::ErrorKind) -> bool {
     matches!(error, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
-/// Where a node offers captures that nothing else was said of: beside the forwarder's socket that other tools use, or one of the usual
-/// ones.
+/// Where a node offers captures that nothing else was said of: beside the forwarder's socket that other tools
+/// use, or one of the usual ones.
 fn usual_sockets() -> Vec<PathBuf> {
     let forwarder = match Remote::default_forwarder() {
         Ok(Remote::Unix(path)) => Some(path),

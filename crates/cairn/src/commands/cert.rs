@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
-use client::{Client, Clock, Happening};
+use client::{Client, Clock};
+use flow::source::{self, Packets, Server, ServerConfig};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Name};
@@ -82,7 +83,8 @@ enum Action {
     },
     /// Issue a certificate for a request, or for a certificate that its own key signed.
     Sign(SignArguments),
-    /// Take in certificates of keys in the store. The first that somebody else issued becomes the key's default.
+    /// Take in certificates of keys in the store. The first that somebody else issued becomes the key's
+    /// default.
     Import {
         /// The file; - for standard input.
         file: PathBuf,
@@ -385,13 +387,8 @@ fn serve(store: &KeyStore, named: &[Name], client: &mut Client) -> Result<(), To
     for certificate in &found {
         output::line(format_args!("serving {}", certificate.name()))?;
     }
-    while !interrupt.came() {
-        let Some(Happening::Interest { interest, header }) = client.next(None)? else { continue };
-        // The latest that fits: versions grow.
-        if let Some(certificate) = found.iter().rev().find(|certificate| interest.matches(certificate.data()))
-        {
-            client.reply(certificate.data(), &header)?;
-        }
-    }
-    Ok(())
+    // Of those that fit the latest, for versions grow.
+    let source = Packets::new(found.iter().map(|certificate| certificate.data().clone()));
+    let mut server = Server::new(source, ServerConfig::default(), client.now());
+    Ok(source::serve(client, &mut server, |_| !interrupt.came())?)
 }

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{BackOffConfig, Client, FetchFailure, Judge, Manner, Patience, Reader, Refused};
+use client::{BackOffConfig, Client, FetchFailure, Manner, Patience, Reader, Refused};
+use flow::verify::Verifier;
 use flow::{
     ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Piece, TransferConfig, Verification,
 };
@@ -59,7 +60,8 @@ pub(crate) struct GetArguments {
     /// Go on with a fetch into --output that was broken off.
     #[arg(long, requires = "output")]
     resume: bool,
-    /// Print what is in a folder of a file server, one name a line, written as in a name: `cairn get` takes it as it is.
+    /// Print what is in a folder of a file server, one name a line, written as in a name: `cairn get` takes
+    /// it as it is.
     #[arg(long, conflicts_with_all = ["output", "resume"])]
     list: bool,
     /// Caches must not answer with segments that are no longer fresh.
@@ -71,7 +73,8 @@ pub(crate) struct GetArguments {
     /// How often a segment is asked for again; -1 for as often as it takes.
     #[arg(short, long, default_value = "15", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1..=1024))]
     retries: i32,
-    /// How fast to ask: fixed, aimd, cubic, bbr …, with parameters as in `cubic/beta~0.8` or `fixed/window~10`.
+    /// How fast to ask: fixed, aimd, cubic, bbr …, with parameters as in `cubic/beta~0.8` or
+    /// `fixed/window~10`.
     #[arg(short = 'p', long, value_name = "CONTROLLER", default_value = "cubic")]
     pipeline: ControllerSpec,
     /// How the version is found.
@@ -86,7 +89,8 @@ pub(crate) struct GetArguments {
     /// Check by the object's manifest instead of by each segment's signature.
     #[arg(long)]
     manifest: bool,
-    /// The most bytes to write, as in `500M`; without it, as much as the disk has free, less 256 MiB (or a twentieth of it).
+    /// The most bytes to write, as in `500M`; without it, as much as the disk has free, less 256 MiB (or a
+    /// twentieth of it).
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
     /// No progress bar and no summary.
@@ -168,7 +172,7 @@ struct Writer {
 struct Fetched {
     outcome: Result<(), FetchFailure>,
     fetcher: Fetcher,
-    judge: Box<dyn Judge>,
+    verifier: Box<dyn Verifier>,
     detours: Detours,
 }
 
@@ -207,14 +211,14 @@ impl GetArguments {
             last_shown: now,
             clock,
         };
-        let Fetched { outcome, fetcher, judge, detours } =
+        let Fetched { outcome, fetcher, verifier, detours } =
             self.fetch(&mut client, &mut writer, &name, first_segment)?;
         writer.progress.finish();
         writer.close(outcome.is_ok())?;
         let elapsed = client.now().saturating_since(now);
         let failure = match outcome {
             Ok(()) => {
-                self.report(&client, &fetcher, &writer, &judge.summary(), elapsed);
+                self.report(&client, &fetcher, &writer, &verifier.summary(), elapsed);
                 return Ok(ExitCode::SUCCESS);
             }
             Err(failure) => failure,
@@ -258,18 +262,18 @@ impl GetArguments {
         loop {
             let config = self.config(from, &detours);
             let mut fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
-            let mut judge = self.trust.judge(self.manifest)?;
+            let mut verifier = self.trust.verifier(self.manifest)?;
             let manner = Manner { patience: Some(self.patience()), next_hop_face: detours.next_hop_face };
             let connection = client.connection_mut();
-            let outcome = client::fetch_with(connection, &mut fetcher, &mut *judge, writer, &manner);
+            let outcome = client::fetch_with(connection, &mut fetcher, &mut *verifier, writer, &manner);
             let failure = match outcome {
                 Err(FetchFailure::Fetch(failure)) => failure,
-                outcome => return Ok(Fetched { outcome, fetcher, judge, detours }),
+                outcome => return Ok(Fetched { outcome, fetcher, verifier, detours }),
             };
             // Where a detour leads nowhere, what is to be told is still why it was made.
             let failure = first_failure.get_or_insert(failure).clone();
             if !detours.prepare(client, name, &writer.refusals) {
-                return Ok(Fetched { outcome: Err(failure.into()), fetcher, judge, detours });
+                return Ok(Fetched { outcome: Err(failure.into()), fetcher, verifier, detours });
             }
             // What was written is good, and of one version.
             from = fetcher.next_segment();
@@ -354,7 +358,7 @@ impl GetArguments {
         client: &Client,
         fetcher: &Fetcher,
         writer: &Writer,
-        summary: &client::judge::Summary,
+        summary: &flow::verify::Summary,
         elapsed: Duration,
     ) {
         let counters = fetcher.transfer().counters();
@@ -442,7 +446,8 @@ impl Reader for Writer {
             Target::Special(out, _) => write_pieces(out, pieces),
             Target::File { out, notes, noted, .. } => {
                 if let Some(first) = pieces.first().filter(|_| !*noted) {
-                    // The name of a segment less its number, and how long a segment is: enough to go on from here.
+                    // The name of a segment less its number, and how long a segment is: enough to go on from
+                    // here.
                     let name = first.data.name();
                     let object = name.prefix(name.component_count().saturating_sub(1));
                     let text = format!("{object:#} {}\n", first.data.content().len());

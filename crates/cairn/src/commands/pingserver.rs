@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use client::Happening;
-use packet::ndn::DataBuilder;
+use client::Clock;
+use flow::source::{Generator, Reply, Server, ServerConfig, serve};
 use packet::time::Duration;
 use packet::{Component, Name};
 
@@ -58,23 +58,26 @@ impl PingServerArguments {
         client.register(&prefix)?;
         output::line(format_args!("PING SERVER {}", self.prefix))?;
         let content = vec![b'a'; usize::try_from(self.size.min(8800)).unwrap_or(8800)];
-        let mut served = 0;
-        while !interrupt.came() && self.count.is_none_or(|count| served < count) {
-            let Some(Happening::Interest { interest, header }) = client.next(None)? else { continue };
-            let name = interest.name().to_name();
-            if !prefix.as_ref().is_prefix_of(name.as_ref()) {
-                continue;
+        let source = Generator::new(vec![prefix], signer, Clock::seed())
+            .with_content(content)
+            .with_freshness(self.freshness);
+        let config = ServerConfig { most_data: self.count, ..ServerConfig::default() };
+        let mut server = Server::new(source, config, client.now());
+        let mut printed = Ok(());
+        serve(&mut client, &mut server, |what| {
+            if let Some((interest, Reply::Data(_))) = what
+                && !self.quiet
+            {
+                let number = interest
+                    .name()
+                    .last()
+                    .map(|last| output::printable(&String::from_utf8_lossy(last.value)));
+                printed = output::line(format_args!("interest received: seq={}", number.unwrap_or_default()));
             }
-            let number =
-                name.as_ref().last().map(|last| output::printable(&String::from_utf8_lossy(last.value)));
-            let data = DataBuilder::new(name).freshness(self.freshness).content(content.clone());
-            client.reply(&signer.sign_data(&data)?, &header)?;
-            served += 1;
-            if !self.quiet {
-                output::line(format_args!("interest received: seq={}", number.unwrap_or_default()))?;
-            }
-        }
-        client.flush()?;
+            printed.is_ok() && !interrupt.came()
+        })?;
+        printed?;
+        let served = server.counters().data;
         output::line(format_args!("\n--- {} ping server statistics ---\n{served} answered", self.prefix))?;
         Ok(ExitCode::SUCCESS)
     }

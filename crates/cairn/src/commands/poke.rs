@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use client::{ClientError, Happening};
+use client::ClientError;
+use flow::source::{Packets, Server, ServerConfig, serve};
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{LinkHeader, Name};
@@ -77,19 +78,9 @@ impl PokeArguments {
         }
         tell!("waiting for somebody to ask for {}", self.name);
         let until = self.timeout.map(|timeout| client.now() + timeout);
-        loop {
-            match client.next(until)? {
-                Some(Happening::Interest { interest, header }) if interest.matches(&data) => {
-                    client.reply(&data, &header)?;
-                    client.flush()?;
-                    return Ok(ExitCode::SUCCESS);
-                }
-                Some(_) => {}
-                None if interrupt.came() || until.is_some_and(|until| until <= client.now()) => {
-                    return Ok(ExitCode::from(3));
-                }
-                None => {}
-            }
-        }
+        let config = ServerConfig { most_data: Some(1), until, ..ServerConfig::default() };
+        let mut server = Server::new(Packets::new([data]), config, client.now());
+        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        Ok(if server.counters().data > 0 { ExitCode::SUCCESS } else { ExitCode::from(3) })
     }
 }

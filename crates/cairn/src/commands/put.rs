@@ -1,21 +1,18 @@
 //! `cairn put`: publishes a file, and answers for it until Ctrl-C.
 
-mod segments;
-
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{Client, Happening};
-use flow::{Answer, Authenticity, NamingConvention, Publication, PublicationConfig, SegmentSize};
+use client::files::{Bytes, ObjectSource};
+use flow::source::{Packets, Server, ServerConfig, serve};
+use flow::{Authenticity, NamingConvention, Publication, PublicationConfig, SegmentSize};
+use packet::Name;
 use packet::time::Duration;
-use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use serde_json::json;
 use trust::Certificate;
-
-use segments::{Segments, Source};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
@@ -55,8 +52,8 @@ pub(crate) struct PutArguments {
     /// Print the version once it is published.
     #[arg(short, long)]
     print_version: bool,
-    /// Sign one manifest instead of every segment. Consumers that do not know manifests can fetch the segments, but not check who
-    /// published them.
+    /// Sign one manifest instead of every segment. Consumers that do not know manifests can fetch the
+    /// segments, but not check who published them.
     #[arg(long, conflicts_with = "naming")]
     manifest: bool,
     /// Stop when nobody has asked for so long.
@@ -102,13 +99,6 @@ fn segment_size(text: &str) -> Result<SegmentSize, String> {
     }
 }
 
-/// All that answers Interests.
-struct Served {
-    segments: Segments,
-    /// Of the key that signs: published beside the object.
-    certificate: Option<Certificate>,
-}
-
 impl PutArguments {
     pub(crate) fn run(&self) -> ExitCode {
         finish(self.put())
@@ -119,40 +109,28 @@ impl PutArguments {
         let mut client = self.connect.client_as(&self.signing)?;
         let (source, size_bytes) = self.source()?;
         let version = client.connection().clock().unix().as_millis();
-        let mut served = self.prepare(source, size_bytes, version)?;
-        client.register(served.segments.publication().prefix())?;
-        if let Some(certificate) = &served.certificate {
+        let (object, certificate) = self.prepare(source, size_bytes, version)?;
+        client.register(object.publication().prefix())?;
+        if let Some(certificate) = &certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
             if let Err(error) = client.register(&certificate.to_key_name()) {
                 tell!("cairn: the certificate is not published: {error}");
             }
         }
-        self.announce(&served, size_bytes)?;
-        let mut until = self.idle.map(|idle| client.now() + idle);
-        let (mut segments, mut bytes) = (0u64, 0u64);
-        while !interrupt.came() {
-            match client.next(until)? {
-                Some(Happening::Interest { interest, header }) => {
-                    if let Some(data) = served.answer(&mut client, &interest, &header)? {
-                        segments += 1;
-                        bytes += data.content().len() as u64;
-                        client.reply(&data, &header)?;
-                    }
-                    until = self.idle.map(|idle| client.now() + idle);
-                }
-                Some(_) => {}
-                None if until.is_some_and(|until| until <= client.now()) => break,
-                None => {}
-            }
-        }
-        client.flush()?;
+        self.announce(object.publication(), size_bytes)?;
+        // The certificate of the key that signs is published beside the object.
+        let source = (Packets::new(certificate.map(|certificate| certificate.data().clone())), object);
+        let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };
+        let mut server = Server::new(source, config, client.now());
+        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        let (segments, bytes) = (server.counters().data, server.counters().content_bytes);
         if !self.quiet && !self.json {
             tell!("served {segments} packets, {}", show_size(bytes as f64));
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn source(&self) -> Result<(Source, u64), ToolError> {
+    fn source(&self) -> Result<(Bytes, u64), ToolError> {
         match &self.file {
             Some(path) => {
                 let file = File::open(path).map_err(ToolError::file(path))?;
@@ -160,19 +138,25 @@ impl PutArguments {
                 if !metadata.is_file() {
                     let bytes = whole(File::open(path)).map_err(ToolError::file(path))?;
                     let size = bytes.len() as u64;
-                    return Ok((Source::Memory(bytes), size));
+                    return Ok((Bytes::Memory(bytes), size));
                 }
-                Ok((Source::File(file), metadata.len()))
+                Ok((Bytes::File(file), metadata.len()))
             }
             None => {
                 let bytes = whole(Ok(io::stdin().lock())).map_err(ToolError::file("standard input"))?;
                 let size = bytes.len() as u64;
-                Ok((Source::Memory(bytes), size))
+                Ok((Bytes::Memory(bytes), size))
             }
         }
     }
 
-    fn prepare(&self, source: Source, size_bytes: u64, version: u64) -> Result<Served, ToolError> {
+    /// What is published, and the certificate of the key that signs it.
+    fn prepare(
+        &self,
+        bytes: Bytes,
+        size_bytes: u64,
+        version: u64,
+    ) -> Result<(ObjectSource, Option<Certificate>), ToolError> {
         let key = self.signing.key()?;
         let signer = key.as_ref().map_or_else(|| self.signing.signer(), |key| Ok(key.signer()))?;
         let mut config = PublicationConfig::new(self.name.clone(), version, size_bytes, signer);
@@ -183,15 +167,14 @@ impl PutArguments {
             config.authenticity = Authenticity::Manifest;
         }
         let are_dear = key.is_some() && !self.manifest;
-        let mut segments = Segments::new(Publication::new(config)?, source, are_dear);
+        let mut object = ObjectSource::new(Publication::new(config)?, bytes, are_dear);
         let mut progress = Progress::new(self.quiet || !self.manifest, "hashing");
-        segments.list(|bytes| progress.set(bytes, Some(size_bytes)))?;
+        object.list(|bytes| progress.set(bytes, Some(size_bytes)))?;
         progress.finish();
-        Ok(Served { segments, certificate: key.and_then(|key| key.default_certificate) })
+        Ok((object, key.and_then(|key| key.default_certificate)))
     }
 
-    fn announce(&self, served: &Served, size_bytes: u64) -> Result<(), ToolError> {
-        let publication = served.segments.publication();
+    fn announce(&self, publication: &Publication, size_bytes: u64) -> Result<(), ToolError> {
         let name = publication.name();
         if self.json {
             output::json(&json!({
@@ -222,33 +205,4 @@ fn whole(from: io::Result<impl Read>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from?.read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-impl Served {
-    /// The answer to an Interest; `None` if there is none, or it was sent back.
-    fn answer(
-        &mut self,
-        client: &mut Client,
-        interest: &Interest,
-        header: &LinkHeader,
-    ) -> Result<Option<Data>, ToolError> {
-        if let Some(certificate) =
-            self.certificate.as_ref().filter(|certificate| interest.matches(certificate.data()))
-        {
-            return Ok(Some(certificate.data().clone()));
-        }
-        match self.segments.publication().answer(interest)? {
-            Answer::Segment(range) => {
-                let data = self.segments.packet(range.segment)?;
-                // One that is asked for by its digest may be another.
-                Ok(interest.matches(&data).then_some(data))
-            }
-            Answer::Data(data) => Ok(Some(data)),
-            Answer::Refuse => {
-                client.refuse(interest, NackReason::Unspecified, header)?;
-                Ok(None)
-            }
-            Answer::NotMine => Ok(None),
-        }
-    }
 }

@@ -35,8 +35,9 @@ pub(crate) struct StatusArguments {
     /// Faces, routes, strategies and the content store too.
     #[arg(long)]
     all: bool,
-    /// Show it again and again until Ctrl-C, with rates; every two seconds, or as often as is said here, from 100ms on. A forwarder that
-    /// goes away is waited for. NFD repeats for a second what it has said.
+    /// Show it again and again until Ctrl-C, with rates; every two seconds, or as often as is said here,
+    /// from 100ms on. A forwarder that goes away is waited for. NFD repeats for a second what it has
+    /// said.
     #[arg(long, value_name = "EVERY", num_args = 0..=1, default_missing_value = "2s", value_parser = interval)]
     watch: Option<Duration>,
     /// With --watch: stop after so many times.
@@ -212,6 +213,7 @@ fn memory_lines(totals: &Totals) -> Vec<(&'static str, String)> {
         ("memory of Interests", size(totals.pit_bytes)),
         ("memory of Data", size(totals.cs_bytes)),
         ("memory of tables", size(totals.table_bytes)),
+        ("memory budget", size(totals.memory_budget_bytes)),
     ]
 }
 
@@ -244,6 +246,7 @@ fn totals_json(totals: &Totals) -> Value {
         "table_bytes": totals.table_bytes,
         "rib_routes": totals.rib_routes,
         "rib_bytes": totals.rib_bytes,
+        "memory_budget_bytes": totals.memory_budget_bytes,
         "drops": drops.collect::<Vec<_>>(),
     })
 }

@@ -43,7 +43,8 @@ enum StrategyCommand {
     Set {
         /// The names it decides for: this and all below it that have no choice of their own.
         prefix: Name,
-        /// The strategy: best-route, multicast, access, asf, self-learning, random, load-balance or stateful-forwarding, perhaps with parameters; or a full name.
+        /// The strategy: best-route, multicast, access, asf, self-learning, random, load-balance or
+        /// stateful-forwarding, perhaps with parameters; or a full name.
         #[arg(value_parser = strategy)]
         strategy: Name,
     },

@@ -10,8 +10,9 @@ use super::units::show_duration;
 /// Where the forwarder is.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ConnectArguments {
-    /// The forwarder: unix:///path, tcp://host:port or udp://host:port (the port may be left out). Without it, it is what
-    /// NDN_CLIENT_TRANSPORT or client.conf say, or else the socket of the forwarder on this host.
+    /// The forwarder: unix:///path, tcp://host:port or udp://host:port (the port may be left out). Without
+    /// it, it is what NDN_CLIENT_TRANSPORT or client.conf say, or else the socket of the forwarder on
+    /// this host.
     #[arg(long, value_name = "URI", global = true, help_heading = "Forwarder")]
     pub(crate) connect: Option<Remote>,
 }
@@ -28,8 +29,8 @@ impl ConnectArguments {
         Ok(client)
     }
 
-    /// The same, giving commands with the key that `signing` names, and showing its certificates to a forwarder that asks for
-    /// them.
+    /// The same, giving commands with the key that `signing` names, and showing its certificates to a
+    /// forwarder that asks for them.
     pub(crate) fn client_as(&self, signing: &SigningArguments) -> Result<Client, ToolError> {
         let mut client = self.client()?;
         if let Some(key) = signing.key()? {

@@ -95,8 +95,8 @@ impl Forwarder {
         accepted(command, &response)
     }
 
-    /// If what happened is what happens when a forwarder ends, or hangs: connects anew as soon as that is possible, and says so; returns
-    /// at a signal, too.
+    /// If what happened is what happens when a forwarder ends, or hangs: connects anew as soon as that is
+    /// possible, and says so; returns at a signal, too.
     ///
     /// # Errors
     /// Anything else that happened.

@@ -1,6 +1,7 @@
 //! What the tools share: units, connections, keys, trust, output.
 
-/// Prints a line on standard error. Where that is full or closed nothing can be said, and that is no reason to end: `eprintln!` would.
+/// Prints a line on standard error. Where that is full or closed nothing can be said, and that is no reason
+/// to end: `eprintln!` would.
 macro_rules! tell {
     ($($text:tt)*) => { $crate::tool::output::tell(format_args!($($text)*)) };
 }
@@ -23,6 +24,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use flow::source::ServeError;
 use thiserror::Error;
 
 pub(crate) use files::{input, write_output};
@@ -46,6 +48,8 @@ pub(crate) enum ToolError {
     Sign(#[from] trust::SignError),
     #[error(transparent)]
     Publish(#[from] flow::PublishError),
+    #[error(transparent)]
+    Source(#[from] flow::source::SourceError),
     #[error(transparent)]
     Manifest(#[from] trust::manifest::ManifestError),
     #[error(transparent)]
@@ -74,6 +78,15 @@ impl ToolError {
     /// Whether whoever read our output went away: that is their business, and no error of ours.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, ToolError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<ServeError<client::ClientError>> for ToolError {
+    fn from(error: ServeError<client::ClientError>) -> Self {
+        match error {
+            ServeError::Carrier(error) => error.into(),
+            ServeError::Source(error) => error.into(),
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use super::ToolError;
 /// Where a passphrase comes from.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PassphraseArguments {
-    /// A file whose first line is the passphrase. Left out: CAIRN_PASSPHRASE from the environment, or asked for at the terminal.
+    /// A file whose first line is the passphrase. Left out: CAIRN_PASSPHRASE from the environment, or asked
+    /// for at the terminal.
     #[arg(long, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
 }

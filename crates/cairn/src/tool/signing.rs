@@ -33,8 +33,8 @@ impl StoreArguments {
 /// Which key to sign with.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SigningArguments {
-    /// What to sign with: an identity, key or certificate in the key store, by its name; `default` for the store's default key;
-    /// `digest` for a digest that proves integrity only; `null` for nothing.
+    /// What to sign with: an identity, key or certificate in the key store, by its name; `default` for the
+    /// store's default key; `digest` for a digest that proves integrity only; `null` for nothing.
     #[arg(
         long,
         short = 'S',

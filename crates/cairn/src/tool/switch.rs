@@ -9,7 +9,8 @@ pub(crate) enum Switch {
     Off,
 }
 
-/// The flags, and the mask that says which of them count, for those settings that something was said of; neither if nothing was.
+/// The flags, and the mask that says which of them count, for those settings that something was said of;
+/// neither if nothing was.
 pub(crate) fn flags_and_mask(settings: &[(Option<Switch>, u64)]) -> (Option<u64>, Option<u64>) {
     let given = || settings.iter().filter_map(|(switch, bit)| switch.map(|switch| (switch, bit)));
     let mask = given().fold(0, |mask, (_, bit)| mask | bit);

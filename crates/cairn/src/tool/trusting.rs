@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use client::Clock;
-use client::judge::{AnchoredJudge, IntegrityJudge, Judge, ManifestJudge};
+use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Verifier};
 use packet::random::Random;
 use trust::policy::{Policy, Rules};
 use trust::text::packets_in;
@@ -15,11 +15,12 @@ use super::ToolError;
 /// Whom to trust.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TrustArguments {
-    /// A file with a certificate that is trusted without proof (base64, PEM or plain). May be given several times. Every packet must
-    /// then lead up to one of them.
+    /// A file with a certificate that is trusted without proof (base64, PEM or plain). May be given several
+    /// times. Every packet must then lead up to one of them.
     #[arg(long, value_name = "FILE", help_heading = "Trust")]
     pub(crate) anchor: Vec<PathBuf>,
-    /// A file with rules: who may sign what. It may name anchors too. Without it an identity may sign what lies under its own name.
+    /// A file with rules: who may sign what. It may name anchors too. Without it an identity may sign what
+    /// lies under its own name.
     #[arg(long, value_name = "FILE", help_heading = "Trust")]
     pub(crate) rules: Option<PathBuf>,
 }
@@ -59,13 +60,13 @@ impl TrustArguments {
         Ok(Some(Validator::new(policy, anchors, ValidatorLimits::default(), random)))
     }
 
-    /// Judges a fetch: by the anchors if there are any, and by a manifest if asked to.
-    pub(crate) fn judge(&self, manifest: bool) -> Result<Box<dyn Judge>, ToolError> {
-        let judge: Box<dyn Judge> = match self.validator()? {
-            Some(validator) => Box::new(AnchoredJudge::new(validator)),
-            None => Box::new(IntegrityJudge::new()),
+    /// What verifies a fetch: by the anchors if there are any, and by a manifest if asked to.
+    pub(crate) fn verifier(&self, manifest: bool) -> Result<Box<dyn Verifier>, ToolError> {
+        let verifier: Box<dyn Verifier> = match self.validator()? {
+            Some(validator) => Box::new(AnchoredVerifier::new(validator)),
+            None => Box::new(IntegrityVerifier::new()),
         };
-        Ok(if manifest { Box::new(ManifestJudge::new(judge, Clock::seed())) } else { judge })
+        Ok(if manifest { Box::new(ManifestVerifier::new(verifier, Clock::seed())) } else { verifier })
     }
 }
 

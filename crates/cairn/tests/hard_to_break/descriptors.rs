@@ -1,4 +1,5 @@
-//! What tens of thousands of connections leave behind, and what happens when there are no descriptors for them.
+//! What tens of thousands of connections leave behind, and what happens when there are no descriptors for
+//! them.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -63,8 +64,8 @@ fn tens_of_thousands_of_connections_leave_no_descriptor_and_no_memory_behind() {
             || daemon.descriptors() <= before,
         );
     };
-    // What an allocator keeps for the next time depends on how many connections were there at once: it comes and goes. What
-    // leaks is there in every round, and more of it in each.
+    // What an allocator keeps for the next time depends on how many connections were there at once: it comes
+    // and goes. What leaks is there in every round, and more of it in each.
     let rounds: Vec<u64> = (0..ROUNDS_BEFORE + ROUNDS)
         .map(|_| {
             for _ in 0..WAVES_PER_ROUND {

@@ -1,4 +1,5 @@
-//! The forwarder as a service: idle, told to read its configuration again, told to end, and run by a user without rights.
+//! The forwarder as a service: idle, told to read its configuration again, told to end, and run by a user
+//! without rights.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;

@@ -1,4 +1,5 @@
-//! The backend `hosts`: the same experiment over SSH, on hosts made of network namespaces with a real SSH server in each.
+//! The backend `hosts`: the same experiment over SSH, on hosts made of network namespaces with a real SSH
+//! server in each.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

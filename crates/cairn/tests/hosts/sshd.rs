@@ -1,4 +1,5 @@
-//! Hosts made of network namespaces, each with an SSH server of its own, and a desk from which they are reached.
+//! Hosts made of network namespaces, each with an SSH server of its own, and a desk from which they are
+//! reached.
 //!
 //! Keys, configurations and known hosts are made for the test and go with it; no password is ever asked for.
 
@@ -117,7 +118,8 @@ impl Hosts {
         interfaces.iter().find(|interface| interface.link == link).unwrap()
     }
 
-    /// The file of hosts; those in `copied` get a copy of the program. Runs keep their files below the test's folder.
+    /// The file of hosts; those in `copied` get a copy of the program. Runs keep their files below the test's
+    /// folder.
     pub(crate) fn inventory(&self, copied: &[&str]) -> String {
         let mut text = format!(
             "options = [\"-F\", \"none\", \"-i\", \"{}\", \"-o\", \"IdentitiesOnly=yes\", \"-o\", \"UserKnownHostsFile={}\", \

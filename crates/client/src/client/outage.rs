@@ -165,8 +165,8 @@ impl Client {
     /// - [`Client::reply`] and [`Client::refuse`] drop what they are given: nobody waits for it any more;
     /// - [`Client::command`], [`Client::dataset`], [`Client::register`] and the like fail, with
     ///   [`ClientError::Away`] while it is away;
-    /// - what was registered, or given with [`Client::keep_commanding`], is so again before the outage
-    ///   counts as over.
+    /// - what was registered, or given with [`Client::keep_commanding`], is so again before the outage counts
+    ///   as over.
     ///
     /// The first connection is another matter: [`Client::connect`] fails if nobody is there.
     pub fn when_gone(&mut self, policy: WhenGone) {

@@ -2,12 +2,14 @@
 
 use packet::time::{Duration, Instant};
 
-/// Holds up to `depth` drops and loses one at each of the times 1/rate, 2/rate, 3/rate … since the origin, if it holds any.
+/// Holds up to `depth` drops and loses one at each of the times 1/rate, 2/rate, 3/rate … since the origin, if
+/// it holds any.
 ///
-/// In the long run it lets as much pass as a [`TokenBucket`](super::TokenBucket) of the same rate and depth. It differs at the edge: where
-/// that one loses a fraction of a token at any time, this one loses all or nothing, so that what comes at regular times may
-/// find the same room again and again and then, once, one drop less. This is how the limits of ndnSIM 1 work, which
-/// leak by a timer: 1.001 drops at a time ([`LeakyBucket::losing`]), at times that are as much farther apart.
+/// In the long run it lets as much pass as a [`TokenBucket`](super::TokenBucket) of the same rate and depth.
+/// It differs at the edge: where that one loses a fraction of a token at any time, this one loses all or
+/// nothing, so that what comes at regular times may find the same room again and again and then, once, one
+/// drop less. This is how the limits of ndnSIM 1 work, which leak by a timer: 1.001 drops at a time
+/// ([`LeakyBucket::losing`]), at times that are as much farther apart.
 #[derive(Clone, Copy, Debug)]
 pub struct LeakyBucket {
     drops_in_1000_s: u64,
@@ -32,7 +34,8 @@ impl LeakyBucket {
         bucket
     }
 
-    /// The same bucket, which loses `drops` at a time, to a thousandth and at least one of those: at the same rate, thus less or more often.
+    /// The same bucket, which loses `drops` at a time, to a thousandth and at least one of those: at the same
+    /// rate, thus less or more often.
     pub fn losing(mut self, drops: f64, now: Instant) -> Self {
         self.at_a_time = ((drops * f64::from(DROP)).round() as u32).max(1);
         self.leaks = self.leaks_until(now);
@@ -117,7 +120,8 @@ mod tests {
 
     #[test]
     fn what_leaks_more_at_a_time_leaks_as_much_and_less_often() {
-        // 50 drops every 50 ms fit but when only 49 leaks fall between: every thousandth leak comes a whole interval later.
+        // 50 drops every 50 ms fit but when only 49 leaks fall between: every thousandth leak comes a whole
+        // interval later.
         let mut bucket = LeakyBucket::empty(1000.0, 50, Instant::ZERO).losing(1.001, Instant::ZERO);
         assert_eq!(bucket.interval(), Duration::from_micros(1001));
         let mut refused = Vec::new();

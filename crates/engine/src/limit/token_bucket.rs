@@ -6,8 +6,8 @@ use crate::face::RateLimit;
 
 /// Lets `per_second` events pass in the long run and up to `burst` at once.
 ///
-/// Tokens are counted as time: the bucket remembers when it was last empty, as if it filled by one token every
-/// `1/per_second` seconds. There is no rounding, whatever the steps in which time advances.
+/// Tokens are counted as time: the bucket remembers when it was last empty, as if it filled by one token
+/// every `1/per_second` seconds. There is no rounding, whatever the steps in which time advances.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     /// Nanoseconds for one token, as a fraction over `per_second`.

@@ -1,8 +1,9 @@
 //! Which pending Interests a Data may answer.
 //!
-//! On a point-to-point link only those may answer who were asked: otherwise any neighbour could answer for any other, and
-//! what it sends would be kept. On a link that several share whoever hears an Interest may answer it. Where Data that nobody asked for
-//! is welcome by [`UnsolicitedPolicy`](crate::UnsolicitedPolicy), it would be kept and answer from there, so it may answer at once.
+//! On a point-to-point link only those may answer who were asked: otherwise any neighbour could answer for
+//! any other, and what it sends would be kept. On a link that several share whoever hears an Interest may
+//! answer it. Where Data that nobody asked for is welcome by [`UnsolicitedPolicy`](crate::UnsolicitedPolicy),
+//! it would be kept and answer from there, so it may answer at once.
 
 use std::cell::OnceCell;
 
@@ -41,7 +42,8 @@ pub(super) struct Found {
 
 /// Pending Interests for shorter names that are looked at for one Data.
 const MAX_EXAMINED: u32 = 1024;
-/// Bytes of selectors, and of the name they are compared with, after which no more of them are read for one Data, in CCNx.
+/// Bytes of selectors, and of the name they are compared with, after which no more of them are read for one
+/// Data, in CCNx.
 const MAX_SELECTOR_BYTES: usize = 4096;
 
 /// A Data that is compared with Interests.
@@ -77,13 +79,14 @@ impl Engine {
     pub(super) fn look_up_data(&self, from: FaceId, data: &Data, name: DataName<'_>) -> Found {
         let DataName { hash, asked, .. } = name;
         let mut found = Found::default();
-        for id in self.index.candidates(hash) {
+        for id in self.tables.index.candidates(hash) {
             match EntryId::from_raw(id) {
-                // Those of CCNx have selectors, which may object. In NDN a Data answers every Interest for its name.
+                // Those of CCNx have selectors, which may object. In NDN a Data answers every Interest for
+                // its name.
                 EntryId::Pending(id) if asked == Some(id) || data.dialect() == Dialect::Ndn => {
                     if asked == Some(id) {
                         found.matches.push(id);
-                    } else if let Some(entry) = self.pending.get(id)
+                    } else if let Some(entry) = self.tables.pending.get(id)
                         && entry.hash() == hash
                         && entry.name() == data.name()
                         && entry.interest.dialect() == Dialect::Ndn
@@ -95,13 +98,13 @@ impl Engine {
                         }
                     }
                 }
-                EntryId::Cached(id) if self.store.is(id, data.dialect(), data.name(), hash) => {
+                EntryId::Cached(id) if self.tables.store.is(id, data.dialect(), data.name(), hash) => {
                     found.known = Some(id);
                 }
                 EntryId::Pending(_) | EntryId::Cached(_) => {}
             }
         }
-        if data.dialect() == Dialect::Ccnx || !self.pending.others.is_empty_for(Dialect::Ndn) {
+        if data.dialect() == Dialect::Ccnx || !self.tables.pending.others.is_empty_for(Dialect::Ndn) {
             self.look_further(from, data, name, &mut found);
         }
         found
@@ -113,24 +116,26 @@ impl Engine {
         let mut candidate = Candidate { data, from, digest: OnceCell::new(), selector_bytes: 0, examined: 0 };
         let (own, length, dialect) = (data.name(), data.component_count(), data.dialect());
         if dialect == Dialect::Ccnx {
-            let ids = self.index.candidates(name.hash).filter_map(|id| match EntryId::from_raw(id) {
+            let ids = self.tables.index.candidates(name.hash).filter_map(|id| match EntryId::from_raw(id) {
                 EntryId::Pending(id) if name.asked != Some(id) => Some(id),
                 _ => None,
             });
             self.examine(ids, (name.hash, length), own, &mut candidate, found);
         }
-        let prefixes = self.pending.others.prefixes_of(&self.hasher, dialect, (own, length), name.hashes);
+        let prefixes =
+            self.tables.pending.others.prefixes_of(&self.hasher, dialect, (own, length), name.hashes);
         // Whoever asks for the most is looked at first.
         for &(length, hash) in prefixes.iter().rev() {
-            let ids = self.pending.others.accepting_longer(hash).map(PendingId);
+            let ids = self.tables.pending.others.accepting_longer(hash).map(PendingId);
             self.examine(ids, (hash, length), own, &mut candidate, found);
         }
-        if self.pending.others.wants_digest(name.hash) {
+        if self.tables.pending.others.wants_digest(name.hash) {
             self.examine_by_digest(&mut candidate, found);
         }
     }
 
-    /// Adds those of `ids` that are for the prefix of `name` with this hash and of this length, and that the Data answers.
+    /// Adds those of `ids` that are for the prefix of `name` with this hash and of this length, and that the
+    /// Data answers.
     fn examine(
         &self,
         ids: impl Iterator<Item = PendingId>,
@@ -145,7 +150,7 @@ impl Engine {
                 return;
             }
             candidate.examined += 1;
-            let Some(entry) = self.pending.get(id) else { continue };
+            let Some(entry) = self.tables.pending.get(id) else { continue };
             let fits = entry.hash() == hash
                 && entry.interest.dialect() == candidate.data.dialect()
                 && entry.interest.component_count() == length
@@ -165,7 +170,8 @@ impl Engine {
         }
     }
 
-    /// The same for those who ask by digest. Each Interest that a face was asked pays for some digests of its Data.
+    /// The same for those who ask by digest. Each Interest that a face was asked pays for some digests of its
+    /// Data.
     #[cold]
     fn examine_by_digest(&self, candidate: &mut Candidate<'_>, found: &mut Found) {
         let data = candidate.data;
@@ -182,7 +188,7 @@ impl Engine {
         // Only a name at the very limit of length has no full name, and no Interest can ask for it then.
         let Ok(full) = data.name().to_name().with(last) else { return };
         let hash = self.hasher.hash(data.dialect(), full.components()).whole();
-        let ids = self.index.candidates(hash).filter_map(|id| match EntryId::from_raw(id) {
+        let ids = self.tables.index.candidates(hash).filter_map(|id| match EntryId::from_raw(id) {
             EntryId::Pending(id) => Some(id),
             EntryId::Cached(_) => None,
         });
@@ -198,7 +204,8 @@ impl Engine {
     #[inline(never)]
     fn may_answer_unasked(&self, entry: &Pending, from: FaceId) -> bool {
         let Some(face) = self.faces.get(from) else { return false };
-        // ccnd answers what it hears by multicast from its own address, and so from another face than was asked.
+        // ccnd answers what it hears by multicast from its own address, and so from another face than was
+        // asked.
         let asked_all = || {
             let is_shared = |face| self.faces.get(face).is_some_and(|face| !face.is_point_to_point());
             !face.is_local() && entry.out_records.iter().any(|record| is_shared(record.face))
@@ -210,7 +217,7 @@ impl Engine {
 
     /// Whether Data that nobody asked for may be kept.
     pub(super) fn welcomes_unsolicited(&self, from_local: bool) -> bool {
-        match self.store.config.unsolicited {
+        match self.tables.store.config.unsolicited {
             UnsolicitedPolicy::DropAll => false,
             UnsolicitedPolicy::AdmitLocal => from_local,
             UnsolicitedPolicy::AdmitNetwork => !from_local,

@@ -8,11 +8,11 @@ use super::answers::{DataName, Found};
 use super::expiry::is_remembered;
 use super::sending::{DataFields, Moment, send_data};
 use super::strategy_calls::{Occasion, Outcome};
+use crate::batch::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::{Face, FaceId, LinkType};
 use crate::scope;
-use crate::tables::answers_due::DueAnswer;
 use crate::tables::pending::PendingId;
 
 impl Engine {
@@ -32,9 +32,9 @@ impl Engine {
         self.take_data(now, face, data, name, header);
     }
 
-    /// Takes Data that arrived by `face` and was recognised by [`due_answer`](Self::due_answer).
+    /// Takes Data that arrived by `face` and was recognised as the answer that is due.
     #[inline]
-    pub fn receive_due_answer(
+    pub(crate) fn receive_due_answer(
         &mut self,
         now: Instant,
         face: FaceId,
@@ -42,7 +42,7 @@ impl Engine {
         due: DueAnswer,
         header: &LinkHeader,
     ) {
-        let Some(hash) = self.pending.hash_by_ticket(due.id, due.ticket) else {
+        let Some(hash) = self.tables.pending.hash_by_ticket(due.id, due.ticket) else {
             // Something else has answered the Interest meanwhile.
             let hashes = self.hasher.hash(data.dialect(), data.name().components());
             return self.receive_data(now, face, data, &hashes, header);
@@ -61,7 +61,7 @@ impl Engine {
             return self.take_unsolicited(now, face, &data, name.hash, &found, cacheable);
         }
         if cacheable {
-            self.store.insert(&mut self.index, now, &data, name.hash, found.known);
+            self.tables.store.insert(&mut self.tables.index, now, &data, name.hash, found.known);
         }
         match found.matches.as_slice() {
             &[id] => self.satisfy(now, face, data, name, header, id),
@@ -69,8 +69,8 @@ impl Engine {
         }
     }
 
-    /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its name under
-    /// [`Engine::hasher`].
+    /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its
+    /// name under [`Engine::hasher`].
     pub fn awaits(&self, face: FaceId, data: &Data, hashes: &PrefixHashes) -> bool {
         let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
         !self.look_up_data(face, data, name).matches.is_empty()
@@ -112,7 +112,7 @@ impl Engine {
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(face, reason);
         if cacheable && self.welcomes_unsolicited(self.is_local(face)) {
-            self.store.insert(&mut self.index, now, data, hash, found.known);
+            self.tables.store.insert(&mut self.tables.index, now, data, hash, found.known);
         }
     }
 
@@ -127,7 +127,7 @@ impl Engine {
         header: &LinkHeader,
         id: PendingId,
     ) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         if entry.watches_data {
             return self.satisfy_with_strategy(now, from, &data, name, header, id);
         }
@@ -154,12 +154,12 @@ impl Engine {
             }
         }
         self.counters.satisfied += 1;
-        if is_remembered(&entry.interest, true, freshness, self.dead_nonce_lifetime) {
+        if is_remembered(&entry.interest, true, freshness, self.settings.dead_nonce_lifetime) {
             for record in &entry.out_records {
-                self.dead_nonces.insert(now, entry.hash(), record.nonce);
+                self.tables.dead_nonces.insert(now, entry.hash(), record.nonce);
             }
         }
-        self.pending.remove(&mut self.index, id);
+        self.tables.pending.remove(&mut self.tables.index, id);
     }
 
     fn satisfy_with_strategy(
@@ -182,8 +182,8 @@ impl Engine {
             self.return_data(now, from, data, header, id, outcome.data.announcement.as_ref());
         }
         // A strategy may have asked to keep the entry for a while: for more Data, or for a timer.
-        let keep = self.pending.get(id).is_some_and(|entry| entry.expires > now);
-        if keep { self.pending.schedule(id) } else { self.finish(now, id) }
+        let keep = self.tables.pending.get(id).is_some_and(|entry| entry.expires > now);
+        if keep { self.tables.pending.schedule(id) } else { self.finish(now, id) }
     }
 
     /// Sends the Data to all who wait for one Interest.
@@ -198,7 +198,7 @@ impl Engine {
         announcement: Option<&Buffer>,
     ) {
         let (mut place, moment) = (0, self.moment_of(now, from, id));
-        while let Some(record) = self.pending.get(id).and_then(|entry| entry.in_records.get(place)) {
+        while let Some(record) = self.tables.pending.get(id).and_then(|entry| entry.in_records.get(place)) {
             place += 1;
             let (face, waits) = (record.face, record.expires > now);
             if waits && self.may_return(from, face) {
@@ -227,7 +227,7 @@ impl Engine {
     ) -> Outcome {
         let occasion = Occasion { announcement: header.prefix_announcement.as_ref(), ..Occasion::OTHER };
         let own_hashes;
-        let hashes = match self.pending.get(id) {
+        let hashes = match self.tables.pending.get(id) {
             // The strategy may want those of prefixes, too.
             Some(entry) => match name.hashes.filter(|_| entry.hash() == name.hash) {
                 Some(hashes) => hashes,
@@ -259,12 +259,12 @@ impl Engine {
         for &id in several {
             moment.response = moment.response.or(self.moment_of(now, from, id).response);
             self.mark_satisfied(now, from, data, id);
-            if self.pending.get(id).is_some_and(|entry| entry.watches_data)
+            if self.tables.pending.get(id).is_some_and(|entry| entry.watches_data)
                 && self.show_data(now, from, data, name, header, id).finished
             {
                 continue;
             }
-            for record in self.pending.get(id).iter().flat_map(|entry| &entry.in_records) {
+            for record in self.tables.pending.get(id).iter().flat_map(|entry| &entry.in_records) {
                 let Some(target) = self.faces.get_mut(record.face) else { continue };
                 if record.expires > now && target.round < self.round && may_return(from, record.face, target)
                 {
@@ -288,12 +288,12 @@ impl Engine {
 
     /// How long ago `from` was asked for what it sends.
     fn moment_of(&self, now: Instant, from: FaceId, id: PendingId) -> Moment {
-        let record = self.pending.get(id).and_then(|entry| entry.out_record(from));
+        let record = self.tables.pending.get(id).and_then(|entry| entry.out_record(from));
         Moment { now, response: record.map(|record| now.saturating_since(record.sent_at)) }
     }
 
     fn mark_satisfied(&mut self, now: Instant, from: FaceId, data: &Data, id: PendingId) {
-        if let Some(entry) = self.pending.get_mut(id) {
+        if let Some(entry) = self.tables.pending.get_mut(id) {
             if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {
                 record.expires = now;
             }
@@ -306,7 +306,7 @@ impl Engine {
     /// Nobody waits for the entry any more.
     #[inline]
     pub(crate) fn release_in_records(&mut self, id: PendingId) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         for record in &entry.in_records {
             if let Some(face) = self.faces.get_mut(record.face) {
                 face.waits_for_one_less();

@@ -10,7 +10,7 @@ use crate::tables::pending::PendingId;
 impl Engine {
     /// An entry's timer has run out: its strategy wants to be called, or nobody waits any longer.
     pub(crate) fn handle_due(&mut self, now: Instant, id: PendingId) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         if entry.expires <= now {
             return self.finish(now, id);
         }
@@ -24,29 +24,34 @@ impl Engine {
                 return;
             }
         }
-        self.pending.schedule(id);
+        self.tables.pending.schedule(id);
     }
 
     /// Removes an entry, remembering its nonces if a copy of the Interest could still come back as a loop.
     pub(crate) fn finish(&mut self, now: Instant, id: PendingId) {
         self.release_in_records(id);
-        let Some(entry) = self.pending.get(id) else { return };
+        let Some(entry) = self.tables.pending.get(id) else { return };
         if entry.satisfied {
             self.counters.satisfied += 1;
         } else {
             self.counters.unsatisfied += 1;
         }
-        if is_remembered(&entry.interest, entry.satisfied, entry.data_freshness, self.dead_nonce_lifetime) {
+        if is_remembered(
+            &entry.interest,
+            entry.satisfied,
+            entry.data_freshness,
+            self.settings.dead_nonce_lifetime,
+        ) {
             for record in &entry.out_records {
-                self.dead_nonces.insert(now, entry.hash(), record.nonce);
+                self.tables.dead_nonces.insert(now, entry.hash(), record.nonce);
             }
         }
-        self.pending.remove(&mut self.index, id);
+        self.tables.pending.remove(&mut self.tables.index, id);
     }
 }
 
-/// Whether the nonces of an Interest that is done with are to be remembered. After Data that stays fresh for long, a looping
-/// Interest would be answered from the cache.
+/// Whether the nonces of an Interest that is done with are to be remembered. After Data that stays fresh for
+/// long, a looping Interest would be answered from the cache.
 #[inline]
 pub(super) fn is_remembered(
     interest: &Interest,

@@ -1,9 +1,9 @@
-//! What is done a little at a time: forgetting what faces leave behind when they go, Interests that nobody else waits for, and putting
-//! the content store in order.
+//! What is done a little at a time: forgetting what faces leave behind when they go, Interests that nobody
+//! else waits for, and putting the content store in order.
 //!
-//! Whose Interests are whose is noted nowhere but in the Interests themselves, for that would cost every one of them. So the table is
-//! gone through once for all faces that are gone, so many entries at a time. Faces that go meanwhile, however many, start it
-//! only once more.
+//! Whose Interests are whose is noted nowhere but in the Interests themselves, for that would cost every one
+//! of them. So the table is gone through once for all faces that are gone, so many entries at a time. Faces
+//! that go meanwhile, however many, start it only once more.
 
 use packet::time::{Duration, Instant};
 
@@ -51,38 +51,39 @@ impl Engine {
     /// When the next step of what is done a little at a time is to be made.
     #[inline]
     pub(crate) fn background_deadline(&self) -> Instant {
-        let order_at = if self.store.wants_order() { self.order_at } else { Instant::NEVER };
-        self.sweep.next_deadline().min(order_at)
+        let order_at = if self.tables.store.wants_order() { self.upkeep.order_at } else { Instant::NEVER };
+        self.upkeep.sweep.next_deadline().min(order_at)
     }
 
     /// Makes some more of the content store findable by prefix, if somebody asked for that.
     pub(crate) fn order_store(&mut self, now: Instant) {
-        if self.store.wants_order() && self.order_at <= now {
-            self.store.put_in_order();
-            self.order_at = now + PAUSE;
+        if self.tables.store.wants_order() && self.upkeep.order_at <= now {
+            self.tables.store.put_in_order();
+            self.upkeep.order_at = now + PAUSE;
         }
     }
 
     /// Makes a step of the search if it is due.
     pub(crate) fn sweep(&mut self, now: Instant) {
-        if self.sweep.due > now {
+        if self.upkeep.sweep.due > now {
             return;
         }
-        let end = self.pending.slot_count().min(self.sweep.place.saturating_add(STEP));
-        for number in self.sweep.place..end {
+        let end = self.tables.pending.slot_count().min(self.upkeep.sweep.place.saturating_add(STEP));
+        for number in self.upkeep.sweep.place..end {
             self.forget_gone_faces(now, PendingId(number));
         }
-        if end < self.pending.slot_count() {
-            (self.sweep.place, self.sweep.due) = (end, now + PAUSE);
+        if end < self.tables.pending.slot_count() {
+            (self.upkeep.sweep.place, self.upkeep.sweep.due) = (end, now + PAUSE);
         } else {
-            let again = std::mem::take(&mut self.sweep.again);
-            (self.sweep.place, self.sweep.due) = (0, if again { now + PAUSE } else { Instant::NEVER });
+            let again = std::mem::take(&mut self.upkeep.sweep.again);
+            (self.upkeep.sweep.place, self.upkeep.sweep.due) =
+                (0, if again { now + PAUSE } else { Instant::NEVER });
         }
     }
 
     /// Takes the faces that are gone from an entry, and the entry away if they alone waited for it.
     fn forget_gone_faces(&mut self, now: Instant, id: PendingId) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let waited = entry.in_records.len();
         entry.in_records.retain(|record| self.faces.get(record.face).is_some());
         if waited > 0 && entry.in_records.is_empty() {

@@ -14,6 +14,20 @@ use crate::tables::content_store::CachedId;
 use crate::tables::entry_id::EntryId;
 use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, VariantTag};
 
+/// Entries that give way for one Interest in a table that is full of bytes: each may be smaller than it.
+const MAX_EVICTIONS: usize = 8;
+/// What is known of an Interest that has arrived, beside itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'a> {
+    pub(crate) now: Instant,
+    /// By which face it came.
+    pub(crate) face: FaceId,
+    /// Of its name.
+    pub(crate) hashes: &'a PrefixHashes,
+    /// What came with it over the link.
+    pub(crate) header: &'a LinkHeader,
+}
+
 /// What the tables say about an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -42,21 +56,22 @@ impl Engine {
         hashes: &PrefixHashes,
         header: &LinkHeader,
     ) {
+        let arrival = Arrival { now, face, hashes, header };
         let nonce = match self.admit(now, face, &mut interest) {
             Ok(nonce) => nonce,
             Err(reason) => return self.refuse(face, interest, reason, header),
         };
-        let (id, trigger) = match self.look_up(now, face, &interest, nonce, hashes, header) {
+        let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
-            Verdict::Joined(id) => match self.join(now, face, &interest, nonce, header, id) {
+            Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
                 Ok(()) => (id, Trigger::Again),
                 Err(reason) => return self.refuse(face, interest, reason, header),
             },
-            Verdict::Answered(id) => return self.answer(now, face, &interest, id, header),
+            Verdict::Answered(id) => return self.answer(arrival, &interest, id),
             Verdict::Loop => return self.refuse(face, interest, DropReason::DuplicateNonce, header),
             Verdict::Refused(reason) => return self.refuse(face, interest, reason, header),
         };
-        self.forward(now, face, interest, hashes, header, id, trigger);
+        self.forward(arrival, interest, id, trigger);
     }
 
     /// Checks what does not need the tables, and writes what a forwarder must write.
@@ -77,7 +92,7 @@ impl Engine {
             Some(0) => return Err(DropReason::HopLimitZero),
             Some(hops) => interest.set_hop_limit(hops - 1),
             None => {
-                if let Some(hops) = self.default_hop_limit {
+                if let Some(hops) = self.settings.default_hop_limit {
                     interest.add_hop_limit(hops).map_err(|_| DropReason::NoRoomForField)?;
                 }
             }
@@ -94,25 +109,20 @@ impl Engine {
 
     /// One look into the index finds the same Interest pending and the Data of just its name.
     #[inline(always)]
-    fn look_up(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: &Interest,
-        nonce: Nonce,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
-    ) -> Verdict {
+    fn look_up(&mut self, arrival: Arrival<'_>, interest: &Interest, nonce: Nonce) -> Verdict {
+        let Arrival { now, face, hashes, .. } = arrival;
         let hash = hashes.whole();
-        if self.dead_nonces.contains(now, hash, nonce) {
+        if self.tables.dead_nonces.contains(now, hash, nonce) {
             return Verdict::Loop;
         }
-        let tag = self.pending.tag_of(interest);
+        let tag = self.tables.pending.tag_of(interest);
         let (mut pending, mut exact) = (None, None);
-        for id in self.index.candidates(hash) {
+        for id in self.tables.index.candidates(hash) {
             match EntryId::from_raw(id) {
-                EntryId::Pending(id) if self.pending.is(id, interest, hash, tag) => pending = Some(id),
-                EntryId::Cached(id) if self.store.is(id, interest.dialect(), interest.name(), hash) => {
+                EntryId::Pending(id) if self.tables.pending.is(id, interest, hash, tag) => pending = Some(id),
+                EntryId::Cached(id)
+                    if self.tables.store.is(id, interest.dialect(), interest.name(), hash) =>
+                {
                     exact = Some(id);
                 }
                 _ => {}
@@ -122,25 +132,26 @@ impl Engine {
             if self.is_duplicate(id, face, nonce) {
                 return Verdict::Loop;
             }
-            if self.pending.get(id).is_some_and(|entry| !entry.in_records.is_empty()) {
+            if self.tables.pending.get(id).is_some_and(|entry| !entry.in_records.is_empty()) {
                 return Verdict::Joined(id);
             }
         }
-        let answer = self.store.answer(&mut self.index, now, interest, hashes, &self.hasher, exact);
+        let answer =
+            self.tables.store.answer(&mut self.tables.index, now, interest, hashes, &self.hasher, exact);
         if let Some(answer) = answer {
             return Verdict::Answered(answer);
         }
         if let Some(id) = pending {
             return Verdict::Joined(id);
         }
-        self.create(now, face, interest, nonce, (hashes, tag), header)
+        self.create(arrival, interest, nonce, tag)
     }
 
-    /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from the same is a
-    /// retransmission, not a loop.
+    /// Whether the nonce was seen with this pending Interest before. On a point-to-point face the same from
+    /// the same is a retransmission, not a loop.
     #[inline]
     fn is_duplicate(&self, id: PendingId, face: FaceId, nonce: Nonce) -> bool {
-        let Some(entry) = self.pending.get(id) else { return false };
+        let Some(entry) = self.tables.pending.get(id) else { return false };
         let repeated = entry.in_records.iter().any(|record| record.face == face && record.nonce == nonce);
         if repeated && self.faces.get(face).is_some_and(|face| face.is_point_to_point()) {
             return false;
@@ -153,29 +164,30 @@ impl Engine {
     #[inline(always)]
     fn create(
         &mut self,
-        now: Instant,
-        face: FaceId,
+        arrival: Arrival<'_>,
         interest: &Interest,
         nonce: Nonce,
-        (hashes, tag): (&PrefixHashes, VariantTag),
-        header: &LinkHeader,
+        tag: VariantTag,
     ) -> Verdict {
+        let Arrival { now, face, hashes, .. } = arrival;
         let Some(ingress) = self.faces.get(face) else { return Verdict::Refused(DropReason::UnknownFace) };
         if ingress.config.max_pending.is_some_and(|max| ingress.pending >= max) {
             return Verdict::Refused(DropReason::FacePendingLimit);
         }
         let is_local = ingress.is_local();
-        if self.pending.is_full_for(interest) {
-            self.evict_for(now, face);
-        }
+        let mut evictions = 0..MAX_EVICTIONS;
+        while self.tables.pending.is_full_for(interest)
+            && evictions.next().is_some()
+            && self.evict_for(now, face)
+        {}
         // The first question is the cheaper one.
-        if self.index.has_more_than(MAX_VARIANTS - 1, hashes.whole())
+        if self.tables.index.has_more_than(MAX_VARIANTS - 1, hashes.whole())
             && !self.make_room_for_variant(now, face, interest, hashes.whole())
         {
             return Verdict::Refused(DropReason::TooManyVariants);
         }
-        let record = self.in_record(now, (face, is_local), interest, nonce, header);
-        match self.pending.insert(&mut self.index, interest, hashes.whole(), tag, record) {
+        let record = self.in_record(arrival, is_local, interest, nonce);
+        match self.tables.pending.insert(&mut self.tables.index, interest, hashes.whole(), tag, record) {
             Ok(id) => {
                 if let Some(ingress) = self.faces.get_mut(face) {
                     ingress.waits_for_one_more();
@@ -188,10 +200,11 @@ impl Engine {
     }
 
     /// Answers from the content store.
-    fn answer(&mut self, now: Instant, face: FaceId, interest: &Interest, id: CachedId, header: &LinkHeader) {
+    fn answer(&mut self, arrival: Arrival<'_>, interest: &Interest, id: CachedId) {
+        let Arrival { now, face, header, .. } = arrival;
         let marks_stale = interest.ccnx().is_some_and(|view| view.answer_origin_kind().marks_stale());
         if marks_stale {
-            self.store.mark_stale(id);
+            self.tables.store.mark_stale(id);
         }
         self.counters.cache_hits += 1;
         let fields = DataFields {
@@ -203,7 +216,7 @@ impl Engine {
         };
         let moment = Moment { now, response: None };
         let Some(target) = self.faces.get_mut(face) else { return };
-        if let Some(entry) = self.store.get(id) {
+        if let Some(entry) = self.tables.store.get(id) {
             let data = entry.data.clone();
             send_data(&mut self.counters, &mut self.transmits, moment, face, target, data, fields);
         }
@@ -211,41 +224,26 @@ impl Engine {
 
     /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
-    fn forward(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: Interest,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
-        id: PendingId,
-        trigger: Trigger,
-    ) {
+    fn forward(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, trigger: Trigger) {
+        let Arrival { now, face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
             self.send_as_told(now, interest, id, next_hop, header);
         } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
             let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
             self.send_as_told(now, interest, id, next_hop, header);
-        } else if self.may_go_on(now, face, &interest, hashes, header, id, trigger) {
-            self.ask_strategy(now, face, interest, hashes, header, id, trigger);
+        } else if self.may_go_on(arrival, &interest, id, trigger) {
+            self.ask_strategy(arrival, interest, id, trigger);
         }
-        self.pending.schedule(id);
+        self.tables.pending.schedule(id);
     }
 
     #[inline(always)]
-    fn in_record(
-        &self,
-        now: Instant,
-        (face, is_local): (FaceId, bool),
-        interest: &Interest,
-        nonce: Nonce,
-        header: &LinkHeader,
-    ) -> InRecord {
+    fn in_record(&self, arrival: Arrival<'_>, is_local: bool, interest: &Interest, nonce: Nonce) -> InRecord {
+        let Arrival { now, face, header, .. } = arrival;
         InRecord {
             face,
             nonce,
-            expires: now + interest.lifetime().min(self.max_lifetime),
+            expires: now + interest.lifetime().min(self.settings.max_lifetime),
             pit_token: header.pit_token.clone(),
             non_discovery: header.non_discovery,
             is_local,
@@ -255,16 +253,14 @@ impl Engine {
     /// Makes `face` wait for an Interest that is pending already.
     fn join(
         &mut self,
-        now: Instant,
-        face: FaceId,
+        arrival: Arrival<'_>,
         interest: &Interest,
         nonce: Nonce,
-        header: &LinkHeader,
         id: PendingId,
     ) -> Result<(), DropReason> {
-        let from = (face, self.is_local(face));
-        let record = self.in_record(now, from, interest, nonce, header);
-        let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
+        let Arrival { now, face, .. } = arrival;
+        let record = self.in_record(arrival, self.is_local(face), interest, nonce);
+        let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(()) };
         match entry.in_records.iter_mut().find(|record| record.face == face) {
             Some(existing) => *existing = record,
             None => {
@@ -278,12 +274,12 @@ impl Engine {
                 if let Some(ingress) = self.faces.get_mut(face) {
                     ingress.waits_for_one_more();
                 }
-                if let Some(entry) = self.pending.get_mut(id) {
+                if let Some(entry) = self.tables.pending.get_mut(id) {
                     entry.in_records.push(record);
                 }
             }
         }
-        let Some(entry) = self.pending.get_mut(id) else { return Ok(()) };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return Ok(()) };
         entry.satisfied = false;
         entry.expires = entry.in_records.iter().map(|record| record.expires).max().unwrap_or(now);
         self.counters.pending_joined += 1;

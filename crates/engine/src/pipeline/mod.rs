@@ -1,6 +1,5 @@
 //! What happens to a packet, from its arrival to the last effect: one file each way.
 
-pub(crate) mod ahead;
 mod answers;
 mod data;
 mod expiry;

@@ -29,7 +29,7 @@ impl Engine {
                     strategy.after_nack(situation, face, reason);
                 });
                 if !outcome.finished {
-                    self.pending.schedule(id);
+                    self.tables.pending.schedule(id);
                 }
             }
         }
@@ -42,7 +42,7 @@ impl Engine {
                 strategy.after_loss(situation, face);
             });
             if !outcome.finished {
-                self.pending.schedule(id);
+                self.tables.pending.schedule(id);
             }
         }
     }
@@ -61,10 +61,11 @@ impl Engine {
             return Err(DropReason::WrongDialect);
         }
         if !ingress.is_point_to_point() {
-            return Err(DropReason::NackOnSharedLink);
+            return Err(DropReason::NackOnMultiAccess);
         }
         let id = self.find_pending(interest, hashes).ok_or(DropReason::UnexpectedNack)?;
         let record = self
+            .tables
             .pending
             .get_mut(id)
             .and_then(|entry| entry.out_records.iter_mut().find(|record| record.face == face))
@@ -75,9 +76,9 @@ impl Engine {
     }
 
     pub(super) fn find_pending(&self, interest: &Interest, hashes: &PrefixHashes) -> Option<PendingId> {
-        let tag = self.pending.tag_of(interest);
-        self.index.candidates(hashes.whole()).find_map(|id| match EntryId::from_raw(id) {
-            EntryId::Pending(id) => self.pending.is(id, interest, hashes.whole(), tag).then_some(id),
+        let tag = self.tables.pending.tag_of(interest);
+        self.tables.index.candidates(hashes.whole()).find_map(|id| match EntryId::from_raw(id) {
+            EntryId::Pending(id) => self.tables.pending.is(id, interest, hashes.whole(), tag).then_some(id),
             EntryId::Cached(_) => None,
         })
     }

@@ -1,5 +1,5 @@
-//! Who makes room where something is full: the one that holds most, and never for one that holds as much. Faces of one origin hold
-//! together, for one address has many ports.
+//! Who makes room where something is full: the one that holds most, and never for one that holds as much.
+//! Faces of one origin hold together, for one address has many ports.
 
 use packet::time::Instant;
 use packet::{Interest, NackReason, NameHash};
@@ -10,6 +10,11 @@ use crate::engine::Engine;
 use crate::face::{Face, FaceId};
 use crate::tables::pending::{InRecord, MAX_RECORDS, MAX_VARIANTS, PendingId, is_variant};
 
+/// Of the entries of a full table so many are looked at …
+const ENTRIES_SEEN: usize = 16;
+/// … for which so many numbers are drawn: a table that is full of large Interests has few in use, if many
+/// small ones were in it before.
+const MAX_DRAWS: usize = 256;
 /// Of those who wait for a variant so many are looked at.
 const WAITING_SEEN: usize = 4;
 
@@ -21,18 +26,28 @@ enum Holder {
 }
 
 impl Engine {
-    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more, if any of those looked at does.
+    /// Makes room in a full table for an Interest of `face` at the cost of a face that holds more; false if
+    /// none of those looked at does.
     ///
-    /// Looks at sixteen entries drawn at random. A face that holds most of the table is found by the first draw or two, and
-    /// no list of whose Interests are whose has to be kept.
+    /// Looks at some entries drawn at random. A face that holds most of the table is found by the first or
+    /// second, and no list of whose Interests are whose has to be kept.
     #[cold]
-    pub(super) fn evict_for(&mut self, now: Instant, face: FaceId) {
+    pub(super) fn evict_for(&mut self, now: Instant, face: FaceId) -> bool {
         let own = self.load(face);
-        let mut heaviest = None;
-        for _ in 0..16 {
+        // Nobody holds more than who holds half.
+        if own >= self.tables.pending.len().div_ceil(2) {
+            return false;
+        }
+        let (mut heaviest, mut seen) = (None, 0);
+        for _ in 0..MAX_DRAWS {
             let draw = self.random.next_u64();
-            let Some(id) = self.pending.at_random(draw) else { continue };
+            let Some(id) = self.tables.pending.at_random(draw) else { continue };
+            seen += 1;
+            if seen > ENTRIES_SEEN {
+                break;
+            }
             let waiting = self
+                .tables
                 .pending
                 .get(id)
                 .and_then(|entry| entry.in_records.iter().map(|record| self.load(record.face)).min());
@@ -42,8 +57,9 @@ impl Engine {
                 heaviest = Some((weight, id));
             }
         }
-        let Some((_, id)) = heaviest else { return };
+        let Some((_, id)) = heaviest else { return false };
         self.evict(now, id, DropReason::PendingEvicted);
+        true
     }
 
     /// Interests pending for a face and all of its origin; more than any other has if it is gone.
@@ -66,7 +82,8 @@ impl Engine {
 
     /// Makes room among the variants of one name for an Interest of `face`; false if there is none for it.
     ///
-    /// Variants that nobody waits for go first, then those of a face that holds more of them than `face`, then one of its own.
+    /// Variants that nobody waits for go first, then those of a face that holds more of them than `face`,
+    /// then one of its own.
     #[cold]
     pub(super) fn make_room_for_variant(
         &mut self,
@@ -79,7 +96,7 @@ impl Engine {
         if !is_variant(interest) {
             return true;
         }
-        let variants = self.pending.variants(&self.index, hash);
+        let variants = self.tables.pending.variants(&self.tables.index, hash);
         if variants.len() < MAX_VARIANTS {
             return true;
         }
@@ -111,7 +128,7 @@ impl Engine {
 
     /// Some of those who wait for an entry and are still there, each once.
     fn waiting_for(&self, now: Instant, id: PendingId) -> SmallVec<[Holder; WAITING_SEEN]> {
-        let records = self.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
+        let records = self.tables.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
         let waits = records.iter().filter(|record| record.expires > now);
         let mut holders: SmallVec<[Holder; WAITING_SEEN]> = SmallVec::new();
         for holder in waits.filter_map(|record| self.holder(record.face)) {
@@ -126,7 +143,7 @@ impl Engine {
     #[cold]
     pub(super) fn make_room_for_record(&mut self, now: Instant, face: FaceId, id: PendingId) -> bool {
         let own = self.load(face);
-        let records = self.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
+        let records = self.tables.pending.get(id).map_or(&[][..], |entry| &entry.in_records);
         if records.len() < MAX_RECORDS {
             return true;
         }

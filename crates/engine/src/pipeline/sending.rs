@@ -1,13 +1,13 @@
 //! Putting packets on the way out.
 
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, ExplicitRate, PitToken};
+use packet::{Buffer, Data, ExplicitRate, Packet, PitToken};
 
 use crate::drop_reason::DropReason;
 use crate::engine::{Engine, EngineCounters};
 use crate::face::{Face, FaceId};
 use crate::scope;
-use crate::transmit::{Outgoing, TransmitQueue, Waiting};
+use crate::transmit::{Transmit, TransmitQueue};
 
 /// What goes with Data over the link.
 pub(super) struct DataFields {
@@ -63,8 +63,8 @@ pub(super) fn send_data(
     };
     target.counters.out_data += 1;
     counters.data_sent += 1;
-    transmits.push(Waiting {
-        packet: Outgoing::Data(data),
+    transmits.push(Transmit {
+        packet: Packet::Data(data),
         pit_token: fields.pit_token,
         congestion_mark: fields.congestion_mark,
         face,

@@ -1,10 +1,12 @@
-//! Interests of faces whose consumers are told a rate: they go on one after the other, as fast as their Data will fit.
+//! Interests of faces whose consumers are told a rate: they go on one after the other, as fast as their Data
+//! will fit.
 
 use std::collections::BTreeSet;
 
 use packet::time::Instant;
-use packet::{Interest, LinkHeader, NackReason, PrefixHashes};
+use packet::{Interest, LinkHeader, NackReason};
 
+use super::interest::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
@@ -56,31 +58,24 @@ impl Turns {
 }
 
 impl Engine {
-    /// Lets a pending Interest go on, or wait, or turns it away, as the face that it came by allows. True if it goes on now.
+    /// Lets a pending Interest go on, or wait, or turns it away, as the face that it came by allows. True if
+    /// it goes on now.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
     pub(super) fn may_go_on(
         &mut self,
-        now: Instant,
-        face: FaceId,
+        arrival: Arrival<'_>,
         interest: &Interest,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
         id: PendingId,
         trigger: Trigger,
     ) -> bool {
-        let is_controlled = self.faces.get(face).is_some_and(|face| face.rate_control.is_some());
-        !is_controlled || self.is_its_turn(now, face, interest, hashes, header, id, trigger)
+        let is_controlled = self.faces.get(arrival.face).is_some_and(|face| face.rate_control.is_some());
+        !is_controlled || self.is_its_turn(arrival, interest, id, trigger)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
     fn is_its_turn(
         &mut self,
-        now: Instant,
-        face: FaceId,
+        Arrival { now, face, hashes, header }: Arrival<'_>,
         interest: &Interest,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
         id: PendingId,
         trigger: Trigger,
     ) -> bool {
@@ -99,13 +94,18 @@ impl Engine {
                 let before = control.next_turn();
                 let non_discovery = header.non_discovery;
                 control.hold(Held { interest: interest.clone(), trigger, non_discovery });
-                self.turns.set(face, before, control.next_turn());
+                self.upkeep.turns.set(face, before, control.next_turn());
                 false
             }
             Admission::Full => {
                 self.drop_packet(face, DropReason::ShaperFull);
+                // What was asked before is under way, and its answer will do: a Nack would have it thrown
+                // away.
+                if trigger == Trigger::Again && self.is_under_way(now, id) {
+                    return false;
+                }
                 self.nack_one(id, face, NackReason::Congestion);
-                if self.pending.get(id).is_some_and(|entry| entry.in_records.is_empty()) {
+                if self.tables.pending.get(id).is_some_and(|entry| entry.in_records.is_empty()) {
                     self.finish(now, id);
                 }
                 false
@@ -113,9 +113,17 @@ impl Engine {
         }
     }
 
+    /// Whether somebody was sent the Interest of an entry and may still answer.
+    fn is_under_way(&self, now: Instant, id: PendingId) -> bool {
+        let entry = self.tables.pending.get(id);
+        entry.is_some_and(|entry| {
+            entry.out_records.iter().any(|record| record.nacked.is_none() && record.expires > now)
+        })
+    }
+
     /// Forwards the Interests whose turn has come.
     pub(crate) fn take_turns(&mut self, now: Instant) {
-        while let Some(face) = self.turns.pop_due(now) {
+        while let Some(face) = self.upkeep.turns.pop_due(now) {
             let Some(control) = self.control_of(face) else { continue };
             if let Some(held) = control.pop_due(now) {
                 let gone = self.go_on(now, face, &held);
@@ -126,7 +134,7 @@ impl Engine {
                 }
             }
             let next = self.control_of(face).and_then(|control| control.next_turn());
-            self.turns.set(face, None, next);
+            self.upkeep.turns.set(face, None, next);
         }
     }
 
@@ -139,7 +147,7 @@ impl Engine {
         let old = slot.rate_control.take();
         slot.rate_control = config.map(|config| Box::new(RateControl::new(config, now)));
         let Some(mut old) = old else { return };
-        self.turns.set(face, old.next_turn(), None);
+        self.upkeep.turns.set(face, old.next_turn(), None);
         for held in old.release_all() {
             self.go_on(now, face, &held);
         }
@@ -154,14 +162,15 @@ impl Engine {
         let interest = &held.interest;
         let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
         let waits = |engine: &Engine, id| {
-            engine.pending.get(id).is_some_and(|entry| entry.in_records.iter().any(|r| r.face == face))
+            engine.tables.pending.get(id).is_some_and(|entry| entry.in_records.iter().any(|r| r.face == face))
         };
         let Some(id) = self.find_pending(interest, &hashes).filter(|&id| waits(self, id)) else {
             return false;
         };
         let header = LinkHeader { non_discovery: held.non_discovery, ..LinkHeader::default() };
-        self.ask_strategy(now, face, interest.clone(), &hashes, &header, id, held.trigger);
-        self.pending.schedule(id);
+        let arrival = Arrival { now, face, hashes: &hashes, header: &header };
+        self.ask_strategy(arrival, interest.clone(), id, held.trigger);
+        self.tables.pending.schedule(id);
         true
     }
 }

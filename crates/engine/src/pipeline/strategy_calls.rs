@@ -1,16 +1,17 @@
 //! Asking the strategy, and doing what it says.
 
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Dialect, Interest, LinkHeader, NackReason, NameRef, Nonce, PitToken, PrefixHashes};
+use packet::{Buffer, Dialect, Interest, NackReason, NameRef, Nonce, Packet, PitToken, PrefixHashes};
 
+use super::interest::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
+use crate::scope;
 use crate::strategy::{Action, Situation, Strategy, Trigger, may_send};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, PendingId};
-use crate::transmit::{Outgoing, Waiting};
-use crate::{scope, shard};
+use crate::transmit::Transmit;
 
 /// What happened, as far as the strategy needs to know.
 #[derive(Clone, Copy)]
@@ -56,27 +57,24 @@ pub(crate) struct Outcome {
     pub(crate) data: DataOrders,
 }
 
-/// Digests of a face's Data that may be computed for each Interest it was sent that asks for one by its digest. More than one, for other
-/// Data of the same name may come as well; it answers others.
+/// Digests of a face's Data that may be computed for each Interest it was sent that asks for one by its
+/// digest. More than one, for other Data of the same name may come as well; it answers others.
 const DIGESTS_PER_INTEREST: u32 = 2;
 const MAX_DIGESTS_DUE: u32 = 1 << 16;
 /// Longest time a strategy may keep an entry that nobody waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Delegations of a forwarding hint, and components of each, that are looked at. Routes have no more components.
+/// Delegations of a forwarding hint, and components of each, that are looked at. Routes have no more
+/// components.
 const MAX_DELEGATIONS: usize = 16;
 const MAX_DELEGATION_COMPONENTS: usize = PrefixHashes::MAX_PREFIX_COMPONENTS;
 
 impl Engine {
     /// Asks the strategy where an Interest that arrived should go, unless that is obvious.
     #[inline(always)]
-    #[expect(clippy::too_many_arguments, reason = "the parts of one arrival")]
-    pub(crate) fn ask_strategy(
+    pub(super) fn ask_strategy(
         &mut self,
-        now: Instant,
-        face: FaceId,
+        Arrival { now, face, hashes, header }: Arrival<'_>,
         interest: Interest,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
         id: PendingId,
         trigger: Trigger,
     ) {
@@ -100,7 +98,8 @@ impl Engine {
         });
     }
 
-    /// Where an Interest goes that has just become pending and was sent nowhere, if its strategy need not be asked.
+    /// Where an Interest goes that has just become pending and was sent nowhere, if its strategy need not be
+    /// asked.
     #[inline(always)]
     fn obvious_next_hop(
         &mut self,
@@ -109,12 +108,12 @@ impl Engine {
         node: FibNode,
         id: PendingId,
     ) -> Option<FaceId> {
-        let fib = &self.fibs[interest.dialect() as usize];
-        let instance = self.strategies.get(fib.strategy(node).0)?;
+        let fib = &self.tables.fibs[interest.dialect() as usize];
+        let instance = self.tables.strategies.get(fib.strategy(node).0)?;
         if !instance.sends_new_to_first || interest.has_forwarding_hint() {
             return None;
         }
-        let entry = self.pending.get_mut(id).filter(|entry| entry.out_records.is_empty())?;
+        let entry = self.tables.pending.get_mut(id).filter(|entry| entry.out_records.is_empty())?;
         entry.watches_data = instance.watches_data;
         for hop in fib.next_hops(node) {
             if may_send(&self.faces, interest, &entry.in_records, Some(ingress), hop.face) {
@@ -133,14 +132,14 @@ impl Engine {
         occasion: Occasion<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
     ) -> Outcome {
-        let Some(entry) = self.pending.get(id) else { return Outcome::default() };
+        let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
         let node = self.longest_match(interest.dialect(), interest.name(), hashes);
         self.call_strategy_about(now, id, interest, (hashes, node), occasion, call)
     }
 
-    /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream. `node` is the longest match of
-    /// its name.
+    /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
+    /// `node` is the longest match of its name.
     fn call_strategy_about(
         &mut self,
         now: Instant,
@@ -150,10 +149,10 @@ impl Engine {
         occasion: Occasion<'_>,
         call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
     ) -> Outcome {
-        let fib = &self.fibs[interest.dialect() as usize];
+        let fib = &self.tables.fibs[interest.dialect() as usize];
         let route =
             if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
-        let Some(entry) = self.pending.get_mut(id) else { return Outcome::default() };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return Outcome::default() };
         let mut situation = Situation {
             now,
             trigger: occasion.trigger,
@@ -172,7 +171,7 @@ impl Engine {
             non_discovery: occasion.non_discovery,
             incoming_announcement: occasion.announcement,
         };
-        if let Some(instance) = self.strategies.get_mut(fib.strategy(node).0) {
+        if let Some(instance) = self.tables.strategies.get_mut(fib.strategy(node).0) {
             situation.entry.watches_data = instance.watches_data;
             call(&mut *instance.strategy, &mut situation);
         }
@@ -189,11 +188,11 @@ impl Engine {
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
     fn hinted_route(&self, interest: &Interest) -> Option<FibNode> {
         let hint = interest.ndn()?.forwarding_hint().take(MAX_DELEGATIONS);
-        let regions = &self.producer_regions;
+        let regions = &self.settings.producer_regions;
         if hint.clone().any(|hint| regions.iter().any(|region| hint.is_prefix_of(region.as_ref()))) {
             return None;
         }
-        let fib = &self.fibs[interest.dialect() as usize];
+        let fib = &self.tables.fibs[interest.dialect() as usize];
         // The first delegation that leads anywhere; if none does, the last is as good as any.
         let mut last = None;
         for delegation in hint {
@@ -225,7 +224,7 @@ impl Engine {
                     self.send_interest(now, id, interest.clone(), face, nonce, fields);
                 }
                 Action::SuppressUpstream { face, span } => {
-                    let entry = self.pending.get_mut(id);
+                    let entry = self.tables.pending.get_mut(id);
                     if let Some(record) =
                         entry.and_then(|e| e.out_records.iter_mut().find(|r| r.face == face))
                     {
@@ -247,12 +246,12 @@ impl Engine {
                 }
                 Action::DropArrival { drop } => self.count_drop(ingress, drop),
                 Action::CallAt(when) => {
-                    if let Some(entry) = self.pending.get_mut(id) {
+                    if let Some(entry) = self.tables.pending.get_mut(id) {
                         entry.strategy_timer = when;
                     }
                 }
                 Action::WaitAtLeast(span) => {
-                    if let Some(entry) = self.pending.get_mut(id) {
+                    if let Some(entry) = self.tables.pending.get_mut(id) {
                         entry.expires = entry.expires.max(now + span.min(LONGEST_WAIT));
                     }
                 }
@@ -262,10 +261,11 @@ impl Engine {
             }
         }
         self.actions = actions;
-        // What nobody waits for any more only keeps others out. Its nonces stay known, so that copies of it are recognised.
+        // What nobody waits for any more only keeps others out. Its nonces stay known, so that copies of it
+        // are recognised.
         let nobody_waits = |record: &InRecord| record.expires <= now;
-        outcome.finished |=
-            refused && self.pending.get(id).is_some_and(|entry| entry.in_records.iter().all(nobody_waits));
+        outcome.finished |= refused
+            && self.tables.pending.get(id).is_some_and(|entry| entry.in_records.iter().all(nobody_waits));
         if outcome.finished {
             self.finish(now, id);
         }
@@ -282,7 +282,7 @@ impl Engine {
         new_nonce: Option<Nonce>,
         InterestFields { non_discovery, congestion_mark }: InterestFields,
     ) {
-        let Some(entry) = self.pending.get(id) else { return };
+        let Some(entry) = self.tables.pending.get(id) else { return };
         let Some(target) = self.faces.get(face) else {
             return self.counters.drops.add(DropReason::UnknownFace, 1);
         };
@@ -311,12 +311,12 @@ impl Engine {
         face: FaceId,
         InterestFields { non_discovery, congestion_mark }: InterestFields,
     ) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let record = OutRecord {
             face,
             nonce: interest.nonce().unwrap_or(Nonce(0)),
             sent_at: now,
-            expires: now + interest.lifetime().min(self.max_lifetime),
+            expires: now + interest.lifetime().min(self.settings.max_lifetime),
             suppress_for: Duration::ZERO,
             nacked: None,
             non_discovery,
@@ -335,23 +335,23 @@ impl Engine {
         let local = target.is_local();
         target.counters.out_interests += 1;
         self.counters.interests_sent += 1;
-        let pit_token =
-            if target.config.send_pit_tokens { shard::token(self.shard, id) } else { PitToken::NONE };
-        // An application that a link tells this, and the node's own management, act for the face that asked last.
+        let pit_token = if target.config.send_pit_tokens { id.token() } else { PitToken::NONE };
+        // An application that a link tells this, and the node's own management, act for the face that asked
+        // last.
         let incoming_face = if local {
             let asked_by = entry.in_records.iter().find(|record| Some(record.nonce) == interest.nonce());
             asked_by.or(entry.in_records.last()).map(|record| record.face)
         } else {
             None
         };
-        let packet = Outgoing::Interest(interest);
-        let plain = Waiting::plain(face, packet, pit_token);
-        self.transmits.push(Waiting { non_discovery, congestion_mark, incoming_face, ..plain });
+        let packet = Packet::Interest(interest);
+        let plain = Transmit::plain(face, packet, pit_token);
+        self.transmits.push(Transmit { non_discovery, congestion_mark, incoming_face, ..plain });
     }
 
     /// Sends the Interest back to one face that waits, which then waits no more.
     pub(crate) fn nack_one(&mut self, id: PendingId, face: FaceId, reason: NackReason) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let Some(place) = entry.in_records.iter().position(|record| record.face == face) else { return };
         let record = entry.in_records.remove(place);
         self.nack_record(id, record, reason);
@@ -359,7 +359,7 @@ impl Engine {
 
     /// The same to whoever left this record, which is no longer the entry's.
     fn nack_record(&mut self, id: PendingId, record: InRecord, reason: NackReason) {
-        let Some(entry) = self.pending.get(id) else { return };
+        let Some(entry) = self.tables.pending.get(id) else { return };
         let (face, mut interest) = (record.face, entry.interest.clone());
         match self.faces.get_mut(face) {
             Some(face) => face.waits_for_one_less(),
@@ -374,7 +374,7 @@ impl Engine {
 
     /// Sends the Interest back to all who wait.
     pub(crate) fn nack_all(&mut self, id: PendingId, reason: NackReason) {
-        let Some(entry) = self.pending.get_mut(id) else { return };
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         for record in std::mem::take(&mut entry.in_records) {
             self.nack_record(id, record, reason);
         }
@@ -389,7 +389,7 @@ impl Engine {
         hop: NextHop,
     ) {
         // Interests under the prefix may have a strategy that was chosen for a longer one.
-        let wanted = self.strategies.iter().any(|(_, instance)| {
+        let wanted = self.tables.strategies.iter().any(|(_, instance)| {
             let chosen_for = instance.prefix.as_ref();
             let overlaps = chosen_for.is_prefix_of(prefix) || prefix.is_prefix_of(chosen_for);
             overlaps && instance.strategy.wants_new_next_hops()
@@ -397,14 +397,14 @@ impl Engine {
         if !wanted {
             return;
         }
-        for id in self.pending.under(dialect, prefix) {
-            let Some(entry) = self.pending.get(id) else { continue };
+        for id in self.tables.pending.under(dialect, prefix) {
+            let Some(entry) = self.tables.pending.get(id) else { continue };
             let hashes = self.hasher.hash(dialect, entry.name().components());
             let outcome = self.call_strategy(now, id, &hashes, Occasion::OTHER, |strategy, situation| {
                 strategy.after_new_next_hop(situation, hop);
             });
             if !outcome.finished {
-                self.pending.schedule(id);
+                self.tables.pending.schedule(id);
             }
         }
     }

@@ -1,7 +1,8 @@
-//! Access: for the edge of a network, where one of a few next hops has the content (NFD's strategy of that name, version 1).
+//! Access: for the edge of a network, where one of a few next hops has the content (NFD's strategy of that
+//! name, version 1).
 //!
-//! The first Interest under a prefix goes to all next hops; the one that answers first gets those that follow, until it
-//! takes longer than its usual time: then the others are asked too.
+//! The first Interest under a prefix goes to all next hops; the one that answers first gets those that
+//! follow, until it takes longer than its usual time: then the others are asked too.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,8 @@ const SUPPRESSION_INTERVAL: Duration = Duration::from_millis(100);
 const LIFETIME: Duration = Duration::from_secs(8);
 /// Prefixes remembered.
 const MAX_PREFIXES: u32 = 65_536;
-/// Faces whose round-trip times are remembered. Beyond that the one with the smallest number, the oldest, is forgotten.
+/// Faces whose round-trip times are remembered. Beyond that the one with the smallest number, the oldest, is
+/// forgotten.
 const MAX_FACES: usize = 1024;
 
 #[derive(Debug)]

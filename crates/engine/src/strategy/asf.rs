@@ -1,9 +1,9 @@
-//! Adaptive SRTT-based forwarding: the next hop that answers fastest, measured as traffic goes, and now and then a probe of
-//! another (NFD's strategy of that name, version 5; Lehman et al., "An experimental investigation of hyperbolic
-//! routing with a smart forwarding plane in NDN", 2016).
+//! Adaptive SRTT-based forwarding: the next hop that answers fastest, measured as traffic goes, and now and
+//! then a probe of another (NFD's strategy of that name, version 5; Lehman et al., "An experimental
+//! investigation of hyperbolic routing with a smart forwarding plane in NDN", 2016).
 //!
-//! Measurements belong to a route and are kept for each of its next hops. Nothing here needs a timer: whether a face has let
-//! an Interest time out matters only when faces are compared, so it is found out then.
+//! Measurements belong to a route and are kept for each of its next hops. Nothing here needs a timer: whether
+//! a face has let an Interest time out matters only when faces are compared, so it is found out then.
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -85,8 +85,9 @@ enum Group {
 /// A next hop and its place among the others: less is better.
 type Ranked = (Group, Duration, u64, FaceId);
 
-/// Parameters: `probing-interval` in milliseconds (60 000, at least 1000), `max-timeouts` before a face counts as timed out (3),
-/// `measurements-lifetime` in milliseconds (300 000, more than the probing interval), and those of retransmission suppression.
+/// Parameters: `probing-interval` in milliseconds (60 000, at least 1000), `max-timeouts` before a face
+/// counts as timed out (3), `measurements-lifetime` in milliseconds (300 000, more than the probing
+/// interval), and those of retransmission suppression.
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
     let probing_interval = parameters.millis("probing-interval", Duration::from_secs(60))?;
@@ -159,8 +160,9 @@ impl Strategy for Asf {
 }
 
 impl Asf {
-    /// The consumer asks again, or another asks for the same: the best next hop that was not tried, or else the one that was tried
-    /// longest ago, unless that was only just now. Probes go out with new Interests only.
+    /// The consumer asks again, or another asks for the same: the best next hop that was not tried, or else
+    /// the one that was tried longest ago, unless that was only just now. Probes go out with new
+    /// Interests only.
     fn retransmit(&mut self, situation: &mut Situation<'_>) {
         let awaited =
             |face| situation.out_record(face).is_some_and(|record| record.expires > situation.now());
@@ -202,8 +204,8 @@ impl Asf {
         }
     }
 
-    /// The route of the Interest, renewed. A new one has its first probe at a random time, so that routes that were set up
-    /// together are not probed together.
+    /// The route of the Interest, renewed. A new one has its first probe at a random time, so that routes
+    /// that were set up together are not probed together.
     fn route(&mut self, situation: &mut Situation<'_>) -> &mut Route {
         let (now, key) = (situation.now(), situation.route());
         self.routes.renew(now, key, || {
@@ -222,7 +224,8 @@ impl Asf {
         self.route(situation).next_probe = next;
     }
 
-    /// A next hop other than `used`: the cheapest that nothing is known of, or else a random one, the better the more likely.
+    /// A next hop other than `used`: the cheapest that nothing is known of, or else a random one, the better
+    /// the more likely.
     fn face_to_probe(&mut self, situation: &mut Situation<'_>, used: FaceId) -> Option<FaceId> {
         let ranked = self.ranked(situation);
         let others: SmallVec<[Ranked; 4]> = ranked.into_iter().filter(|ranked| ranked.3 != used).collect();

@@ -1,8 +1,10 @@
-//! Best route: the cheapest next hop, and the others when the consumer asks again (NFD's strategy of that name, version 5).
+//! Best route: the cheapest next hop, and the others when the consumer asks again (NFD's strategy of that
+//! name, version 5).
 //!
-//! A Nack is no reason to try another, as in NFD: when all who were asked have refused, who waits is told, and the Interest is
-//! forgotten. What is asked again after that is new and takes the cheapest next hop again, the one that refused. Consumers behind
-//! a route that may fail are better served by `asf`, which remembers.
+//! A Nack is no reason to try another, as in NFD: when all who were asked have refused, who waits is told,
+//! and the Interest is forgotten. What is asked again after that is new and takes the cheapest next hop
+//! again, the one that refused. Consumers behind a route that may fail are better served by `asf`, which
+//! remembers.
 
 use packet::NackReason;
 use packet::time::Instant;
@@ -47,13 +49,15 @@ impl Strategy for BestRoute {
     }
 }
 
-/// For a retransmission: the cheapest next hop that was not tried yet, or else the one that was tried longest ago.
+/// For a retransmission: the cheapest next hop that was not tried yet, or else the one that was tried longest
+/// ago.
 pub(super) fn next_to_try(situation: &Situation<'_>) -> Option<NextHop> {
     // Of equals the first is taken, and next hops come cheapest first.
     situation.eligible_next_hops().min_by_key(|hop| tried_at(situation, hop.face))
 }
 
-/// When the Interest was sent to `face`; before all times if it was not, or so long ago that no answer is awaited.
+/// When the Interest was sent to `face`; before all times if it was not, or so long ago that no answer is
+/// awaited.
 pub(super) fn tried_at(situation: &Situation<'_>, face: FaceId) -> Option<Instant> {
     situation.out_record(face).filter(|record| record.expires > situation.now()).map(|record| record.sent_at)
 }

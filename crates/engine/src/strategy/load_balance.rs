@@ -1,7 +1,7 @@
 //! Load balance: the next hop with the fewest Interests outstanding.
 //!
-//! Costs only break ties: of next hops that are equally loaded the cheapest goes first, so an idle network behaves as
-//! with best route, and a busy one sends by all next hops in proportion to how fast they answer.
+//! Costs only break ties: of next hops that are equally loaded the cheapest goes first, so an idle network
+//! behaves as with best route, and a busy one sends by all next hops in proportion to how fast they answer.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use super::{Situation, Strategy, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 
-/// Faces whose load is remembered. Beyond that the one with the smallest number, which is the oldest, is forgotten and
-/// counts as idle.
+/// Faces whose load is remembered. Beyond that the one with the smallest number, which is the oldest, is
+/// forgotten and counts as idle.
 const MAX_FACES: usize = 1024;
 
 /// An Interest that is never answered must not count for ever, so loads are halved this often.

@@ -1,8 +1,9 @@
 //! Who gets an Interest: one file for each way of deciding.
 //!
-//! A [`Strategy`] is told what happened to one pending Interest, sees a narrow view of the node ([`Situation`]) and
-//! answers with commands on it, which the pipeline carries out afterwards. It cannot reach the tables, and it cannot break
-//! the rules of scope: a command that would is not carried out, and counted.
+//! A [`Strategy`] is told what happened to one pending Interest, sees a narrow view of the node
+//! ([`Situation`]) and answers with commands on it, which the pipeline carries out afterwards. It cannot
+//! reach the tables, and it cannot break the rules of scope: a command that would is not carried out, and
+//! counted.
 
 mod access;
 mod asf;
@@ -34,8 +35,8 @@ pub use situation::{Situation, Trigger};
 
 /// Decides where Interests go.
 ///
-/// Every method is called with the situation of one pending Interest and must end in bounded time. What is not commanded
-/// does not happen: an Interest that is neither sent nor rejected waits until it expires.
+/// Every method is called with the situation of one pending Interest and must end in bounded time. What is
+/// not commanded does not happen: an Interest that is neither sent nor rejected waits until it expires.
 pub trait Strategy: fmt::Debug + Send {
     /// An Interest arrived, new or again, and no cache answered it.
     fn after_interest(&mut self, situation: &mut Situation<'_>);
@@ -47,8 +48,8 @@ pub trait Strategy: fmt::Debug + Send {
         false
     }
 
-    /// Whether [`Strategy::after_data`] does anything. Where it does not, Data passes without being shown to the strategy. Never
-    /// changes.
+    /// Whether [`Strategy::after_data`] does anything. Where it does not, Data passes without being shown to
+    /// the strategy. Never changes.
     fn watches_data(&self) -> bool {
         true
     }

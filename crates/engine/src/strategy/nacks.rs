@@ -5,8 +5,8 @@ use packet::NackReason;
 use super::Situation;
 use crate::drop_reason::DropReason;
 
-/// What most strategies do with an Interest that they can send to nobody: it goes back. While a copy of it is still
-/// under way for somebody else, or for the same consumer, it waits for that one's answer instead.
+/// What most strategies do with an Interest that they can send to nobody: it goes back. While a copy of it is
+/// still under way for somebody else, or for the same consumer, it waits for that one's answer instead.
 pub(super) fn refuse(situation: &mut Situation<'_>, reason: NackReason, drop: DropReason) {
     if situation.has_pending_out_records() {
         situation.drop_arrival(drop);
@@ -15,11 +15,11 @@ pub(super) fn refuse(situation: &mut Situation<'_>, reason: NackReason, drop: Dr
     }
 }
 
-/// Waits until everybody the Interest was sent to has sent it back, then passes the least severe reason on to all who wait.
-/// A face that is gone, or whose time is over, is not waited for.
+/// Waits until everybody the Interest was sent to has sent it back, then passes the least severe reason on to
+/// all who wait. A face that is gone, or whose time is over, is not waited for.
 ///
-/// One special case, as in NFD: if the only one who has not answered is also waiting for the Interest, it waits for us as
-/// we wait for it, so it is told.
+/// One special case, as in NFD: if the only one who has not answered is also waiting for the Interest, it
+/// waits for us as we wait for it, so it is told.
 pub(super) fn pass_on_when_all_nacked(situation: &mut Situation<'_>) {
     if situation.in_records().is_empty() {
         return;

@@ -4,8 +4,8 @@ use packet::time::Duration;
 
 /// Estimates the round-trip time, and how long to wait for an answer before it counts as lost.
 ///
-/// α = 1/8, β = 1/4, K = 4, no clock granularity, as time is in nanoseconds. Timeouts do not back it off: each strategy
-/// has its own way to deal with them.
+/// α = 1/8, β = 1/4, K = 4, no clock granularity, as time is in nanoseconds. Timeouts do not back it off:
+/// each strategy has its own way to deal with them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RttEstimator {
     /// None before the first measurement.
@@ -21,7 +21,8 @@ struct Estimate {
 impl RttEstimator {
     /// What [`RttEstimator::timeout`] is without a measurement (RFC 6298, 2.1).
     pub(super) const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
-    /// The shortest timeout. The RFC says a second, for the sake of TCP's delayed acknowledgements, which nobody here sends.
+    /// The shortest timeout. The RFC says a second, for the sake of TCP's delayed acknowledgements, which
+    /// nobody here sends.
     pub(super) const MIN_TIMEOUT: Duration = Duration::from_millis(200);
     /// The longest timeout (RFC 6298, 2.5: at least 60 s).
     pub(super) const MAX_TIMEOUT: Duration = Duration::from_secs(60);
@@ -53,7 +54,8 @@ impl RttEstimator {
     }
 }
 
-/// `old` moved by one part in `parts` towards `new`, without the overflow that the textbook's form could have.
+/// `old` moved by one part in `parts` towards `new`, without the overflow that the textbook's form could
+/// have.
 fn average(old: Duration, new: Duration, parts: u64) -> Duration {
     if new >= old {
         old + new.saturating_sub(old) / parts

@@ -1,13 +1,14 @@
-//! Self-learning: routes are found by flooding, as a bridge learns where its stations are (NFD's strategy of that name, version
-//! 1, after Shi et al., "On broadcast-based self-learning in named data networking", 2017).
+//! Self-learning: routes are found by flooding, as a bridge learns where its stations are (NFD's strategy of
+//! that name, version 1, after Shi et al., "On broadcast-based self-learning in named data networking",
+//! 2017).
 //!
-//! An Interest for which there is no route is a discovery Interest: it goes to everybody. Data that answers one brings
-//! an announcement of the producer's prefix, and the owner is told to make a route of it. Interests that follow a route
-//! are marked as no discovery, so that nobody further on floods them.
+//! An Interest for which there is no route is a discovery Interest: it goes to everybody. Data that answers
+//! one brings an announcement of the producer's prefix, and the owner is told to make a route of it.
+//! Interests that follow a route are marked as no discovery, so that nobody further on floods them.
 //!
-//! Data that answers such a marked Interest has no announcement, but somebody who asked by discovery needs one to learn the
-//! route. It then gets the announcement that is stored with the route, and where there is none, no Data either: Data
-//! without an announcement would leave all nodes on its way flooding for ever.
+//! Data that answers such a marked Interest has no announcement, but somebody who asked by discovery needs
+//! one to learn the route. It then gets the announcement that is stored with the route, and where there is
+//! none, no Data either: Data without an announcement would leave all nodes on its way flooding for ever.
 
 use packet::{Data, NackReason};
 
@@ -70,7 +71,8 @@ impl Strategy for SelfLearning {
     }
 }
 
-/// Whether somebody who waits asked by discovery, unless all who wait are applications of this host, which learn no routes.
+/// Whether somebody who waits asked by discovery, unless all who wait are applications of this host, which
+/// learn no routes.
 fn somebody_must_learn(situation: &Situation<'_>) -> bool {
     let waiting = || situation.in_records().iter().filter(|record| record.expires > situation.now());
     waiting().any(|record| !record.non_discovery) && waiting().any(|record| !situation.is_local(record.face))

@@ -95,8 +95,8 @@ impl Situation<'_> {
         self.interest.name()
     }
 
-    /// Hash of the name's prefix of `components` components; `None` if the name is shorter, or the prefix too long to have
-    /// been hashed.
+    /// Hash of the name's prefix of `components` components; `None` if the name is shorter, or the prefix too
+    /// long to have been hashed.
     pub fn prefix_hash(&self, components: usize) -> Option<NameHash> {
         if components <= self.interest.component_count() { self.hashes.prefix(components) } else { None }
     }
@@ -156,8 +156,8 @@ impl Situation<'_> {
         self.faces.get(face).is_some()
     }
 
-    /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the Interest just came from,
-    /// except on wireless media.
+    /// Whether the Interest may go to `face`: the face exists, scope allows it, and it is not where the
+    /// Interest just came from, except on wireless media.
     pub fn may_send(&self, face: FaceId) -> bool {
         may_send(self.faces, self.interest, &self.entry.in_records, self.ingress, face)
     }
@@ -215,7 +215,8 @@ impl Situation<'_> {
         self.actions.push(Action::Send { face, nonce, non_discovery });
     }
 
-    /// Notes that the Interest should not go to `face` again for `span`. Takes effect after what was sent in this call.
+    /// Notes that the Interest should not go to `face` again for `span`. Takes effect after what was sent in
+    /// this call.
     pub fn suppress_upstream(&mut self, face: FaceId, span: Duration) {
         self.actions.push(Action::SuppressUpstream { face, span });
     }
@@ -240,8 +241,9 @@ impl Situation<'_> {
         self.actions.push(Action::DropArrival { drop });
     }
 
-    /// Asks for [`Strategy::after_timer`](super::Strategy::after_timer) at `when`, or up to a millisecond later, if the
-    /// Interest is still pending then. A second call replaces the first; [`Instant::NEVER`] takes it back.
+    /// Asks for [`Strategy::after_timer`](super::Strategy::after_timer) at `when`, or up to a millisecond
+    /// later, if the Interest is still pending then. A second call replaces the first; [`Instant::NEVER`]
+    /// takes it back.
     pub fn call_at(&mut self, when: Instant) {
         self.actions.push(Action::CallAt(when));
     }

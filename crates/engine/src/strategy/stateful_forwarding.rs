@@ -1,9 +1,10 @@
-//! Stateful forwarding: best route under a rate limit, with a Nack when the limit is reached (Kato et al., after Yi et al., "A
-//! case for stateful forwarding plane", Computer Communications 2013).
+//! Stateful forwarding: best route under a rate limit, with a Nack when the limit is reached (Kato et al.,
+//! after Yi et al., "A case for stateful forwarding plane", Computer Communications 2013).
 //!
-//! Towards each next hop there is a token bucket. An Interest that finds no token on any of its next hops goes back with
-//! a Nack for congestion, which tells the consumer, and the routers on the way, to send more slowly. Before the bucket of a
-//! next hop there may be one for each route, as `PerFibLimits` of ndnSIM 1 have it, whose rate may adapt as a consumer's does.
+//! Towards each next hop there is a token bucket. An Interest that finds no token on any of its next hops
+//! goes back with a Nack for congestion, which tells the consumer, and the routers on the way, to send more
+//! slowly. Before the bucket of a next hop there may be one for each route, as `PerFibLimits` of ndnSIM 1
+//! have it, whose rate may adapt as a consumer's does.
 
 use packet::time::{Duration, Instant};
 use packet::{Data, NackReason, NameHash};
@@ -19,7 +20,8 @@ use crate::limit::{LeakyBucket, TokenBucket};
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;
 
-/// Buckets kept. Beyond that the one that was not used for longest is dropped, and starts full if it is needed again.
+/// Buckets kept. Beyond that the one that was not used for longest is dropped, and starts full if it is
+/// needed again.
 const MAX_BUCKETS: u32 = 65_536;
 
 #[derive(Debug)]
@@ -29,7 +31,8 @@ struct StatefulForwarding {
     share: Share,
     /// Buckets of routes, before those of faces.
     routes: Option<Routes>,
-    /// A bucket is forgotten when it has not been used for as long as it takes to fill: a new one is full too.
+    /// A bucket is forgotten when it has not been used for as long as it takes to fill: a new one is full
+    /// too.
     buckets: Measurements<Bucket>,
 }
 
@@ -109,10 +112,11 @@ enum Share {
     Route,
 }
 
-/// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per `face` (route),
-/// `tokens` that come `even`ly, or `whole` (even), and those of retransmission suppression. Of whole tokens `leak` come at a time (1), and
-/// the rate may have a fraction, both to a thousandth. With `start`, in Interests a second, there is another bucket before each, for each
-/// route, with that rate, which grows by one for each Data, up to `rate`, and is halved by each Nack unless `adapt` is `no` (yes).
+/// Parameters: `rate` in Interests a second (1000), `depth` in Interests (50), `limit` per `route` or per
+/// `face` (route), `tokens` that come `even`ly, or `whole` (even), and those of retransmission suppression.
+/// Of whole tokens `leak` come at a time (1), and the rate may have a fraction, both to a thousandth. With
+/// `start`, in Interests a second, there is another bucket before each, for each route, with that rate, which
+/// grows by one for each Data, up to `rate`, and is halved by each Nack unless `adapt` is `no` (yes).
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
     let depth = parameters.count("depth", 50)?;
@@ -183,7 +187,8 @@ impl StatefulForwarding {
     }
 }
 
-/// A number for a route towards a face. An odd factor spreads face numbers over all the bits that tables look at.
+/// A number for a route towards a face. An odd factor spreads face numbers over all the bits that tables look
+/// at.
 fn key(route: NameHash, face: FaceId) -> NameHash {
     NameHash(route.0 ^ u64::from(face.0).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

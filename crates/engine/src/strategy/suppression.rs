@@ -50,8 +50,9 @@ impl Suppression {
         Suppression { initial: interval, multiplier: 1.0, max: interval }
     }
 
-    /// Decides for the pending Interest as a whole, by when it was last sent to anybody; notes the next interval if it may be
-    /// sent again. Uses [`StrategyNotes::span`](crate::tables::pending::StrategyNotes).
+    /// Decides for the pending Interest as a whole, by when it was last sent to anybody; notes the next
+    /// interval if it may be sent again. Uses
+    /// [`StrategyNotes::span`](crate::tables::pending::StrategyNotes).
     pub(super) fn decide(&self, situation: &mut Situation<'_>) -> Verdict {
         if !situation.has_pending_out_records() {
             return Verdict::New;

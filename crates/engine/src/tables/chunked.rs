@@ -1,8 +1,8 @@
 //! Growing storage that does not stall when it is large.
 //!
-//! A vector that doubles copies everything when it grows, which stops a forwarder with a million entries for tens of
-//! milliseconds. Here only the first chunk grows like that; further ones are of fixed size and stay where they are, so
-//! growing costs one allocation.
+//! A vector that doubles copies everything when it grows, which stops a forwarder with a million entries for
+//! tens of milliseconds. Here only the first chunk grows like that; further ones are of fixed size and stay
+//! where they are, so growing costs one allocation.
 
 use crate::processor::prefetch;
 
@@ -86,8 +86,8 @@ impl<T> std::ops::IndexMut<u32> for ChunkedVec<T> {
     }
 }
 
-/// A pool of values with small, reused numbers. A number is valid from `insert` to `remove`; tables that hand numbers
-/// to each other unlink them before they remove the value.
+/// A pool of values with small, reused numbers. A number is valid from `insert` to `remove`; tables that hand
+/// numbers to each other unlink them before they remove the value.
 #[derive(Debug)]
 pub(crate) struct Slab<T> {
     slots: ChunkedVec<Slot<T>>,
@@ -117,7 +117,8 @@ impl<T> Slab<T> {
         self.slots.len()
     }
 
-    /// Puts the value where it will lie straight away, which spares moving it, if it is written out in the argument.
+    /// Puts the value where it will lie straight away, which spares moving it, if it is written out in the
+    /// argument.
     #[inline(always)]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         self.len += 1;
@@ -129,8 +130,8 @@ impl<T> Slab<T> {
             && let Slot::Free { next } = *slot
         {
             self.free = next;
-            // Nothing is in the old one that would have to be dropped, which the compiler does not know: it would make the value elsewhere,
-            // look into the slot, and only then move it.
+            // Nothing is in the old one that would have to be dropped, which the compiler does not know: it
+            // would make the value elsewhere, look into the slot, and only then move it.
             std::mem::forget(std::mem::replace(slot, Slot::Taken(value)));
         }
         index

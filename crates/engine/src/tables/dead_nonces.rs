@@ -1,8 +1,10 @@
-//! Names and nonces of Interests that are pending no more, so that a copy that still travels in a loop is recognised.
+//! Names and nonces of Interests that are pending no more, so that a copy that still travels in a loop is
+//! recognised.
 //!
-//! Two generations of fingerprints: the current one takes new entries, the previous one is only consulted, and after
-//! half a lifetime the previous one is dropped and the current one takes its place. An entry is therefore remembered for between
-//! half the lifetime and all of it. When the current generation is full the change comes early, which is counted.
+//! Two generations of fingerprints: the current one takes new entries, the previous one is only consulted,
+//! and after half a lifetime the previous one is dropped and the current one takes its place. An entry is
+//! therefore remembered for between half the lifetime and all of it. When the current generation is full the
+//! change comes early, which is counted.
 
 use packet::time::{Duration, Instant};
 use packet::{NameHash, Nonce};
@@ -25,8 +27,8 @@ pub(crate) struct DeadNonces {
 }
 
 impl DeadNonces {
-    /// An empty list that remembers for up to `lifetime`, in normal use no less than half of that, and holds at most
-    /// `max_entries`.
+    /// An empty list that remembers for up to `lifetime`, in normal use no less than half of that, and holds
+    /// at most `max_entries`.
     pub(crate) fn new(lifetime: Duration, max_entries: u32) -> Self {
         DeadNonces {
             current: Generation::default(),

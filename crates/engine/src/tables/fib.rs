@@ -1,8 +1,9 @@
 //! Which faces lead to which names.
 //!
-//! Every prefix of a route is a node, found by its hash, so the nodes on the way to a name exist without gaps and the
-//! longest one is found by bisection over its length: two or three probes for a name of five components. Each node
-//! knows its parent; next hops and strategy that a node does not have itself are its nearest ancestor's.
+//! Every prefix of a route is a node, found by its hash, so the nodes on the way to a name exist without gaps
+//! and the longest one is found by bisection over its length: two or three probes for a name of five
+//! components. Each node knows its parent; next hops and strategy that a node does not have itself are its
+//! nearest ancestor's.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -89,7 +90,8 @@ pub(crate) struct Fib {
     deepest: usize,
     /// Prefixes by number of components, the root not counted.
     lengths: [u32; PrefixHashes::MAX_PREFIX_COMPONENTS + 1],
-    /// The number of components that most prefixes have: where bisection starts, for there it is likely to end. At least one.
+    /// The number of components that most prefixes have: where bisection starts, for there it is likely to
+    /// end. At least one.
     usual: usize,
     /// What was found last: names that come together mostly have the same prefix.
     last: AtomicU32,
@@ -193,7 +195,8 @@ impl Fib {
         found
     }
 
-    /// The longest match with next hops, starting from `node` and going to its ancestors; empty if there are none.
+    /// The longest match with next hops, starting from `node` and going to its ancestors; empty if there are
+    /// none.
     #[inline(always)]
     pub(crate) fn next_hops(&self, node: FibNode) -> &[NextHop] {
         match self.nodes.get(node.0) {
@@ -354,7 +357,8 @@ impl Fib {
         }
     }
 
-    /// Hints that the longest match, whose probes were hinted at before, will be read soon; gives what is probably it.
+    /// Hints that the longest match, whose probes were hinted at before, will be read soon; gives what is
+    /// probably it.
     #[inline]
     pub(crate) fn prefetch_match(&self, hashes: &PrefixHashes) -> FibNode {
         let node = self.likely_match(hashes);
@@ -480,7 +484,8 @@ impl Fib {
     }
 }
 
-/// Whether the node stands for the prefix of its length, not for one whose hash only shares the bits the index knows.
+/// Whether the node stands for the prefix of its length, not for one whose hash only shares the bits the
+/// index knows.
 fn last_known(hashes: &PrefixHashes, node: &Node) -> bool {
     hashes.prefix(node.component_count.into()) == Some(node.hash)
 }

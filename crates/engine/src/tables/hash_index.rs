@@ -1,9 +1,10 @@
 //! From the hash of a name to the numbers of the entries that may have it.
 //!
-//! A bucket is one cache line with room for seven entries, found by the low bits of the hash, so a lookup that misses
-//! costs one line of memory and one that hits costs one more for the entry itself. The table grows by one bucket at a
-//! time (linear hashing), so no insertion ever pays for rehashing everything. Buckets that overflow continue in spare
-//! ones, which nobody fetches ahead; with an average of 2.8 entries to a bucket, and 5.6 to those whose turn to be divided comes last, few do.
+//! A bucket is one cache line with room for seven entries, found by the low bits of the hash, so a lookup
+//! that misses costs one line of memory and one that hits costs one more for the entry itself. The table
+//! grows by one bucket at a time (linear hashing), so no insertion ever pays for rehashing everything.
+//! Buckets that overflow continue in spare ones, which nobody fetches ahead; with an average of 2.8 entries
+//! to a bucket, and 5.6 to those whose turn to be divided comes last, few do.
 //!
 //! The index knows 32 bits of each hash and nothing of names: callers compare what it finds.
 
@@ -19,7 +20,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Bucket {
-    /// Seven tags, and behind them the number of a bucket in `spare`, or `NONE`: eight words are compared at once.
+    /// Seven tags, and behind them the number of a bucket in `spare`, or `NONE`: eight words are compared at
+    /// once.
     tags_and_next: [u32; WIDTH + 1],
     /// Seven numbers of entries, and behind them how many of the places are taken.
     ids_and_len: [u32; WIDTH + 1],
@@ -178,7 +180,8 @@ impl HashIndex {
     #[cold]
     fn remove_from_chain(&mut self, head: u32, id: u32) -> bool {
         let Some((place, at)) = self.find(head, id) else { return false };
-        // Fill the hole with the last entry of the last bucket in the chain, and give up that bucket if it empties.
+        // Fill the hole with the last entry of the last bucket in the chain, and give up that bucket if it
+        // empties.
         let (mut before_last, mut last) = (None, Place::Main(head));
         while self.bucket(last).next() != NONE {
             before_last = Some(last);
@@ -301,8 +304,8 @@ enum Place {
     Spare(u32),
 }
 
-/// The hash bits that buckets remember. They are also what selects the bucket; at a million entries twelve bits more
-/// than that remain to tell the entries of a bucket apart.
+/// The hash bits that buckets remember. They are also what selects the bucket; at a million entries twelve
+/// bits more than that remain to tell the entries of a bucket apart.
 #[inline(always)]
 fn tag(hash: NameHash) -> u32 {
     hash.0 as u32

@@ -1,8 +1,8 @@
 //! What a strategy has learned about parts of the name space.
 //!
-//! Every entry lives equally long after it was last renewed, so the order in which entries were renewed is the order in which they
-//! expire: a list in that order needs no timers and no search. Each call that may add an entry first removes a few
-//! that have expired.
+//! Every entry lives equally long after it was last renewed, so the order in which entries were renewed is
+//! the order in which they expire: a list in that order needs no timers and no search. Each call that may add
+//! an entry first removes a few that have expired.
 
 use packet::NameHash;
 use packet::time::{Duration, Instant};
@@ -10,16 +10,17 @@ use packet::time::{Duration, Instant};
 use super::chunked::Slab;
 use super::hash_index::HashIndex;
 
-/// Expired entries removed by each renewal: more than one, so that they are removed faster than new ones come.
+/// Expired entries removed by each renewal: more than one, so that they are removed faster than new ones
+/// come.
 const SWEEP: usize = 4;
 
 const NONE: u32 = u32::MAX;
 
 /// A bounded map from name prefixes, by their hashes, to a strategy's own state, which expires.
 ///
-/// At the limit the entry that was not renewed for longest makes room; that is counted, and [`Measurements::take_warning`] says so.
-/// Names are not kept: two prefixes whose keyed 64-bit hashes are equal would share an entry, which costs a wrong estimate
-/// and never a wrong answer.
+/// At the limit the entry that was not renewed for longest makes room; that is counted, and
+/// [`Measurements::take_warning`] says so. Names are not kept: two prefixes whose keyed 64-bit hashes are
+/// equal would share an entry, which costs a wrong estimate and never a wrong answer.
 #[derive(Debug)]
 pub(crate) struct Measurements<T> {
     entries: Slab<Entry<T>>,
@@ -46,7 +47,8 @@ struct Entry<T> {
 }
 
 impl<T> Measurements<T> {
-    /// An empty map whose entries live for `lifetime` after each renewal, with room for `max_entries`, at least one.
+    /// An empty map whose entries live for `lifetime` after each renewal, with room for `max_entries`, at
+    /// least one.
     pub(crate) fn new(lifetime: Duration, max_entries: u32) -> Self {
         Measurements {
             entries: Slab::default(),
@@ -72,7 +74,8 @@ impl<T> Measurements<T> {
         self.entries.get_mut(number).filter(|entry| entry.expires > now).map(|entry| &mut entry.value)
     }
 
-    /// The live entry of the longest of the prefixes of `longest` components and fewer; `prefix_hash` gives their hashes.
+    /// The live entry of the longest of the prefixes of `longest` components and fewer; `prefix_hash` gives
+    /// their hashes.
     pub(crate) fn longest_match(
         &mut self,
         now: Instant,
@@ -131,8 +134,8 @@ impl<T> Measurements<T> {
         self.forgotten_early
     }
 
-    /// True if entries were removed before their time since this was last true, but at most once in a lifetime: it is
-    /// meant for telling people.
+    /// True if entries were removed before their time since this was last true, but at most once in a
+    /// lifetime: it is meant for telling people.
     pub(crate) fn take_warning(&mut self, now: Instant) -> bool {
         if self.forgotten_early == self.warned_of || now < self.next_warning {
             return false;

@@ -2,7 +2,6 @@
 //!
 //! Pending Interests and kept Data share one [`hash_index`], so one look into it finds both for a name.
 
-pub(crate) mod answers_due;
 pub(crate) mod chunked;
 pub(crate) mod content_store;
 pub(crate) mod dead_nonces;
@@ -12,5 +11,4 @@ pub(crate) mod hash_index;
 pub(crate) mod measurements;
 pub(crate) mod other_lengths;
 pub(crate) mod pending;
-pub(crate) mod route_hints;
 pub(crate) mod timer_wheel;

@@ -1,8 +1,9 @@
 //! Which pending Interests Data of a longer name may answer, and which ask for one Data by its digest.
 //!
-//! Most Interests ask for Data of just their name, and are found by that. The others stand here a second time, in indexes of their
-//! own, with a count of them for each number of components. So a Data is looked for only at lengths at which somebody waits, among
-//! those alone who accept a longer name, and nobody computes its digest unless a digest is asked for under its very name.
+//! Most Interests ask for Data of just their name, and are found by that. The others stand here a second
+//! time, in indexes of their own, with a count of them for each number of components. So a Data is looked for
+//! only at lengths at which somebody waits, among those alone who accept a longer name, and nobody computes
+//! its digest unless a digest is asked for under its very name.
 
 use std::collections::BTreeMap;
 

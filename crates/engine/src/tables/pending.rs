@@ -15,8 +15,18 @@ use crate::face::FaceId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PendingId(pub(crate) u32);
 
-/// Entries under one name that differ in their forwarding hints, or selectors of CCNx, at most: each costs every Data of that name a
-/// look. Those that have neither always have a place, and are four at most.
+impl PendingId {
+    /// The PIT token of an Interest that is sent. Nothing is read of it when it comes back: the entry is
+    /// found by name. Six bytes, because one widespread implementation takes no other length.
+    #[inline]
+    pub(crate) fn token(self) -> PitToken {
+        let [a, b, c, d] = self.0.to_be_bytes();
+        PitToken::new(&[0, 0, a, b, c, d]).unwrap_or_default()
+    }
+}
+
+/// Entries under one name that differ in their forwarding hints, or selectors of CCNx, at most: each costs
+/// every Data of that name a look. Those that have neither always have a place, and are four at most.
 pub(crate) const MAX_VARIANTS: usize = 32;
 
 /// Faces that wait for one Interest, or that it was sent to, at most.
@@ -121,8 +131,8 @@ impl Pending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
-/// Stands for an Interest's [distinguishing bytes](Interest::distinguishing_bytes), which are long and have to be searched for in the
-/// packet: where tags differ, these do.
+/// Stands for an Interest's [distinguishing bytes](Interest::distinguishing_bytes), which are long and have
+/// to be searched for in the packet: where tags differ, these do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VariantTag(u32);
 
@@ -211,8 +221,8 @@ impl PendingTable {
         self.entries.get_mut(id.0)
     }
 
-    /// Lets `see` look at entry `id`, if there is one, and a ticket for the Data that turns out to answer it. Those that were given for it
-    /// before lose their worth.
+    /// Lets `see` look at entry `id`, if there is one, and a ticket for the Data that turns out to answer it.
+    /// Those that were given for it before lose their worth.
     #[inline(always)]
     pub(crate) fn with_ticket<R>(
         &mut self,

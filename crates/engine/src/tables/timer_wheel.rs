@@ -1,11 +1,11 @@
 //! Deadlines of many entries, at a cost that does not depend on how many there are.
 //!
-//! A hierarchical wheel: 64 slots of one tick, 64 slots of 64 ticks, and so on. An entry is put into the slot of the
-//! finest level that reaches its deadline and moves to finer levels as time comes near. A tick is 2^20 ns, a little
-//! more than a millisecond; a deadline is never reported early, and at most one tick late.
+//! A hierarchical wheel: 64 slots of one tick, 64 slots of 64 ticks, and so on. An entry is put into the slot
+//! of the finest level that reaches its deadline and moves to finer levels as time comes near. A tick is 2^20
+//! ns, a little more than a millisecond; a deadline is never reported early, and at most one tick late.
 //!
-//! Almost every entry is cancelled long before its deadline. So new ones only join a queue, and are put into a slot when that is full or
-//! the first of their deadlines has come: most have been cancelled by then.
+//! Almost every entry is cancelled long before its deadline. So new ones only join a queue, and are put into
+//! a slot when that is full or the first of their deadlines has come: most have been cancelled by then.
 
 use packet::time::Instant;
 
@@ -14,7 +14,8 @@ use super::chunked::ChunkedVec;
 const TICK_BITS: u32 = 20;
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
-/// Eight levels of 64 slots reach every instant there is, so no deadline ever waits for a second turn of the wheel.
+/// Eight levels of 64 slots reach every instant there is, so no deadline ever waits for a second turn of the
+/// wheel.
 const LEVELS: usize = 8;
 const NONE: u32 = u32::MAX;
 /// A node that is on no list.
@@ -128,8 +129,8 @@ impl TimerWheel {
         self.new_due_tick = u64::MAX;
     }
 
-    /// When [`TimerWheel::pop_due`] should be called next; [`Instant::NEVER`] if nothing is scheduled. May be earlier than the
-    /// earliest deadline (entries then move to a finer level), never later.
+    /// When [`TimerWheel::pop_due`] should be called next; [`Instant::NEVER`] if nothing is scheduled. May be
+    /// earlier than the earliest deadline (entries then move to a finer level), never later.
     pub(crate) fn next_deadline(&self) -> Instant {
         if self.heads[usize::from(DUE)] != NONE {
             return Instant::from_nanos(self.current_tick << TICK_BITS);
@@ -209,7 +210,8 @@ impl TimerWheel {
         if tick <= self.current_tick {
             return DUE;
         }
-        // The highest bit in which the deadline differs from now gives the level: below it the two share a slot.
+        // The highest bit in which the deadline differs from now gives the level: below it the two share a
+        // slot.
         let level = ((63 - (tick ^ self.current_tick).leading_zeros()) / SLOT_BITS).min(LEVELS as u32 - 1);
         let slot = (tick >> (level * SLOT_BITS)) % SLOTS as u64;
         (level as usize * SLOTS + slot as usize) as u16

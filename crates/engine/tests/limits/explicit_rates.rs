@@ -1,9 +1,10 @@
-//! What an engine does with rates: it passes them on, lowers them to its own, and makes Interests wait for their turn.
+//! What an engine does with rates: it passes them on, lowers them to its own, and makes Interests wait for
+//! their turn.
 
 use engine::*;
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Data, ExplicitRate, Interest, LinkHeader, NackReason};
+use packet::{Data, ExplicitRate, Interest, LinkHeader, NackReason, Packet};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, name};
 
@@ -51,7 +52,7 @@ fn names(sent: &[(u64, Transmit)]) -> Vec<(u64, String)> {
     let uri = |interest: &Interest| interest.name().to_string();
     sent.iter()
         .filter_map(|(at, transmit)| match &transmit.packet {
-            Outgoing::Interest(interest) => Some((*at, uri(interest))),
+            Packet::Interest(interest) => Some((*at, uri(interest))),
             _ => None,
         })
         .collect()
@@ -62,9 +63,9 @@ fn a_face_without_rate_control_passes_on_what_it_is_told() {
     let mut node = node(100, 0);
     assert_eq!(node.ask(OTHER, "/a/1").len(), 1);
     let told = answer(&mut node, "/a/1", rate(7.5));
-    assert_eq!((told.len(), told[0].face, told[0].header.explicit_rate), (1, OTHER, rate(7.5)));
+    assert_eq!((told.len(), told[0].face, told[0].explicit_rate), (1, OTHER, rate(7.5)));
     node.ask(OTHER, "/a/2");
-    assert_eq!(answer(&mut node, "/a/2", None)[0].header.explicit_rate, None);
+    assert_eq!(answer(&mut node, "/a/2", None)[0].explicit_rate, None);
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn who_allows_least_decides() {
         let end = node.now + Duration::from_millis(200);
         until(&mut node, end);
         let sent = answer(&mut node, &uri, told);
-        let got = sent[0].header.explicit_rate.unwrap().per_second();
+        let got = sent[0].explicit_rate.unwrap().per_second();
         // 100 + 0.1 * 49 / (0.2 + 0.01)
         let own = 100.0 + 4.9 / 0.21;
         assert!((got - expected.unwrap_or(own)).abs() < 0.01, "{number}: {got}");
@@ -92,7 +93,7 @@ fn an_answer_from_the_cache_takes_its_part_of_the_link_and_says_what_is_left() {
     answer(&mut node, "/a/1", None);
     until(&mut node, Instant::from_secs(2));
     let rates: Vec<f64> =
-        (0..60).map(|_| node.ask(CONSUMER, "/a/1")[0].header.explicit_rate.unwrap().per_second()).collect();
+        (0..60).map(|_| node.ask(CONSUMER, "/a/1")[0].explicit_rate.unwrap().per_second()).collect();
     assert!(rates[0] > 115.0 && rates[59] < 100.0, "{rates:?}");
     assert!(rates.is_sorted_by(|a, b| a > b));
 }
@@ -105,7 +106,7 @@ fn interests_wait_for_their_turn_and_no_more_than_may() {
     assert_eq!(node.engine.next_deadline(), Instant::from_millis(10));
     let refused = node.ask(CONSUMER, "/a/4");
     assert!(
-        matches!(&refused[..], [Transmit { face: CONSUMER, packet: Outgoing::Nack(i, NackReason::Congestion), .. }]
+        matches!(&refused[..], [Transmit { face: CONSUMER, packet: Packet::Nack(i, NackReason::Congestion), .. }]
             if i.name() == name("/a/4").as_ref())
     );
     assert_eq!(node.engine.table_sizes().pending, 3);
@@ -114,6 +115,16 @@ fn interests_wait_for_their_turn_and_no_more_than_may() {
     let sent = until(&mut node, Instant::from_secs(1));
     assert_eq!(names(&sent), [(10, "/a/2".to_owned()), (20, "/a/3".to_owned())]);
     assert_eq!(node.engine.counters().drops.get(DropReason::ShaperFull), 1);
+}
+
+#[test]
+fn who_asks_again_out_of_turn_still_gets_the_answer_to_what_is_under_way() {
+    let mut node = node(100, 0);
+    assert_eq!(node.ask(CONSUMER, "/a/1").len(), 1);
+    assert!(node.ask(CONSUMER, "/a/1").is_empty(), "a Nack would have the first one thrown away, too");
+    assert_eq!(node.engine.counters().drops.get(DropReason::ShaperFull), 1);
+    let sent = answer(&mut node, "/a/1", None);
+    assert!(matches!(&sent[..], [Transmit { face: CONSUMER, packet: Packet::Data(_), .. }]), "{sent:?}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! What neighbours may do to each other: nobody locks a name, answers for others, or leaves anything behind for long.
+//! What neighbours may do to each other: nobody locks a name, answers for others, or leaves anything behind
+//! for long.
 
 use engine::*;
 use packet::ccnx::{ContentObjectFields, SignedInfo, Ticks};
 use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Component, ComponentKind, Data, Dialect, Interest, LinkHeader, NackReason, Name};
+use packet::{Component, ComponentKind, Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 
@@ -34,11 +35,11 @@ fn variant_with_nonce(number: u32, nonce: u32) -> Interest {
 }
 
 fn is_data(sent: &[Transmit], to: FaceId) -> bool {
-    matches!(sent, [Transmit { face, packet: Outgoing::Data(_), .. }] if *face == to)
+    matches!(sent, [Transmit { face, packet: Packet::Data(_), .. }] if *face == to)
 }
 
 fn is_interest(sent: &[Transmit], to: FaceId) -> bool {
-    matches!(sent, [Transmit { face, packet: Outgoing::Interest(_), .. }] if *face == to)
+    matches!(sent, [Transmit { face, packet: Packet::Interest(_), .. }] if *face == to)
 }
 
 #[test]
@@ -313,7 +314,7 @@ fn refused_interests_say_why() {
     // The oldest of its own went back to it.
     assert_eq!((node.pending(ATTACKER), node.drops(DropReason::TooManyVariants)), (32, 1));
     let sent = node.interest(ATTACKER, &variant(34));
-    let [Transmit { packet: Outgoing::Nack(_, reason), face, .. }, ..] = &sent[..] else {
+    let [Transmit { packet: Packet::Nack(_, reason), face, .. }, ..] = &sent[..] else {
         panic!("{sent:?}");
     };
     assert_eq!((*reason, *face), (NackReason::Congestion, ATTACKER));

@@ -3,12 +3,12 @@
 use engine::*;
 use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, LinkHeader, NackReason};
+use packet::{Dialect, Interest, LinkHeader, NackReason, Packet};
 
 use crate::node::{CONSUMER, Node, OTHER, PRODUCER, data, name};
 
 fn congested(sent: &[Transmit], face: FaceId) -> bool {
-    matches!(sent, [Transmit { face: to, packet: Outgoing::Nack(_, NackReason::Congestion), .. }] if *to == face)
+    matches!(sent, [Transmit { face: to, packet: Packet::Nack(_, NackReason::Congestion), .. }] if *to == face)
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn an_interest_refused_at_a_pending_entry_did_not_join_it() {
     assert_eq!(faces, [OTHER]);
 }
 
-/// Floods a table of 1,000 from `flooders` faces while `honest` Interests of one more face are waiting; gives how many of
-/// those are answered in the end.
+/// Floods a table of 1,000 from `flooders` faces while `honest` Interests of one more face are waiting; gives
+/// how many of those are answered in the end.
 fn answered_under_flood(flooders: u32, honest: u32) -> usize {
     let mut node = Node::new(|config| config.max_pending = 1000);
     let flooders: Vec<FaceId> = (1000..1000 + flooders).map(FaceId).collect();
@@ -72,8 +72,9 @@ fn answered_under_flood(flooders: u32, honest: u32) -> usize {
     answers.filter(|sent| sent.face == CONSUMER).count()
 }
 
-// The table is shared out in equal parts to the faces that want more than that: with one flooder a half is safe, with
-// four a fifth. Who is evicted is drawn by lot, so at the very edge of its share a face may find nobody to displace.
+// The table is shared out in equal parts to the faces that want more than that: with one flooder a half is
+// safe, with four a fifth. Who is evicted is drawn by lot, so at the very edge of its share a face may find
+// nobody to displace.
 #[test]
 fn a_face_within_its_fair_share_loses_nothing_to_floods() {
     for (flooders, fair_share) in [(1, 500), (4, 200), (19, 50)] {
@@ -270,8 +271,7 @@ fn unsolicited_data_is_kept_as_the_policy_says_and_never_sent() {
             [(APPLICATION, "/a/host", kept_from_host), (PRODUCER, "/a/network", kept_from_network)]
         {
             assert!(node.data(face, &data(uri, 1)).is_empty());
-            let answered =
-                matches!(node.ask(CONSUMER, uri)[..], [Transmit { packet: Outgoing::Data(_), .. }]);
+            let answered = matches!(node.ask(CONSUMER, uri)[..], [Transmit { packet: Packet::Data(_), .. }]);
             assert_eq!(answered, kept, "{policy:?}: {uri}");
         }
         assert_eq!(node.drops(DropReason::Unsolicited), 2);
@@ -395,7 +395,7 @@ fn provoke(reason: DropReason) -> Node {
             node.data(OTHER, &data("/a/b", 1));
         }
         DropReason::UnexpectedNack => node.nack(PRODUCER, &interest),
-        DropReason::NackOnSharedLink => {
+        DropReason::NackOnMultiAccess => {
             node.configure(PRODUCER, FaceConfig { link_type: LinkType::MultiAccess, ..remote });
             node.interest(CONSUMER, &interest);
             node.nack(PRODUCER, &interest);
@@ -443,4 +443,32 @@ fn large_interests_fill_the_pending_table_by_their_bytes() {
     assert_eq!(node.drops(DropReason::PendingTableFull), 89);
     node.engine.advance(Instant::from_secs(100));
     assert_eq!(node.engine.table_sizes().pending_bytes, 0, "what expired is given back");
+}
+
+#[test]
+fn who_holds_little_finds_room_in_a_table_that_few_large_interests_fill() {
+    let large = |number: u32| {
+        let name = name(&format!("/a/large/{number:03}"));
+        InterestBuilder::new(name).application_parameters(vec![0; 8000]).nonce(number).build().unwrap()
+    };
+    let mut node = Node::new(|_| {});
+    node.interest(CONSUMER, &large(0));
+    let bytes = node.engine.table_sizes().pending_bytes;
+
+    let mut node = Node::new(|config| config.max_pending_bytes = 20 * bytes);
+    node.route("/a", PRODUCER).unwrap();
+    for number in 0..400 {
+        node.ask(CONSUMER, &format!("/a/{number}"));
+    }
+    node.now = Instant::from_secs(100);
+    node.engine.advance(node.now);
+    assert_eq!(node.engine.table_sizes().pending, 0, "of some hundred numbers none is in use now");
+    (0..20).for_each(|number| drop(node.interest(CONSUMER, &large(number))));
+    assert_eq!(node.engine.table_sizes().pending_bytes, 20 * bytes);
+    for round in 0..20 {
+        node.ask(OTHER, &format!("/a/other/{round}"));
+        assert_eq!(node.pending(OTHER), 1, "in round {round}");
+        node.data(PRODUCER, &data(&format!("/a/other/{round}"), 1));
+        node.interest(CONSUMER, &large(100 + round));
+    }
 }

@@ -24,8 +24,9 @@ fn ask(node: &mut Node) -> (String, Vec<u32>) {
     (name, faces.collect())
 }
 
-/// Runs for `seconds` with an Interest every 100 ms; each next hop answers after its own number of milliseconds, or never.
-/// Gives how often each of the faces 2, 3 and 4 was the best and how often it was probed.
+/// Runs for `seconds` with an Interest every 100 ms; each next hop answers after its own number of
+/// milliseconds, or never. Gives how often each of the faces 2, 3 and 4 was the best and how often it was
+/// probed.
 fn run(node: &mut Node, seconds: u64, answers_after: [Option<u64>; 3]) -> ([u32; 3], [u32; 3]) {
     let (mut best, mut probes) = ([0; 3], [0; 3]);
     for _ in 0..seconds * 10 {

@@ -72,7 +72,7 @@ fn a_congestion_mark_goes_on_with_the_interest_it_came_with_and_with_no_later_on
         let mut node = Node::new(strategy, 5);
         node.route("/a", &[(3, 10)]);
         let marks = |node: &Node| -> Vec<u64> {
-            node.transmits.iter().map(|transmit| transmit.header.congestion_mark).collect()
+            node.transmits.iter().map(|transmit| transmit.congestion_mark).collect()
         };
         let marked = packet::LinkHeader { congestion_mark: 7, ..Default::default() };
         let lifetime = Duration::from_secs(4);

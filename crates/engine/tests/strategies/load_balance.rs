@@ -10,7 +10,8 @@ fn node() -> Node {
     node
 }
 
-/// How many Interests each of the faces 2, 3 and 4 gets while each answers after its own number of milliseconds.
+/// How many Interests each of the faces 2, 3 and 4 gets while each answers after its own number of
+/// milliseconds.
 fn shares(node: &mut Node, interests: u64, answers_after: [u64; 3]) -> [usize; 3] {
     let mut outstanding: Vec<(u64, u32, String)> = Vec::new();
     let mut counts = [0; 3];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name, Nonce};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name, Nonce, Packet};
 
 /// A packet sent, and the number of the face it went to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,8 @@ pub(crate) enum Sent {
     Nack(u32, NackReason),
 }
 
-/// A node whose faces, all to other hosts, speak NDN. Its content store is off, so that every Interest reaches the strategy.
+/// A node whose faces, all to other hosts, speak NDN. Its content store is off, so that every Interest
+/// reaches the strategy.
 pub(crate) struct Node {
     pub(crate) engine: Engine,
     pub(crate) now: Instant,
@@ -164,12 +165,12 @@ impl Node {
         for transmit in &self.transmits {
             let face = transmit.face.0;
             sent.push(match &transmit.packet {
-                Outgoing::Interest(interest) => {
+                Packet::Interest(interest) => {
                     self.asked.insert(face, interest.clone());
                     Sent::Interest(face)
                 }
-                Outgoing::Data(_) => Sent::Data(face),
-                Outgoing::Nack(_, reason) => Sent::Nack(face, *reason),
+                Packet::Data(_) => Sent::Data(face),
+                Packet::Nack(_, reason) => Sent::Nack(face, *reason),
             });
         }
         sent

@@ -1,8 +1,9 @@
 //! Whatever the strategy: it ends, it obeys, it counts, and it does the same again.
 //!
-//! The rules themselves are in [`World`]'s checks, which hold after every step: no Interest goes back to where it came
-//! from, or beyond its scope, its HopLimit or its dialect, or to a face without a route; no Nack goes to a shared link; each Interest that
-//! arrives is counted as one thing; and when all is quiet nothing is pending.
+//! The rules themselves are in [`World`]'s checks, which hold after every step: no Interest goes back to
+//! where it came from, or beyond its scope, its HopLimit or its dialect, or to a face without a route; no
+//! Nack goes to a shared link; each Interest that arrives is counted as one thing; and when all is quiet
+//! nothing is pending.
 
 use crate::traffic::{Outcome, World};
 

@@ -30,12 +30,12 @@ fn with_announcement() -> LinkHeader {
 
 /// Marks of all Interests just sent.
 fn marks(node: &Node) -> Vec<bool> {
-    node.transmits.iter().map(|transmit| transmit.header.non_discovery).collect()
+    node.transmits.iter().map(|transmit| transmit.non_discovery).collect()
 }
 
 fn announced(node: &Node) -> Option<Buffer> {
     assert!(!node.transmits.is_empty());
-    node.transmits[0].header.prefix_announcement.clone()
+    node.transmits[0].prefix_announcement.as_deref().cloned()
 }
 
 #[test]
@@ -164,7 +164,8 @@ fn retransmissions_are_not_suppressed() {
 
 #[test]
 fn three_nodes_in_a_row_learn_the_way_to_a_producer() {
-    // consumer (5) – a – b – c – producer (5); 1 leads to the left, 2 to the right. Node c knows its producer.
+    // consumer (5) – a – b – c – producer (5); 1 leads to the left, 2 to the right. Node c knows its
+    // producer.
     let mut nodes = [node(), node(), node()];
     nodes[2].learned_route("/p", &[(5, 0)], &announcement());
     assert!(nodes[0].interest(5, "/p/1").contains(&Sent::Interest(2)));
@@ -172,16 +173,16 @@ fn three_nodes_in_a_row_learn_the_way_to_a_producer() {
     assert_eq!(nodes[2].interest(1, "/p/1"), [Sent::Interest(5)]);
     // The Data comes back, and each owner believes what comes with it.
     assert_eq!(nodes[2].data(5, "/p/1"), [Sent::Data(1)]);
-    let mut header = nodes[2].transmits[0].header.clone();
+    let mut header = nodes[2].transmits[0].clone().into_parts().1;
     for place in [1, 0] {
         let node = &mut nodes[place];
         assert_eq!(node.data_with(2, "/p/1", &header).len(), 1);
-        header = node.transmits[0].header.clone();
+        header = node.transmits[0].clone().into_parts().1;
         let [Event::RouteAnnounced { face, announcement }] = &node.events()[..] else { panic!() };
         assert_eq!(node.learned_route("/p", &[(face.0, 0)], announcement), []);
     }
     // The next Interest floods nobody.
     assert_eq!(nodes[0].interest(5, "/p/2"), [Sent::Interest(2)]);
-    let header = nodes[0].transmits[0].header.clone();
+    let header = nodes[0].transmits[0].clone().into_parts().1;
     assert_eq!(nodes[1].interest_of(1, "/p/2", LIFETIME, &header), [Sent::Interest(2)]);
 }

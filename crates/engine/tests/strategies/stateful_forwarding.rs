@@ -5,7 +5,8 @@ use packet::NackReason;
 
 use crate::node::{Node, Sent};
 
-/// Sends `count` Interests for different names at once; gives how many went to each face, and how many came back.
+/// Sends `count` Interests for different names at once; gives how many went to each face, and how many came
+/// back.
 fn burst(node: &mut Node, prefix: &str, count: u32) -> ([u32; 5], u32) {
     let (mut sent, mut congested) = ([0; 5], 0);
     for _ in 0..count {

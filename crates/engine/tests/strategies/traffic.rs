@@ -1,4 +1,5 @@
-//! A node with random faces, routes and traffic in both dialects, and a slow model that says what it may send.
+//! A node with random faces, routes and traffic in both dialects, and a slow model that says what it may
+//! send.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,7 @@ use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, EncodeError, Interest, LinkHeader, NackReason, Name};
+use packet::{Buffer, Data, Dialect, EncodeError, Interest, LinkHeader, NackReason, Name, Packet};
 
 /// Parts of names; prefixes of routes are cut from the same.
 const PREFIXES: &[&str] = &["/a", "/a/b", "/c", "/localhost/x", "/localhop/y", "/"];
@@ -333,23 +334,24 @@ impl World {
     fn check(&mut self, cause: Cause<'_>) {
         while let Some(transmit) = self.engine.poll_transmit() {
             let face = transmit.face;
+            let (packet, header) = transmit.into_parts();
             let Some(target) = self.faces.get(&face).copied() else { panic!("{face} does not exist") };
-            match &transmit.packet {
-                Outgoing::Interest(interest) => {
+            match &packet {
+                Packet::Interest(interest) => {
                     self.outcome.interests_sent += 1;
-                    self.outcome.log.push(format!("{face} {:?} {:?}", interest.wire(), transmit.header));
+                    self.outcome.log.push(format!("{face} {:?} {:?}", interest.wire(), header));
                     self.check_interest(cause, face, target, interest);
                     self.asked.push((face, interest.clone()));
                 }
-                Outgoing::Data(data) => {
+                Packet::Data(data) => {
                     self.outcome.data_sent += 1;
-                    self.outcome.log.push(format!("{face} {:?} {:?}", data.wire(), transmit.header));
+                    self.outcome.log.push(format!("{face} {:?} {:?}", data.wire(), header));
                     assert_eq!(target.dialect, data.dialect());
                     let back = matches!(cause, Cause::Data(from) if from == face);
                     assert!(!back || target.link_type == LinkType::AdHoc, "Data went back to {face}");
                     assert!(target.scope == FaceScope::Local || !is_under(data.name(), "/localhost"));
                 }
-                Outgoing::Nack(interest, reason) => {
+                Packet::Nack(interest, reason) => {
                     self.outcome.nacks_sent += 1;
                     self.outcome.log.push(format!("{face} {:?} {reason}", interest.wire()));
                     assert_eq!(target.link_type, LinkType::PointToPoint, "a Nack on a shared link");

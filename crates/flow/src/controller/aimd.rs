@@ -1,6 +1,6 @@
-//! Additive increase, multiplicative decrease: ICP (Carofiglio, Gallo, Muscariello, "ICP: Design and Evaluation of an
-//! Interest Control Protocol for Content-Centric Networking", IEEE INFOCOM workshops 2012), with the slow start and the
-//! single decrease for a round trip that the chunk tools of NDN added.
+//! Additive increase, multiplicative decrease: ICP (Carofiglio, Gallo, Muscariello, "ICP: Design and
+//! Evaluation of an Interest Control Protocol for Content-Centric Networking", IEEE INFOCOM workshops 2012),
+//! with the slow start and the single decrease for a round trip that the chunk tools of NDN added.
 
 use packet::time::Instant;
 
@@ -9,7 +9,8 @@ use super::recovery::Recovery;
 use super::slow_start::SlowStart;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
 
-/// What window controllers have in common: a window, the threshold where slow start ends, and one reduction for an event.
+/// What window controllers have in common: a window, the threshold where slow start ends, and one reduction
+/// for an event.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     pub(super) size: f64,
@@ -26,9 +27,9 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Parameters: `initial` window (2), `threshold` of slow start (none), `max` window (65536), whether slow start also
-    /// ends when round trips grow (`watch-delay`, yes), whether marks count for nothing (`ignore-marks`, no), whether
-    /// each loss reduces (`every-loss`, no: once for a congestion event).
+    /// Parameters: `initial` window (2), `threshold` of slow start (none), `max` window (65536), whether slow
+    /// start also ends when round trips grow (`watch-delay`, yes), whether marks count for nothing
+    /// (`ignore-marks`, no), whether each loss reduces (`every-loss`, no: once for a congestion event).
     pub(super) fn from_parameters(parameters: &mut Parameters) -> Result<Self, ParameterError> {
         let max = parameters.size("max", 65_536.0)?;
         let initial = parameters.size("initial", 2.0)?.min(max);
@@ -66,8 +67,8 @@ impl Window {
         self.recovery.begins_event(number) || self.every_loss
     }
 
-    /// Whether growth makes sense: Data of before the last reduction says nothing about the window of now, and a window
-    /// that is not even half used need not grow.
+    /// Whether growth makes sense: Data of before the last reduction says nothing about the window of now,
+    /// and a window that is not even half used need not grow.
     pub(super) fn may_grow(&self, data: &DataReport) -> bool {
         self.recovery.is_past(data.number) && f64::from(self.used) >= self.size / 2.0 - 1.0
     }
@@ -108,8 +109,8 @@ struct Aimd {
     reset: bool,
 }
 
-/// Parameters: `step` for a window of Data (1), `beta`, what is left after a loss (0.5), `reset` to the initial window at
-/// a loss (no), and those of every window.
+/// Parameters: `step` for a window of Data (1), `beta`, what is left after a loss (0.5), `reset` to the
+/// initial window at a loss (no), and those of every window.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     Ok(Box::new(Aimd {
         window: Window::from_parameters(parameters)?,

@@ -1,9 +1,9 @@
-//! Bandwidth and shortest delay instead of losses: BBR's idea for Interests (Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR:
-//! Congestion-Based Congestion Control", ACM Queue 14(5), 2016).
+//! Bandwidth and shortest delay instead of losses: BBR's idea for Interests (Cardwell, Cheng, Gunn, Yeganeh,
+//! Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016).
 //!
-//! The rate at which Data comes, at its best over some round trips, is what the route can carry; the shortest round trip is what
-//! it takes without a queue. Interests leave at that rate, and twice the product may be on their way. Losses count for
-//! nothing unless there are many.
+//! The rate at which Data comes, at its best over some round trips, is what the route can carry; the shortest
+//! round trip is what it takes without a queue. Interests leave at that rate, and twice the product may be on
+//! their way. Losses count for nothing unless there are many.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,8 @@ const PROBE_WINDOW: f64 = 4.0;
 #[derive(Debug)]
 struct Bbr {
     mode: Mode,
-    /// What was so when each of the latest transmissions left, oldest first; the first one's number is `first`.
+    /// What was so when each of the latest transmissions left, oldest first; the first one's number is
+    /// `first`.
     circumstances: VecDeque<Circumstance>,
     first: u64,
     delivered: u64,
@@ -67,8 +68,8 @@ struct FullPipe {
     reached: bool,
 }
 
-/// Parameters: `initial` window (10), `max` window (65536), `window-gain` over the product of bandwidth and delay (2),
-/// `delay-lifetime` in seconds after which the shortest delay is measured again (10).
+/// Parameters: `initial` window (10), `max` window (65536), `window-gain` over the product of bandwidth and
+/// delay (2), `delay-lifetime` in seconds after which the shortest delay is measured again (10).
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     let max = parameters.size("max", 65_536.0)?;
     let lifetime = parameters.number("delay-lifetime", 10.0, (0.1, f64::INFINITY))?;

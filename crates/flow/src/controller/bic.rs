@@ -1,5 +1,5 @@
-//! BIC: binary search for the window at which the last loss came, then a search beyond it (Xu, Harfoush, Rhee, "Binary
-//! Increase Congestion Control for Fast Long-Distance Networks", IEEE INFOCOM 2004).
+//! BIC: binary search for the window at which the last loss came, then a search beyond it (Xu, Harfoush,
+//! Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", IEEE INFOCOM 2004).
 
 use packet::time::Instant;
 
@@ -21,7 +21,8 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Parameters: `max-step` (16) and `min-step` (0.01) for a window of Data, `low-window` below which it is AIMD (14).
+    /// Parameters: `max-step` (16) and `min-step` (0.01) for a window of Data, `low-window` below which it is
+    /// AIMD (14).
     pub(super) fn from_parameters(parameters: &mut Parameters) -> Result<Self, ParameterError> {
         Ok(Search {
             max_step: parameters.number("max-step", 16.0, (0.01, f64::INFINITY))?,

@@ -1,6 +1,6 @@
-//! CUBIC: the window grows by the cube of the time since the last reduction, so it is long near the window at which the last
-//! loss came and quick far from it (Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS Operating
-//! Systems Review 42(5), 2008; RFC 9438).
+//! CUBIC: the window grows by the cube of the time since the last reduction, so it is long near the window at
+//! which the last loss came and quick far from it (Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP
+//! variant", ACM SIGOPS Operating Systems Review 42(5), 2008; RFC 9438).
 
 use packet::time::{Duration, Instant};
 
@@ -31,8 +31,8 @@ struct Epoch {
     reno: f64,
 }
 
-/// Parameters: `beta`, what is left after a loss (0.7), `scale` of growth (0.4), `fast-convergence` (yes), and those of
-/// every window.
+/// Parameters: `beta`, what is left after a loss (0.7), `scale` of growth (0.4), `fast-convergence` (yes),
+/// and those of every window.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     Ok(Box::new(Cubic {
         window: Window::from_parameters(parameters)?,

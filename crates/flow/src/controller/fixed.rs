@@ -1,4 +1,5 @@
-//! A window that never changes: the pipeline `fixed` of the chunk tools, and the base line of every comparison.
+//! A window that never changes: the pipeline `fixed` of the chunk tools, and the base line of every
+//! comparison.
 
 use packet::time::Instant;
 

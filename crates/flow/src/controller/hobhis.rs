@@ -1,8 +1,10 @@
-//! The consumer's part of hop-by-hop Interest shaping: send at the rate that the routers on the way allow (Rozhnova, Fdida, "An
-//! extended Hop-by-Hop Interest shaping mechanism for Content-Centric Networking", IEEE GLOBECOM 2014).
+//! The consumer's part of hop-by-hop Interest shaping: send at the rate that the routers on the way allow
+//! (Rozhnova, Fdida, "An extended Hop-by-Hop Interest shaping mechanism for Content-Centric Networking", IEEE
+//! GLOBECOM 2014).
 //!
-//! Each router shapes Interests so that the Data they bring back fits, and lowers the rate that passing Data carries to its own.
-//! Where nobody reports a rate the consumer keeps the one it starts with and halves it at each congestion event.
+//! Each router shapes Interests so that the Data they bring back fits, and lowers the rate that passing Data
+//! carries to its own. Where nobody reports a rate the consumer keeps the one it starts with and halves it at
+//! each congestion event.
 
 use packet::time::Instant;
 

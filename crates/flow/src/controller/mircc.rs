@@ -1,5 +1,6 @@
-//! The consumer's part of MIRCC: routers report a fair rate for each route, the consumer smooths the reports of each and sends
-//! at their sum (Mahdian, Arianfar, Gibson, Oran, "MIRCC: Multipath-aware ICN Rate-based Congestion Control", ACM ICN 2016).
+//! The consumer's part of MIRCC: routers report a fair rate for each route, the consumer smooths the reports
+//! of each and sends at their sum (Mahdian, Arianfar, Gibson, Oran, "MIRCC: Multipath-aware ICN Rate-based
+//! Congestion Control", ACM ICN 2016).
 
 use packet::time::{Duration, Instant};
 
@@ -26,8 +27,8 @@ struct Route {
     per_second: f64,
 }
 
-/// Parameters: `gain`, the weight of a new report (0.5), `route-lifetime` in seconds (2), `rate` at the start in Interests a
-/// second (200), `min` (1), `max` (none).
+/// Parameters: `gain`, the weight of a new report (0.5), `route-lifetime` in seconds (2), `rate` at the start
+/// in Interests a second (200), `min` (1), `max` (none).
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     let lifetime = parameters.number("route-lifetime", 2.0, (0.001, f64::INFINITY))?;
     Ok(Box::new(Mircc {

@@ -1,8 +1,8 @@
 //! How fast to ask: one file for each way of deciding, with its paper.
 //!
-//! A [`Controller`] is told what happens to the Interests of one transfer and answers how many may be on their way
-//! ([`Allowance::window`]), how many may leave in a second ([`Allowance::rate`]), or both. It sends nothing and keeps no
-//! time: its owner, usually a [`Transfer`](crate::Transfer), calls it and obeys.
+//! A [`Controller`] is told what happens to the Interests of one transfer and answers how many may be on
+//! their way ([`Allowance::window`]), how many may leave in a second ([`Allowance::rate`]), or both. It sends
+//! nothing and keeps no time: its owner, usually a [`Transfer`](crate::Transfer), calls it and obeys.
 //!
 //! | word | limits | idea |
 //! |---|---|---|
@@ -19,14 +19,17 @@
 //! | `mircc` | rate | what the routers report, for each route, sum of all routes |
 //!
 //! # How a rate travels
-//! `hobhis` and `mircc` obey routers. Those reckon what the link that Data leaves by can carry (`engine::RateControlConfig`) and write it
-//! into a network-layer field of NDNLPv2, [`ExplicitRate`](packet::ExplicitRate), TLV-TYPE 936, of LpPackets that carry Data: the smaller
-//! of the router's own rate and the one that came with the Data. The number lies in 800–959 and is a multiple of four, so peers that do
-//! not know the field ignore it, and a consumer behind them sees no rate. It is no part of the Data, so signatures and caches are
-//! not touched. A transfer is given it in [`Arrival::explicit_rate`](crate::Arrival::explicit_rate).
+//! `hobhis` and `mircc` obey routers. Those reckon what the link that Data leaves by can carry
+//! (`engine::RateControlConfig`) and write it into a network-layer field of NDNLPv2,
+//! [`ExplicitRate`](packet::ExplicitRate), TLV-TYPE 936, of LpPackets that carry Data: the smaller
+//! of the router's own rate and the one that came with the Data. The number lies in 800–959 and is a multiple
+//! of four, so peers that do not know the field ignore it, and a consumer behind them sees no rate. It is no
+//! part of the Data, so signatures and caches are not touched. A transfer is given it in
+//! [`Arrival::explicit_rate`](crate::Arrival::explicit_rate).
 //!
-//! No field says by which route Data came: `mircc` and `raaqm` tell routes apart by [`Arrival::route`](crate::Arrival::route), which
-//! owners that know set, and which is the same for all Data otherwise.
+//! No field says by which route Data came: `mircc` and `raaqm` tell routes apart by
+//! [`Arrival::route`](crate::Arrival::route), which owners that know set, and which is the same for all Data
+//! otherwise.
 
 mod aimd;
 mod bbr;
@@ -54,9 +57,9 @@ pub use registry::{ControllerError, ControllerSpec, controller_names};
 
 /// Decides how fast a transfer may ask.
 ///
-/// Transmissions are numbered from 0 in the order in which they leave; a repeated Interest gets a new number. So a
-/// controller can tell a new congestion event from the echo of one it has answered already: the echo comes from a
-/// transmission that left before the answer.
+/// Transmissions are numbered from 0 in the order in which they leave; a repeated Interest gets a new number.
+/// So a controller can tell a new congestion event from the echo of one it has answered already: the echo
+/// comes from a transmission that left before the answer.
 pub trait Controller: fmt::Debug + Send {
     /// What may be sent now.
     fn allowance(&self) -> Allowance;
@@ -79,7 +82,8 @@ pub trait Controller: fmt::Debug + Send {
 /// How much may be sent: two limits, of which most controllers use one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
-    /// Interests that may be on their way at once; infinite for no limit. Counted in full Interests, rounded down.
+    /// Interests that may be on their way at once; infinite for no limit. Counted in full Interests, rounded
+    /// down.
     pub window: f64,
     /// Interests that may leave in a second; infinite for no limit.
     pub rate: f64,

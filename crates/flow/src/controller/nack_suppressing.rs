@@ -1,8 +1,9 @@
-//! Stateful forwarding without its excess: one reduction for a congestion event, however many Nacks it sends back (Kato, Bandai,
-//! "Congestion Control Avoiding Excessive Rate Reduction in Named Data Network", IEEE CCNC 2017).
+//! Stateful forwarding without its excess: one reduction for a congestion event, however many Nacks it sends
+//! back (Kato, Bandai, "Congestion Control Avoiding Excessive Rate Reduction in Named Data Network", IEEE
+//! CCNC 2017).
 //!
-//! Interests that were on their way when the rate was reduced left at the old rate; what becomes of them says nothing
-//! about the new one, neither their Nacks nor their Data.
+//! Interests that were on their way when the rate was reduced left at the old rate; what becomes of them says
+//! nothing about the new one, neither their Nacks nor their Data.
 
 use packet::time::Instant;
 
@@ -18,8 +19,8 @@ struct NackSuppressing {
     grow_in_recovery: bool,
 }
 
-/// Parameters: those of stateful forwarding's rate, and whether Data of before a reduction makes the rate grow
-/// (`grow-in-recovery`, no).
+/// Parameters: those of stateful forwarding's rate, and whether Data of before a reduction makes the rate
+/// grow (`grow-in-recovery`, no).
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     Ok(Box::new(NackSuppressing {
         rate: Rate::from_parameters(parameters)?,

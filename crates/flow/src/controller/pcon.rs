@@ -1,6 +1,6 @@
-//! The consumer's part of PCON: routers mark Data when their queues delay it for too long, the consumer eases off at marks and
-//! brakes at losses (Schneider, Yi, Zhang, Zhang, "A Practical Congestion Control Scheme for Named Data Networking", ACM ICN
-//! 2016). The routers' part is the link service's congestion mark.
+//! The consumer's part of PCON: routers mark Data when their queues delay it for too long, the consumer eases
+//! off at marks and brakes at losses (Schneider, Yi, Zhang, Zhang, "A Practical Congestion Control Scheme for
+//! Named Data Networking", ACM ICN 2016). The routers' part is the link service's congestion mark.
 
 use packet::time::Instant;
 
@@ -17,8 +17,8 @@ struct Pcon {
     loss_beta: f64,
 }
 
-/// Parameters: `mark-beta`, what is left after a mark (0.8), `loss-beta`, what is left after a loss or Nack (0.5), those of
-/// BIC's search, and those of every window. At most one reduction for a round trip.
+/// Parameters: `mark-beta`, what is left after a mark (0.8), `loss-beta`, what is left after a loss or Nack
+/// (0.5), those of BIC's search, and those of every window. At most one reduction for a round trip.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     Ok(Box::new(Pcon {
         window: Window::from_parameters(parameters)?,

@@ -1,6 +1,6 @@
-//! Remote adaptive active queue management: the consumer sees queues on each route by its delay, and eases off by chance before
-//! they overflow (Carofiglio, Gallo, Muscariello, Papalini, "Multipath congestion control in content-centric networks", IEEE
-//! INFOCOM workshops 2013).
+//! Remote adaptive active queue management: the consumer sees queues on each route by its delay, and eases
+//! off by chance before they overflow (Carofiglio, Gallo, Muscariello, Papalini, "Multipath congestion
+//! control in content-centric networks", IEEE INFOCOM workshops 2013).
 
 use std::collections::VecDeque;
 
@@ -35,9 +35,9 @@ struct Route {
     shortest: Duration,
 }
 
-/// Parameters: `samples` that the longest delay of a route is taken from (30), `min-probability` (0.00001) and
-/// `max-probability` (0.01) of a reduction for a Data, `beta`, what is then left (0.8), `loss-beta`, what is left after a
-/// loss (0.5), and those of every window.
+/// Parameters: `samples` that the longest delay of a route is taken from (30), `min-probability` (0.00001)
+/// and `max-probability` (0.01) of a reduction for a Data, `beta`, what is then left (0.8), `loss-beta`, what
+/// is left after a loss (0.5), and those of every window.
 pub(super) fn start(parameters: &mut Parameters, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     Ok(Box::new(Raaqm {
         window: Window::from_parameters(parameters)?,
@@ -52,8 +52,8 @@ pub(super) fn start(parameters: &mut Parameters, seed: u64) -> Result<Box<dyn Co
 }
 
 impl Raaqm {
-    /// How likely a reduction is after `sample` on `route`: it grows with the place of the sample between the shortest and
-    /// the longest delay of the route.
+    /// How likely a reduction is after `sample` on `route`: it grows with the place of the sample between the
+    /// shortest and the longest delay of the route.
     fn probability(&mut self, now: Instant, route: u64, sample: Duration) -> f64 {
         let limit = self.samples;
         let route = self.route(now, route, sample);

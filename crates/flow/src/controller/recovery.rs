@@ -2,9 +2,9 @@
 
 /// One reduction for a congestion event, however many Interests it hits.
 ///
-/// When the owner reduces, everything that has left so far may still come back with bad news of the same event. So news
-/// counts only if it is about a transmission that left after the last reduction. (NewReno's recovery point, RFC 6582; the
-/// chunk tools of NDN call it conservative window adaptation.)
+/// When the owner reduces, everything that has left so far may still come back with bad news of the same
+/// event. So news counts only if it is about a transmission that left after the last reduction. (NewReno's
+/// recovery point, RFC 6582; the chunk tools of NDN call it conservative window adaptation.)
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
     /// The number of the next transmission.
@@ -18,7 +18,8 @@ impl Recovery {
         self.next = self.next.max(number + 1);
     }
 
-    /// Whether bad news about transmission `number` is of a new event. If so, all that was sent so far belongs to it.
+    /// Whether bad news about transmission `number` is of a new event. If so, all that was sent so far
+    /// belongs to it.
     pub(super) fn begins_event(&mut self, number: u64) -> bool {
         let new = number >= self.point;
         if new {

@@ -1,4 +1,5 @@
-//! Finding the first window: double it every round trip, and stop before the queue is long (HyStart++, RFC 9406).
+//! Finding the first window: double it every round trip, and stop before the queue is long (HyStart++, RFC
+//! 9406).
 
 use packet::time::Duration;
 
@@ -9,7 +10,8 @@ const ENOUGH_SAMPLES: u32 = 8;
 const MIN_RISE: Duration = Duration::from_millis(4);
 const MAX_RISE: Duration = Duration::from_millis(16);
 
-/// Watches round trips during slow start. A round ends when the first transmission after its begin is answered.
+/// Watches round trips during slow start. A round ends when the first transmission after its begin is
+/// answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlowStart {
     next_number: u64,

@@ -1,6 +1,7 @@
-//! The rate of stateful forwarding: one more for each Data, half for each Nack (Yi, Afanasyev, Moiseenko, Wang, Zhang, Zhang,
-//! "A case for stateful forwarding plane", Computer Communications 36(7), 2013; numbers as in Kato, Osada, Yamamoto, Ohzahata,
-//! "Impacts of System Clock Granularity on Performance of NDN Rate-based Congestion Control", 2018).
+//! The rate of stateful forwarding: one more for each Data, half for each Nack (Yi, Afanasyev, Moiseenko,
+//! Wang, Zhang, Zhang, "A case for stateful forwarding plane", Computer Communications 36(7), 2013; numbers
+//! as in Kato, Osada, Yamamoto, Ohzahata, "Impacts of System Clock Granularity on Performance of NDN
+//! Rate-based Congestion Control", 2018).
 
 use packet::time::Instant;
 
@@ -19,8 +20,8 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Parameters: `rate` at the start in Interests a second (200), `min` (1) and `max`, the link's (1000), `step` for each
-    /// Data (1), `beta`, what a reduction leaves (0.5).
+    /// Parameters: `rate` at the start in Interests a second (200), `min` (1) and `max`, the link's (1000),
+    /// `step` for each Data (1), `beta`, what a reduction leaves (0.5).
     pub(super) fn from_parameters(parameters: &mut Parameters) -> Result<Self, ParameterError> {
         let min = parameters.number("min", 1.0, (0.001, f64::INFINITY))?;
         let max = parameters.number("max", 1000.0, (min, f64::INFINITY))?;
@@ -52,8 +53,8 @@ struct StatefulForwarding {
     reduce_at_loss: bool,
 }
 
-/// Parameters: those of the rate, and whether losses reduce too (`losses`, yes). The papers know Nacks only; a network that
-/// loses packets without a word would otherwise be flooded.
+/// Parameters: those of the rate, and whether losses reduce too (`losses`, yes). The papers know Nacks only;
+/// a network that loses packets without a word would otherwise be flooded.
 pub(super) fn start(parameters: &mut Parameters, _seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
     let rate = Rate::from_parameters(parameters)?;
     Ok(Box::new(StatefulForwarding { rate, reduce_at_loss: parameters.yes("losses", true)? }))

@@ -1,4 +1,5 @@
-//! Packets between the network and the reader: here in any order, out in order, never more than so many bytes.
+//! Packets between the network and the reader: here in any order, out in order, never more than so many
+//! bytes.
 
 use std::collections::VecDeque;
 
@@ -34,7 +35,8 @@ impl Reorder {
         self.bytes
     }
 
-    /// The first segment that must not be asked for yet. Before the first packet little is known of their size.
+    /// The first segment that must not be asked for yet. Before the first packet little is known of their
+    /// size.
     pub(super) fn limit(&self) -> u64 {
         let size = if self.largest == 0 { 8800 } else { self.largest };
         self.next + (self.max_bytes / size).max(1) as u64

@@ -27,9 +27,9 @@ pub enum Verification {
     /// Nobody.
     #[default]
     None,
-    /// The owner: it takes each packet from [`Fetcher::poll_unverified`](super::Fetcher::poll_unverified) and answers with
-    /// [`Fetcher::accept`](super::Fetcher::accept) or [`Fetcher::refuse`](super::Fetcher::refuse), at once or later and
-    /// in any order.
+    /// The owner: it takes each packet from [`Fetcher::poll_unverified`](super::Fetcher::poll_unverified) and
+    /// answers with [`Fetcher::accept`](super::Fetcher::accept) or
+    /// [`Fetcher::refuse`](super::Fetcher::refuse), at once or later and in any order.
     Owner,
 }
 
@@ -54,10 +54,11 @@ pub struct FetchConfig {
     pub hop_limit: Option<u8>,
     /// Delegations under which to look for the name.
     pub forwarding_hint: Vec<Name>,
-    /// The first segment that is wanted: more than 0 to go on with a fetch that was broken off. The name must have its
-    /// version then, or parts of two versions could be joined.
+    /// The first segment that is wanted: more than 0 to go on with a fetch that was broken off. The name
+    /// must have its version then, or parts of two versions could be joined.
     pub first_segment: u64,
-    /// Bytes of packets that may be kept because the reader has not taken them, or because one before them is missing.
+    /// Bytes of packets that may be kept because the reader has not taken them, or because one before them
+    /// is missing.
     pub buffer_bytes: usize,
     /// How segments are written in names. [`None`]: as in what discovery finds, or typed.
     pub convention: Option<NamingConvention>,

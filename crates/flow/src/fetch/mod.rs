@@ -50,10 +50,10 @@ pub struct Piece {
 /// Fetches one object.
 ///
 /// Tell it what came ([`Fetcher::receive_data`], [`Fetcher::receive_nack`]) and that time has passed
-/// ([`Fetcher::handle_timeout`]). After each of these judge what [`Fetcher::poll_unverified`] hands out, if verification is
-/// the owner's, take the content from [`Fetcher::poll_content`], send what [`Fetcher::poll_transmit`] hands out, and set the
-/// timer to [`Fetcher::next_deadline`]. A reader that takes no content stops the fetch before the buffer is over its
-/// limit, and starts it again when it goes on.
+/// ([`Fetcher::handle_timeout`]). After each of these verify what [`Fetcher::poll_unverified`] hands out, if
+/// verification is the owner's, take the content from [`Fetcher::poll_content`], send what
+/// [`Fetcher::poll_transmit`] hands out, and set the timer to [`Fetcher::next_deadline`]. A reader that takes
+/// no content stops the fetch before the buffer is over its limit, and starts it again when it goes on.
 ///
 /// ```
 /// use flow::{Answer, FetchConfig, Fetcher, Publication, PublicationConfig};
@@ -103,8 +103,8 @@ pub struct Fetcher {
     progress: Progress,
     /// Number of segments in all.
     end: Option<u64>,
-    /// The same in the words of a packet that nobody has verified yet: it keeps us from asking for what is not there, and
-    /// nothing else.
+    /// The same in the words of a packet that nobody has verified yet: it keeps us from asking for what is
+    /// not there, and nothing else.
     hinted_end: Option<u64>,
     /// Segments that the owner has refused since it last accepted one.
     refused_in_a_row: u32,
@@ -112,8 +112,8 @@ pub struct Fetcher {
     failed: Option<Failure>,
 }
 
-/// Segments that the owner may refuse one after the other. A few may be forged, or damaged in somebody's cache; so many are the
-/// object itself, and going on would only ask for all of it several times.
+/// Segments that the owner may refuse one after the other. A few may be forged, or damaged in somebody's
+/// cache; so many are the object itself, and going on would only ask for all of it several times.
 pub const MAX_REFUSED_IN_A_ROW: u32 = 256;
 
 #[derive(Debug)]
@@ -143,8 +143,8 @@ enum Part {
 }
 
 impl Fetcher {
-    /// A fetch of the object `name`, with or without its version. `seed` decides nonces, and what the controller does
-    /// by chance.
+    /// A fetch of the object `name`, with or without its version. `seed` decides nonces, and what the
+    /// controller does by chance.
     pub fn new(name: Name, config: FetchConfig, now: Instant, seed: u64) -> Self {
         let mut nonces = Random::from_seed(seed);
         let mut transfer = Transfer::new(&config.transfer, now, nonces.next_u64());
@@ -273,8 +273,9 @@ impl Fetcher {
         }
     }
 
-    /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was lost; but when the
-    /// owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there is nothing to be had here.
+    /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was
+    /// lost; but when the owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there
+    /// is nothing to be had here.
     pub fn refuse(&mut self, now: Instant, subject: Subject, problem: &str) {
         match (subject, &mut self.phase) {
             (Subject::Discovery, Phase::Finding(finder)) => {
@@ -313,7 +314,7 @@ impl Fetcher {
     }
 
     /// The packet that the owner has not accepted or refused yet.
-    pub fn under_judgement(&self, subject: Subject) -> Option<&Data> {
+    pub fn under_verification(&self, subject: Subject) -> Option<&Data> {
         match subject {
             Subject::Discovery => self.found.as_ref(),
             Subject::Segment(segment) => self.buffer.peek(segment),
@@ -365,7 +366,8 @@ impl Fetcher {
         }
     }
 
-    /// When to call [`Fetcher::handle_timeout`] and [`Fetcher::poll_transmit`] again; a time that is past for at once.
+    /// When to call [`Fetcher::handle_timeout`] and [`Fetcher::poll_transmit`] again; a time that is past for
+    /// at once.
     pub fn next_deadline(&self) -> Option<Instant> {
         match &self.phase {
             Phase::Finding(finder) => finder.next_deadline(),
@@ -467,7 +469,8 @@ impl Fetcher {
         }
     }
 
-    /// What a packet that was found by prefix is, by its name. A cache may answer with any packet under the prefix.
+    /// What a packet that was found by prefix is, by its name. A cache may answer with any packet under the
+    /// prefix.
     fn part_of(&self, name: NameRef<'_>) -> Part {
         let prefix = self.name.as_ref().component_count();
         let mut rest = name.components().skip(prefix);
@@ -515,8 +518,8 @@ impl Fetcher {
         }
     }
 
-    /// A packet says which segment is the last. It may say so late, and change its mind, but it cannot take back what the
-    /// reader has.
+    /// A packet says which segment is the last. It may say so late, and change its mind, but it cannot take
+    /// back what the reader has.
     fn learn_last(&mut self, segment: u64, last: u64) {
         let end = last.saturating_add(1);
         if segment > last || end < self.buffer.next() {
@@ -530,8 +533,9 @@ impl Fetcher {
         }
     }
 
-    /// A segment that will not come ends the fetch, but only when it is sure that the object reaches that far: Interests
-    /// for segments behind the end come back too, maybe before anybody has told where the end is.
+    /// A segment that will not come ends the fetch, but only when it is sure that the object reaches that
+    /// far: Interests for segments behind the end come back too, maybe before anybody has told where the
+    /// end is.
     fn check_failures(&mut self) {
         while let Some(failure) = self.transfer.poll_failure() {
             if self.failed.is_none_or(|first| failure.item < first.item) {

@@ -1,8 +1,8 @@
 //! Putting the packet of a segment together around its content, where the content lies.
 //!
-//! All segments of a publication are written alike: only number, content and signature differ. What does not is kept as it was
-//! encoded once, and memory is used again, so that a segment costs what its bytes cost: they are read to where they leave from,
-//! and signed there.
+//! All segments of a publication are written alike: only number, content and signature differ. What does not
+//! is kept as it was encoded once, and memory is used again, so that a segment costs what its bytes cost:
+//! they are read to where they leave from, and signed there.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -50,8 +50,8 @@ impl Common {
 
 /// Memory of segments, to be used again when nobody refers to the packets in it any more.
 ///
-/// It remembers what was used last, up to [`SegmentMemory::MAX_KEPT`] packets, and takes the oldest of them first: owners that keep some
-/// packets for a while had best let go of the oldest first, too.
+/// It remembers what was used last, up to [`SegmentMemory::MAX_KEPT`] packets, and takes the oldest of them
+/// first: owners that keep some packets for a while had best let go of the oldest first, too.
 #[derive(Debug, Default)]
 pub struct SegmentMemory {
     /// The one that was used longest ago is first.
@@ -107,7 +107,8 @@ impl OpenSegment {
 }
 
 impl Publication {
-    /// Begins a segment in memory that is used again. When its content is written, [`Publication::seal`] makes the packet.
+    /// Begins a segment in memory that is used again. When its content is written, [`Publication::seal`]
+    /// makes the packet.
     ///
     /// ```
     /// use flow::{Publication, PublicationConfig, SegmentMemory};

@@ -12,8 +12,9 @@ pub enum Authenticity {
     /// Every packet has the publisher's signature.
     #[default]
     EachPacket,
-    /// Segments carry digests that anybody can make. The publisher signs their list, the manifest, and the metadata that says
-    /// which version is the latest. The list must be made before anybody asks; see [`Publication::next_unlisted`].
+    /// Segments carry digests that anybody can make. The publisher signs their list, the manifest, and the
+    /// metadata that says which version is the latest. The list must be made before anybody asks; see
+    /// [`Publication::next_unlisted`].
     Manifest,
 }
 
@@ -56,7 +57,8 @@ impl Listing {
 }
 
 impl Publication {
-    /// The segment whose bytes [`Publication::list_segment`] needs next; `None` when all are listed, or there is no manifest.
+    /// The segment whose bytes [`Publication::list_segment`] needs next; `None` when all are listed, or there
+    /// is no manifest.
     ///
     /// ```
     /// use flow::{Authenticity, Publication, PublicationConfig};

@@ -1,7 +1,8 @@
 //! Publishing an object: cuts it into segments, names and signs them, and says what answers an Interest.
 //!
-//! A [`Publication`] knows an object's name, version and size, and holds none of its bytes: its owner reads those of a segment
-//! when somebody asks for it. So an object of any size can be served from a file in constant memory.
+//! A [`Publication`] knows an object's name, version and size, and holds none of its bytes: its owner reads
+//! those of a segment when somebody asks for it. So an object of any size can be served from a file in
+//! constant memory.
 
 mod assemble;
 mod manifest;
@@ -49,7 +50,8 @@ pub struct PublicationConfig {
 }
 
 impl PublicationConfig {
-    /// What the chunk tools of NDN do unless they are told otherwise: 8000 bytes a segment, fresh for 10 s, typed names.
+    /// What the chunk tools of NDN do unless they are told otherwise: 8000 bytes a segment, fresh for 10 s,
+    /// typed names.
     pub fn new(name: Name, version: u64, size_bytes: u64, signer: Signer) -> Self {
         PublicationConfig {
             name,
@@ -248,9 +250,10 @@ impl Publication {
 
     /// What answers `interest`.
     ///
-    /// A segment by its exact name; segment 0 for a prefix, if the Interest says that it is one; metadata for discovery; packets of the
-    /// manifest, if there is one. Whatever
-    /// else lies under this version, or asks for metadata without saying that the name is a prefix, is refused.
+    /// A segment by its exact name; segment 0 for a prefix, if the Interest says that it is one; metadata for
+    /// discovery; packets of the manifest, if there is one. Whatever
+    /// else lies under this version, or asks for metadata without saying that the name is a prefix, is
+    /// refused.
     ///
     /// # Errors
     /// Metadata cannot be signed.
@@ -335,7 +338,8 @@ impl Publication {
         let rest = NameRef::decode(rest).ok().filter(|rest| rest.component_count() == 1)?;
         let component = rest.last()?;
         let segment = segment_number(component)?;
-        // The other convention's component would be another name, and so would a number in more bytes than it needs.
+        // The other convention's component would be another name, and so would a number in more bytes than it
+        // needs.
         let (kind, marker_bytes) = match self.config.convention {
             NamingConvention::Typed => (ComponentKind::SEGMENT, 0),
             NamingConvention::Marker => (ComponentKind::GENERIC, 1),

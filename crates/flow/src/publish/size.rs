@@ -11,7 +11,8 @@ use trust::Signer;
 pub enum SegmentSize {
     /// So many bytes of content, or what fits.
     Content(u32),
-    /// As much content as fits into a packet of so many bytes: the unit of a link less what the link itself adds.
+    /// As much content as fits into a packet of so many bytes: the unit of a link less what the link itself
+    /// adds.
     Packet(u32),
     /// As much content as the largest packet of the protocol holds.
     Largest,
@@ -24,15 +25,15 @@ impl Default for SegmentSize {
     }
 }
 
-/// Content bytes in a segment of the object with the versioned name `name`: as many as fit beside the longest segment
-/// number and the largest signature.
+/// Content bytes in a segment of the object with the versioned name `name`: as many as fit beside the longest
+/// segment number and the largest signature.
 pub(super) fn content_bytes(config: &PublicationConfig, name: &Name) -> Result<u64, PublishError> {
     let packet_bytes = match config.segment_size {
         SegmentSize::Packet(bytes) => (bytes as usize).min(MAX_PACKET_BYTES),
         SegmentSize::Content(_) | SegmentSize::Largest => MAX_PACKET_BYTES,
     };
-    // The number of segments depends on their size and the size on the digits of the number: the widest that is
-    // possible, one byte of content each, is close enough.
+    // The number of segments depends on their size and the size on the digits of the number: the widest that
+    // is possible, one byte of content each, is close enough.
     let most = config.size_bytes.saturating_sub(1);
     let widest = config.convention.with_segment(name, most)?;
     let last = config.convention.with_segment(&Name::root(), most)?;

@@ -15,11 +15,13 @@ pub struct TransferConfig {
     pub round_trip: RoundTripConfig,
     /// How often an item is asked for before it counts as one that will not come; at least once.
     pub max_attempts: u32,
-    /// Whether an Interest counts as lost when later ones were answered and it is late, or only when its time is up.
+    /// Whether an Interest counts as lost when later ones were answered and it is late, or only when its
+    /// time is up.
     pub fast_loss: bool,
     /// Interests on their way at once, whatever the controller allows.
     pub max_in_flight: u32,
-    /// Items between the first that is missing and the last that was asked for. Memory is in proportion to it.
+    /// Items between the first that is missing and the last that was asked for. Memory is in proportion to
+    /// it.
     pub max_span: u32,
 }
 

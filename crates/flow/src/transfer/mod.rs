@@ -1,8 +1,9 @@
-//! Asks for numbered items until all have come: what every consumer has in common, whatever its items are named.
+//! Asks for numbered items until all have come: what every consumer has in common, whatever its items are
+//! named.
 //!
-//! A [`Transfer`] holds a [`Controller`], a [`Pacer`] and a [`RoundTrip`] estimator and decides which item to ask for when. It
-//! knows numbers, no names and no packets: a [`Fetcher`](crate::Fetcher) numbers segments, a generator of traffic numbers
-//! whatever it likes.
+//! A [`Transfer`] holds a [`Controller`], a [`Pacer`] and a [`RoundTrip`] estimator and decides which item to
+//! ask for when. It knows numbers, no names and no packets: a [`Fetcher`](crate::Fetcher) numbers segments, a
+//! generator of traffic numbers whatever it likes.
 
 mod config;
 mod items;
@@ -23,7 +24,8 @@ pub use config::TransferConfig;
 
 /// Transmissions that must have been overtaken before an Interest can count as lost for that.
 const OVERTAKEN_BY: u64 = 3;
-/// How long an Interest that came back for congestion rests if no rate spaces its repetition, doubled at each attempt.
+/// How long an Interest that came back for congestion rests if no rate spaces its repetition, doubled at each
+/// attempt.
 const CONGESTION_REST: Duration = Duration::from_millis(10);
 /// How long an Interest that nobody could forward rests, doubled at each attempt.
 const NO_ROUTE_REST: Duration = Duration::from_millis(200);
@@ -116,8 +118,9 @@ pub struct TransferCounters {
 /// Decides which item to ask for when.
 ///
 /// Tell it what came ([`Transfer::handle_data`], [`Transfer::handle_nack`]) and that time has passed
-/// ([`Transfer::handle_timeout`]), then send whatever [`Transfer::poll_request`] hands out, then set the timer to
-/// [`Transfer::next_deadline`]. It remembers nothing of items that were confirmed with all before them.
+/// ([`Transfer::handle_timeout`]), then send whatever [`Transfer::poll_request`] hands out, then set the
+/// timer to [`Transfer::next_deadline`]. It remembers nothing of items that were confirmed with all before
+/// them.
 ///
 /// ```
 /// use flow::{Arrival, Transfer, TransferConfig, Verdict};
@@ -165,8 +168,8 @@ struct Flight {
 }
 
 impl Transfer {
-    /// A transfer of items 0, 1, 2 …, without end until [`Transfer::set_end`]. `seed` decides what the controller does by
-    /// chance.
+    /// A transfer of items 0, 1, 2 …, without end until [`Transfer::set_end`]. `seed` decides what the
+    /// controller does by chance.
     pub fn new(config: &TransferConfig, now: Instant, seed: u64) -> Self {
         let controller = config.controller.start(seed);
         let mut transfer = Transfer {
@@ -197,8 +200,8 @@ impl Transfer {
         self.items.start_at(item);
     }
 
-    /// Asks for no item of `end` or above. An end that is known already may move, also downwards: items above it that are on
-    /// their way are then forgotten.
+    /// Asks for no item of `end` or above. An end that is known already may move, also downwards: items above
+    /// it that are on their way are then forgotten.
     pub fn set_end(&mut self, end: u64) {
         self.in_flight -= self.items.set_end(end);
     }
@@ -324,7 +327,8 @@ impl Transfer {
         self.failures.pop_front()
     }
 
-    /// When to call [`Transfer::handle_timeout`] and [`Transfer::poll_request`] again; a time that is past for at once.
+    /// When to call [`Transfer::handle_timeout`] and [`Transfer::poll_request`] again; a time that is past
+    /// for at once.
     pub fn next_deadline(&self) -> Option<Instant> {
         let loss = self.flights.iter().find(|flight| self.is_live(flight)).map(|flight| self.lost_at(flight));
         let rest = self.resting.first().map(|(at, _)| *at);
@@ -491,7 +495,8 @@ impl Transfer {
         repeat.or_else(|| self.items.next_allowed())
     }
 
-    /// Keeps the list of flights at a length in proportion to what is on its way, whatever was repeated how often.
+    /// Keeps the list of flights at a length in proportion to what is on its way, whatever was repeated how
+    /// often.
     fn forget_stale_flights(&mut self) {
         if self.flights.len() > 4 * self.in_flight as usize + 1024 {
             let items = &self.items;

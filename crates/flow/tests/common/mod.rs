@@ -1,5 +1,5 @@
-//! A bottleneck in virtual time: some transfers share one link, whose queue drops, marks, or reports a rate, and which may
-//! police Interests with a token bucket that answers by Nacks.
+//! A bottleneck in virtual time: some transfers share one link, whose queue drops, marks, or reports a rate,
+//! and which may police Interests with a token bucket that answers by Nacks.
 
 use std::collections::BTreeMap;
 

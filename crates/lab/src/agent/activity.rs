@@ -7,7 +7,8 @@ use std::path::Path;
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, Name};
 
-/// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be asked again.
+/// A workload as a state machine: told what happened, it hands out Interests and says when it wants to be
+/// asked again.
 pub(super) trait Activity: Send {
     /// Data came. True when it was this workload's.
     fn receive_data(&mut self, now: Instant, data: &Data) -> bool;
@@ -18,8 +19,8 @@ pub(super) trait Activity: Send {
     /// Time has passed.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Of the Interests that were handed out, those that ask once more for what the same transfer has asked for: name and nonce.
-    /// Each is told of once.
+    /// Of the Interests that were handed out, those that ask once more for what the same transfer has asked
+    /// for: name and nonce. Each is told of once.
     fn take_again(&mut self) -> Vec<(Name, u32)> {
         Vec::new()
     }

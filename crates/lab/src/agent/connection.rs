@@ -1,4 +1,5 @@
-//! A connection to a forwarder over its Unix socket: packets in, packets out, never waiting where there is something to do.
+//! A connection to a forwarder over its Unix socket: packets in, packets out, never waiting where there is
+//! something to do.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,23 +11,15 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use packet::ndn::lp::LpPacketView;
 use packet::ndn::tlv;
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason, PitToken};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Packet, PitToken};
 
 /// More bytes than this waiting to be sent make a sender hold back.
 const MOST_WAITING_BYTES: usize = 4 << 20;
 /// A peer whose packet is longer than this does not speak NDN.
 const LONGEST_PACKET_BYTES: usize = 64 << 10;
 
-/// What came from the forwarder.
-#[derive(Debug)]
-pub enum Incoming {
-    /// Someone asks, and wants the token back with the answer.
-    Interest(Interest, PitToken),
-    /// An answer.
-    Data(Data),
-    /// An Interest of ours that came back.
-    Nack(Interest, NackReason),
-}
+/// A packet from the forwarder, and the token that is wanted back with the answer.
+pub type Incoming = (Packet, PitToken);
 
 /// A connection to a forwarder.
 #[derive(Debug)]
@@ -184,18 +177,8 @@ fn packet_length(bytes: &[u8]) -> io::Result<Option<usize>> {
 
 fn decode(frame: &Buffer) -> Option<Incoming> {
     let view = LpPacketView::decode(frame).ok()?;
-    let packet = frame.slice_of(view.fragment?)?;
-    match packet.first()? {
-        0x05 => {
-            let interest = Interest::decode_ndn(packet).ok()?;
-            Some(match view.nack {
-                Some(reason) => Incoming::Nack(interest, reason),
-                None => Incoming::Interest(interest, view.link_header().pit_token),
-            })
-        }
-        0x06 => Data::decode_ndn(packet).ok().map(Incoming::Data),
-        _ => None,
-    }
+    let packet = Packet::decode(Dialect::Ndn, frame.slice_of(view.fragment?)?, view.nack).ok()?;
+    Some((packet, view.link_header().pit_token))
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::management::{
     Command, ControlParameters, ControlResponse, Dataset, DatasetFetch, GeneralStatus, Reach,
 };
-use packet::Interest;
 use packet::ndn::{SignatureInfoBuilder, SignatureType};
 use packet::random::Random;
+use packet::{Interest, Packet};
 use sha2::{Digest as _, Sha256};
 
-use super::connection::{Connection, Incoming};
+use super::connection::Connection;
 
 /// Why a forwarder could not be managed.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,8 @@ impl Manager {
         Ok(Manager { connection, random: Random::from_seed(seed), patience })
     }
 
-    /// Connects, and waits until the forwarder answers, too: its management comes a little later than its socket.
+    /// Connects, and waits until the forwarder answers, too: its management comes a little later than its
+    /// socket.
     ///
     /// # Errors
     ///
@@ -103,7 +104,8 @@ impl Manager {
         response.expect_parameters().map_err(|error| ManagementError::Malformed(what, error.to_string()))
     }
 
-    /// Takes earlier answers about the forwarder's counters out of its content store, which would otherwise answer for a second.
+    /// Takes earlier answers about the forwarder's counters out of its content store, which would otherwise
+    /// answer for a second.
     ///
     /// # Errors
     ///
@@ -146,10 +148,10 @@ impl Manager {
             self.connection.flush()?;
             self.connection.wait(deadline)?;
             self.connection.receive()?;
-            while let Some(incoming) = self.connection.next_packet()? {
-                match incoming {
-                    Incoming::Data(data) if interest.name().is_prefix_of(data.name()) => return Ok(data),
-                    Incoming::Nack(nacked, reason) if nacked.name() == interest.name() => {
+            while let Some((packet, _)) = self.connection.next_packet()? {
+                match packet {
+                    Packet::Data(data) if interest.name().is_prefix_of(data.name()) => return Ok(data),
+                    Packet::Nack(nacked, reason) if nacked.name() == interest.name() => {
                         let text = reason.to_string();
                         return Err(ManagementError::Refused { what: what.to_owned(), code: 0, text });
                     }

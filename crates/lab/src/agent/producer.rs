@@ -1,5 +1,7 @@
-//! Content that is made when it is asked for, the same each time: byte for byte decided by seed, content, file and segment.
+//! Content that is made when it is asked for, the same each time: byte for byte decided by seed, content,
+//! file and segment.
 
+use flow::source::{Reply, Source, SourceError};
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::time::Duration;
@@ -92,10 +94,8 @@ impl Files {
         bytes
     }
 
-    /// The packet that answers an Interest, when it asks for a segment of these files.
-    #[must_use]
-    pub fn answer(&self, interest: &Interest) -> Option<Data> {
-        let (file, segment) = self.place(interest.name())?;
+    /// The packet of a segment.
+    fn packet(&self, file: u32, segment: u64) -> Option<Data> {
         let name = self.name(file, segment).ok()?;
         let last = self.name(file, self.segments - 1).ok()?;
         let builder = DataBuilder::new(name).freshness(self.freshness).content(self.content(file, segment));
@@ -107,10 +107,11 @@ impl Files {
     }
 }
 
-/// The answer to a ping.
-#[must_use]
-pub fn pong(interest: &Interest) -> Option<Data> {
-    DataBuilder::new(interest.name().to_name()).content(b"pong".to_vec()).build_with_digest().ok()
+impl Source for Files {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        let packet = self.place(interest.name()).and_then(|(file, segment)| self.packet(file, segment));
+        Ok(packet.map_or(Reply::NotMine, Reply::Data))
+    }
 }
 
 #[cfg(test)]
@@ -145,11 +146,15 @@ mod tests {
     fn an_interest_is_answered_with_the_segment_it_names_and_others_are_not() {
         let files = files();
         let ask = |name: Name| InterestBuilder::new(name).nonce(1).build().unwrap();
-        let data = files.answer(&ask(files.name(2, 1).unwrap())).unwrap();
+        let answer = |name| match files.clone().answer(&ask(name)).unwrap() {
+            Reply::Data(data) => Some(data),
+            _ => None,
+        };
+        let data = answer(files.name(2, 1).unwrap()).unwrap();
         assert_eq!(data.content(), files.content(2, 1));
         assert_eq!(files.place(data.name()), Some((2, 1)));
-        assert!(files.answer(&ask("/lab/f/3".parse().unwrap())).is_none());
-        assert!(files.answer(&ask(files.name(2, 3).unwrap())).is_none(), "there are only three segments");
-        assert!(files.answer(&ask("/other".parse().unwrap())).is_none());
+        assert!(answer("/lab/f/3".parse().unwrap()).is_none());
+        assert!(answer(files.name(2, 3).unwrap()).is_none(), "there are only three segments");
+        assert!(answer("/other".parse().unwrap()).is_none());
     }
 }

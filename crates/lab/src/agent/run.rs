@@ -1,4 +1,5 @@
-//! The agent's loop: connect, offer what is served, say that all is ready, wait for the start, work, write down.
+//! The agent's loop: connect, offer what is served, say that all is ready, wait for the start, work, write
+//! down.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
@@ -8,9 +9,9 @@ use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX
 use ::management::{Command, ControlParameters};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Interest, PitToken};
+use packet::{Interest, Packet, PitToken};
 
-use super::connection::{Connection, Incoming};
+use super::connection::Connection;
 use super::job::Job;
 use super::management::{ManagementError, command_interest};
 use super::workloads::{Activities, Served};
@@ -62,8 +63,8 @@ struct Agent {
     again: Option<BufWriter<File>>,
 }
 
-/// Does the job written in the file `job`, from "ready" to the end of the run. The start, in nanoseconds since the epoch,
-/// is read from standard input; "ready", "idle" and "done" are written to standard output.
+/// Does the job written in the file `job`, from "ready" to the end of the run. The start, in nanoseconds
+/// since the epoch, is read from standard input; "ready", "idle" and "done" are written to standard output.
 ///
 /// # Errors
 ///
@@ -143,8 +144,8 @@ impl Agent {
             self.connection.flush()?;
             self.connection.wait(deadline)?;
             self.connection.receive()?;
-            while let Some(incoming) = self.connection.next_packet()? {
-                let Incoming::Data(data) = incoming else { continue };
+            while let Some((packet, _)) = self.connection.next_packet()? {
+                let Packet::Data(data) = packet else { continue };
                 if !asked.name().is_prefix_of(data.name()) {
                     continue;
                 }
@@ -191,7 +192,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Writes down which Interests asked again, so that captures can tell them from those of others for the same names.
+    /// Writes down which Interests asked again, so that captures can tell them from those of others for the
+    /// same names.
     fn note_again(&mut self) -> io::Result<()> {
         let list = self.activities.take_again();
         let Some(file) = &mut self.again else { return Ok(()) };
@@ -214,13 +216,13 @@ impl Agent {
 
     /// Takes what came and sends what is due. True when there is more to do at once.
     fn step(&mut self, now: Instant) -> io::Result<bool> {
-        while let Some(incoming) = self.connection.next_packet()? {
-            match incoming {
-                Incoming::Interest(interest, token) => self.answer(&interest, &token),
-                Incoming::Data(data) => {
+        while let Some((packet, token)) = self.connection.next_packet()? {
+            match packet {
+                Packet::Interest(interest) => self.answer(&interest, &token),
+                Packet::Data(data) => {
                     self.unmatched += u64::from(!self.activities.receive_data(now, &data));
                 }
-                Incoming::Nack(interest, reason) => self.activities.receive_nack(now, &interest, reason),
+                Packet::Nack(interest, reason) => self.activities.receive_nack(now, &interest, reason),
             }
         }
         self.activities.handle_timeout(now);

@@ -1,25 +1,29 @@
-//! All workloads and all content of one agent, whoever drives them: a process on a real socket, or a simulated node.
+//! All workloads and all content of one agent, whoever drives them: a process on a real socket, or a
+//! simulated node.
 
 use std::io;
 
+use flow::source::{Generator, Reply, Source as _};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason, Name};
+use trust::Signer;
 
 use super::activity::{Activity, Log};
 use super::download::{self, DownloadConfig, Downloads};
 use super::flood::{self, Flood, FloodConfig};
 use super::job::Job;
 use super::ping::{self, PingConfig, Pings};
-use super::producer::{Files, pong};
+use super::producer::Files;
 use super::traffic::{Traffic, TrafficConfig};
 use crate::experiment::plan::{self, Workload};
 
 /// What an agent serves.
 #[derive(Debug)]
 pub(crate) struct Served {
-    files: Vec<Files>,
-    answers: Vec<Name>,
+    prefixes: Vec<Name>,
+    /// Files, and pongs for whatever else is asked below the prefixes for that.
+    source: (Vec<Files>, Generator),
 }
 
 impl Served {
@@ -32,18 +36,23 @@ impl Served {
         for prefix in &job.answers {
             answers.push(prefix.parse().map_err(|error| format!("{prefix}: {error}"))?);
         }
-        Ok(Served { files, answers })
+        let prefixes = files.iter().map(|files| files.prefix().clone()).chain(answers.iter().cloned());
+        let prefixes = prefixes.collect();
+        // They are all alike: the seed decides nothing.
+        let pongs = Generator::new(answers, Signer::digest(), 0).with_content(b"pong".to_vec());
+        Ok(Served { prefixes, source: (files, pongs) })
     }
 
     pub(crate) fn prefixes(&self) -> Vec<Name> {
-        self.files.iter().map(|files| files.prefix().clone()).chain(self.answers.iter().cloned()).collect()
+        self.prefixes.clone()
     }
 
-    pub(crate) fn answer(&self, interest: &Interest) -> Option<Data> {
-        self.files.iter().find_map(|files| files.answer(interest)).or_else(|| {
-            let asked = interest.name();
-            self.answers.iter().any(|prefix| prefix.as_ref().is_prefix_of(asked)).then(|| pong(interest))?
-        })
+    pub(crate) fn answer(&mut self, interest: &Interest) -> Option<Data> {
+        match self.source.answer(interest) {
+            Ok(Reply::Data(data)) => Some(data),
+            // What cannot be made is as little an answer as what is not there.
+            Ok(Reply::Nack(_) | Reply::Silence | Reply::NotMine) | Err(_) => None,
+        }
     }
 }
 

@@ -20,7 +20,8 @@ pub(crate) const AGAIN: &str = "again-";
 pub(crate) enum Asked {
     /// Nobody has asked for this name.
     First,
-    /// The same Interest again: the same packet, or one with which the same origin asks once more for what it has not got.
+    /// The same Interest again: the same packet, or one with which the same origin asks once more for what it
+    /// has not got.
     Again,
     /// Another Interest for a name that was asked for before.
     SameName,

@@ -138,9 +138,10 @@ impl PacketCounts {
 
 /// Counts a capture by the second, and lists its packets.
 ///
-/// Goodput is what the NDN layer sent: packets with their link headers, and without Ethernet, IP and transport.
-/// Throughput is all bytes of all frames. A retransmission is the same Interest again, or one with which the same origin asks once more;
-/// other Interests for a name that was seen before in the same direction are counted as repeated names.
+/// Goodput is what the NDN layer sent: packets with their link headers, and without Ethernet, IP and
+/// transport. Throughput is all bytes of all frames. A retransmission is the same Interest again, or one with
+/// which the same origin asks once more; other Interests for a name that was seen before in the same
+/// direction are counted as repeated names.
 ///
 /// # Errors
 ///

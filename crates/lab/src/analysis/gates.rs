@@ -53,7 +53,8 @@ pub struct Counts {
     pub unfinished: usize,
     /// Samples that each forwarder should have.
     pub samples: u64,
-    /// The part of the time in which the forwarder that had to wait most could have run and had no processor.
+    /// The part of the time in which the forwarder that had to wait most could have run and had no
+    /// processor.
     pub waited: f64,
     /// The longest time in which any forwarder gave no answer, in seconds.
     pub silence_s: f64,

@@ -1,4 +1,5 @@
-//! From what was measured to what it says: captures by the second, logs without their invalid lines, numbers of a repeat.
+//! From what was measured to what it says: captures by the second, logs without their invalid lines, numbers
+//! of a repeat.
 
 mod asked;
 mod capture;

@@ -81,7 +81,8 @@ impl RepeatResult {
     }
 }
 
-/// Where Data comes from on a node's watched link: from the next hop when the node has routes over it, else it goes out there.
+/// Where Data comes from on a node's watched link: from the next hop when the node has routes over it, else
+/// it goes out there.
 fn data_direction(plan: &Plan, node: NodeIndex, link: usize) -> Direction {
     let is_route = plan.hops.iter().any(|hop| hop.node == node && hop.link == link);
     if is_route { Direction::In } else { Direction::Out }
@@ -94,8 +95,8 @@ fn interface_place(plan: &Plan, node: NodeIndex, link: usize) -> Option<u32> {
     captured.zip(0u32..).find(|(index, _)| *index == link).map(|(_, place)| place)
 }
 
-/// Derives everything of the repeat in `folder`: `raw` is read, `derived` and `result.json` are written. `thrown_away` says why
-/// attempts before this one are not used.
+/// Derives everything of the repeat in `folder`: `raw` is read, `derived` and `result.json` are written.
+/// `thrown_away` says why attempts before this one are not used.
 ///
 /// # Errors
 ///
@@ -178,7 +179,8 @@ fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, 
     table.rows.retain_mut(|row| {
         let Some(time) = row.first_mut() else { return false };
         *time -= start_s;
-        // Samples before the start and behind the end are not of the run. The end is rounded to the microsecond.
+        // Samples before the start and behind the end are not of the run. The end is rounded to the
+        // microsecond.
         let within = *time >= 0.0 && *time <= seconds + 1e-6;
         let valid = row.iter().all(|value| value.is_finite());
         dropped += u64::from(within && !valid);
@@ -187,7 +189,8 @@ fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, 
     Ok((table, dropped))
 }
 
-/// Processor time in percent of the share that the node has. Virtual time knows it better: there a competing load takes from the share.
+/// Processor time in percent of the share that the node has. Virtual time knows it better: there a competing
+/// load takes from the share.
 fn add_busy(share: Option<f64>, log: &mut Table) {
     if log.columns.iter().any(|name| name == "busy") {
         return;

@@ -12,7 +12,8 @@ pub struct Window {
     pub from: f64,
     /// Its end.
     pub until: f64,
-    /// Whether all that happened lies in it: then what was counted in a second that it cuts belongs to the part within.
+    /// Whether all that happened lies in it: then what was counted in a second that it cuts belongs to the
+    /// part within.
     #[serde(default)]
     pub holds_all: bool,
 }
@@ -27,8 +28,9 @@ pub(crate) const LENGTH: &str = "length";
 const SHORTEST_BIN: f64 = 0.5;
 
 impl Window {
-    /// The window of a repeat: what the experiment says, and else from the first to the last activity of its workloads. What
-    /// lies before and behind that is the lab's own doing: agents begin together, and a run ends a second after its work.
+    /// The window of a repeat: what the experiment says, and else from the first to the last activity of its
+    /// workloads. What lies before and behind that is the lab's own doing: agents begin together, and a
+    /// run ends a second after its work.
     #[must_use]
     pub fn of(plan: &Plan, data: &RepeatData) -> Self {
         let active = activity(plan, data);
@@ -50,8 +52,8 @@ impl Window {
         at >= self.from && at <= self.until
     }
 
-    /// The numbers of a forwarder's log, each with how long it counts. A rate lasted since the line before; a level stands for
-    /// the time that is nearer to its line than to another.
+    /// The numbers of a forwarder's log, each with how long it counts. A rate lasted since the line before; a
+    /// level stands for the time that is nearer to its line than to another.
     #[must_use]
     pub fn of_log(self, log: &Table, column: &str, seconds: f64) -> Vec<(f64, f64)> {
         let times = log.column("time");
@@ -139,7 +141,8 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
     }
 }
 
-/// Makes rates of what was counted by the second in a run of so many seconds, each over the length of its own row.
+/// Makes rates of what was counted by the second in a run of so many seconds, each over the length of its own
+/// row.
 pub(crate) fn rates(table: &mut Table, seconds: f64) {
     let last = table.rows.len().saturating_sub(1);
     let mut lengths = vec![1.0; table.rows.len()];

@@ -104,7 +104,8 @@ impl TransferTable {
         TransferTable { transfers: self.transfers.iter().filter(counts).cloned().collect() }
     }
 
-    /// Bytes of complete transfers a second, between the first start and the last stop, or the run's end when transfers are open.
+    /// Bytes of complete transfers a second, between the first start and the last stop, or the run's end when
+    /// transfers are open.
     #[must_use]
     pub fn goodput(&self, end: f64) -> f64 {
         let first = self.transfers.iter().filter_map(|transfer| transfer.start).fold(f64::INFINITY, f64::min);

@@ -1,4 +1,5 @@
-//! The pcapng format, as far as a capture of Ethernet interfaces needs it: written as packets come, read one by one.
+//! The pcapng format, as far as a capture of Ethernet interfaces needs it: written as packets come, read one
+//! by one.
 
 use std::io::{self, Read, Write};
 

@@ -75,7 +75,8 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What `tshark -r two.pcap -T psml` of Wireshark 4.0.17 writes for two packets, without what is said of them.
+    /// What `tshark -r two.pcap -T psml` of Wireshark 4.0.17 writes for two packets, without what is said of
+    /// them.
     const TSHARK: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>
 <psml version=\"0\" creator=\"wireshark/4.0.17\">
 <structure>

@@ -53,7 +53,8 @@ fn memory_bytes(nodes: usize) -> u64 {
 fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     let forwarder = &node.forwarder;
     let settings = forwarder.settings.as_deref().unwrap_or_default();
-    // The machine's memory is for all nodes of the experiment; what changes results must not depend on the machine.
+    // The machine's memory is for all nodes of the experiment; what changes results must not depend on the
+    // machine.
     if !settings.contains("[node]") {
         let limit = node.memory_bytes.map_or(u64::MAX, |limit| limit / 2);
         let share = memory_bytes(nodes).min(limit);
@@ -134,7 +135,8 @@ fn configuration(setup: &Setup<'_>) -> String {
 
 /// Is the link between the two nodes made bad at this end, for both directions?
 ///
-/// A connection is made bad by the node that calls, and each node with routes calls; what needs no connection, by the link's first node.
+/// A connection is made bad by the node that calls, and each node with routes calls; what needs no
+/// connection, by the link's first node.
 fn impairs(setup: &Setup<'_>, interface: &Interface, link: &LinkPlan) -> bool {
     setup.impaired.contains(&interface.link)
         && (link.kind == LinkKind::Tcp || link.between.first() == Some(&setup.node))

@@ -1,7 +1,7 @@
 //! The software under test: how a forwarder is configured, started, connected and asked, behind one trait.
 //!
-//! Whatever speaks NFD's management protocol needs only a configuration and a command line; connecting, routing and sampling are
-//! the same for all.
+//! Whatever speaks NFD's management protocol needs only a configuration and a command line; connecting,
+//! routing and sampling are the same for all.
 
 mod cairn;
 mod ndnd;

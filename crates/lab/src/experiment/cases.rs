@@ -1,4 +1,5 @@
-//! The cases of an experiment: the file as it stands, its named variants, and every combination of its sweeps.
+//! The cases of an experiment: the file as it stands, its named variants, and every combination of its
+//! sweeps.
 
 use toml::{Table, Value};
 

@@ -1,4 +1,5 @@
-//! Types that know their own documentation, so that the reference and the suggestions cannot differ from the code.
+//! Types that know their own documentation, so that the reference and the suggestions cannot differ from the
+//! code.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! One file says everything: the typed model of an experiment, its checks, and the plan that backends carry out.
+//! One file says everything: the typed model of an experiment, its checks, and the plan that backends carry
+//! out.
 
 mod cases;
 mod controls;

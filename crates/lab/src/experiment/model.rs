@@ -44,7 +44,8 @@ tables! {
         source: Option<String> = "no source",
         /// How long the workloads run. Transfers that are not done by then count as unfinished.
         duration: Span,
-        /// Does a run end as soon as every download and every counted ping is done, and not only after `duration`?
+        /// Does a run end as soon as every download and every counted ping is done, and not only after
+        /// `duration`?
         until_done: Option<bool> = "false",
         /// How often each case is repeated, each time with fresh forwarders and another seed.
         repeats: Option<u32> = "1",
@@ -90,7 +91,8 @@ tables! {
         control: Vec<Control> = "none",
         /// Figures of a paper, to be drawn from what is measured here.
         figure: Vec<Figure> = "only the figures that every report has",
-        /// Changes that hold on one backend only, by its name: `netns`, `hosts` or `sim`. This is where an experiment is scaled to one machine.
+        /// Changes that hold on one backend only, by its name: `netns`, `hosts` or `sim`. This is where an
+        /// experiment is scaled to one machine.
         on: BTreeMap<String, Override> = "the same on every backend",
     }
 
@@ -104,9 +106,11 @@ tables! {
 
     /// A node: one forwarder in a network namespace of its own, or in virtual time.
     Node as "node" {
-        /// The share of one processor core that the forwarder gets. In virtual time it slows the node's service down.
+        /// The share of one processor core that the forwarder gets. In virtual time it slows the node's
+        /// service down.
         cpu: Option<Share> = "all it can get",
-        /// The period over which the kernel keeps that share. A forwarder that has used it up stands still until the period ends.
+        /// The period over which the kernel keeps that share. A forwarder that has used it up stands still
+        /// until the period ends.
         cpu_period: Option<Span> = "1 ms divided by the share, the shortest that the kernel can keep",
         /// The memory the forwarder may use.
         memory: Option<Size> = "all it can get",
@@ -114,7 +118,8 @@ tables! {
         forwarder: Option<Forwarder> = "the forwarder's own defaults",
         /// The link whose traffic is this node's in figures and tables.
         watch: Option<String> = "the link to the next hop of its first route, or else its first link",
-        /// The time one packet keeps the node's processor busy in virtual time, at a full core. Other backends measure instead of being told.
+        /// The time one packet keeps the node's processor busy in virtual time, at a full core. Other
+        /// backends measure instead of being told.
         service_time: Option<Span> = "30 us",
         /// The same for a Data packet, where it costs more than an Interest.
         data_service_time: Option<Span> = "the same as `service_time`",
@@ -160,7 +165,8 @@ tables! {
     Route as "route" {
         /// The names it is for.
         prefix: String,
-        /// The nodes Interests pass, from the consumer to the producer. Each node on it gets a route to the next.
+        /// The nodes Interests pass, from the consumer to the producer. Each node on it gets a route to the
+        /// next.
         path: Vec<String>,
         /// The cost of each hop.
         cost: Option<u32> = "1",
@@ -218,7 +224,8 @@ tables! {
         until: u32,
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
-        /// When each Interest is sent again, counted from its last sending; must be less than the lifetime to keep it pending.
+        /// When each Interest is sent again, counted from its last sending; must be less than the lifetime to
+        /// keep it pending.
         refresh: Option<Span> = "never",
         /// When the first burst leaves.
         start: Option<Span> = "1 s",
@@ -290,7 +297,8 @@ tables! {
         psml: Option<bool> = "false",
     }
 
-    /// The part of a run that counts. Numbers of nodes are of this part; those of workloads are of what began in it.
+    /// The part of a run that counts. Numbers of nodes are of this part; those of workloads are of what began
+    /// in it.
     Window as "measure" {
         /// Its begin, from the start of the run: what comes before is warm-up.
         from: Option<Span> = "with the first transfer, ping or Interest of any workload",
@@ -308,7 +316,8 @@ tables! {
         unfinished: Option<Share> = "0 %: what was begun is to be finished, or the numbers are those of a part of the work",
         /// The part of the processor's time that the machine below may have taken away.
         steal: Option<Share> = "5 %",
-        /// The part of the time that a forwarder may have waited for a processor that others had. What its own share denies it is not in it.
+        /// The part of the time that a forwarder may have waited for a processor that others had. What its
+        /// own share denies it is not in it.
         waited: Option<Share> = "25 %",
         /// How long a forwarder may give no answer, as one does that is frozen.
         silence: Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
@@ -322,7 +331,8 @@ tables! {
     Case as "case" {
         /// Its name in figures and tables.
         name: String,
-        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name, and an empty text takes a key away.
+        /// Keys and their values, such as `"node.n4.cpu" = "25 %"`. A `*` stands for every name, and an empty
+        /// text takes a key away.
         set: BTreeMap<String, toml::Value> = "nothing is changed",
     }
 
@@ -376,13 +386,15 @@ tables! {
         within: Option<Share> = "20 %",
         /// What the paper says, for the table in the report.
         paper: Option<String> = "nothing",
-        /// What in this setting makes it so, whatever the forwarder does. It then is no finding, and is not called confirmed.
+        /// What in this setting makes it so, whatever the forwarder does. It then is no finding, and is not
+        /// called confirmed.
         by_construction: Option<String> = "nothing does",
         /// The backends it is stated for. Elsewhere it is listed as not testable.
         on: Vec<String> = "all",
     }
 
-    /// A run without the cause that is named for something expected. There it must fail; where it holds as well, it says nothing.
+    /// A run without the cause that is named for something expected. There it must fail; where it holds as
+    /// well, it says nothing.
     Control as "control" {
         /// Its name; it follows the case's.
         name: String,
@@ -402,9 +414,13 @@ tables! {
         paper: Option<String> = "not from a paper",
         /// What the paper's figure shows, to be read beside ours.
         shows: Option<String> = "nothing",
-        /// `over-time`: quantities of one node below each other over the same time, a column for each case. `every-node`: a row for each node, a column for each quantity over time. `per-node`: bars for each node, a colour for each case. `per-case`: a column for each case with the mean of each node and its deviation over time.
+        /// `over-time`: quantities of one node below each other over the same time, a column for each case.
+        /// `every-node`: a row for each node, a column for each quantity over time. `per-node`: bars for each
+        /// node, a colour for each case. `per-case`: a column for each case with the mean of each node and
+        /// its deviation over time.
         form: String,
-        /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`, from start to stop.
+        /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`,
+        /// from start to stop.
         show: Vec<String>,
         /// The node of the form `over-time`.
         at: Option<String> = "the second node of the first route: the consumer's router",

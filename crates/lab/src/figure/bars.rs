@@ -55,8 +55,8 @@ impl BarChart {
         self.draw(super::STANDARD, &[], 0).to_svg()
     }
 
-    /// The drawing. `deviations` are those of each bar of each group, drawn as whiskers; an empty list means none. The first
-    /// label has colour number `colour`.
+    /// The drawing. `deviations` are those of each bar of each group, drawn as whiskers; an empty list means
+    /// none. The first label has colour number `colour`.
     pub fn draw(&self, frame: Frame, deviations: &[Vec<f64>], colour: usize) -> Drawing {
         let deviation = |group: usize, bar: usize| {
             let found = deviations.get(group).and_then(|list| list.get(bar)).copied();

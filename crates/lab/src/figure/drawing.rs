@@ -1,4 +1,5 @@
-//! A drawing: shapes and words in places, with paints that say what they are for. How it becomes SVG or PDF is told elsewhere.
+//! A drawing: shapes and words in places, with paints that say what they are for. How it becomes SVG or PDF
+//! is told elsewhere.
 
 use super::palette::Paint;
 use super::text::Weight;

@@ -25,8 +25,8 @@ pub struct GridRow {
     pub cells: Vec<GridCell>,
 }
 
-/// Shaded cells with their numbers in them: for what would be too many lines or bars to tell apart. The shades are steps of one
-/// colour that differ in lightness, and say nothing that the words do not.
+/// Shaded cells with their numbers in them: for what would be too many lines or bars to tell apart. The
+/// shades are steps of one colour that differ in lightness, and say nothing that the words do not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridChart {
     /// What it shows.

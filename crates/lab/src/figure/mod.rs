@@ -1,8 +1,8 @@
 //! Figures: line charts, bars and spans, drawn from data and nothing else, for screens and for paper.
 //!
-//! Every axis has a name and a unit, every line a label at its end, colours can be told apart by eyes that see few of them. A chart
-//! becomes a [`Drawing`], and a drawing becomes SVG that suits a light and a dark page, or a part of a PDF. The numbers behind a figure
-//! are [`Data`], which becomes CSV and Parquet.
+//! Every axis has a name and a unit, every line a label at its end, colours can be told apart by eyes that
+//! see few of them. A chart becomes a [`Drawing`], and a drawing becomes SVG that suits a light and a dark
+//! page, or a part of a PDF. The numbers behind a figure are [`Data`], which becomes CSV and Parquet.
 //!
 //! ```
 //! use lab::figure::{Axis, LineChart, Series};

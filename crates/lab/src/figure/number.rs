@@ -1,6 +1,7 @@
 //! Numbers as people read them: short, with thousands set apart, with a unit and its prefix.
 
-/// A factor and the prefix that goes with it, for numbers up to `most` of a unit. Only bits and bytes have prefixes.
+/// A factor and the prefix that goes with it, for numbers up to `most` of a unit. Only bits and bytes have
+/// prefixes.
 #[must_use]
 pub(crate) fn prefix(most: f64, unit: &str) -> (f64, &'static str) {
     if !(unit.starts_with("bit") || unit == "B" || unit.starts_with("B/")) {

@@ -1,4 +1,5 @@
-//! Colours by what they are for, each for a light and a dark page. Series can be told apart by eyes that see few colours.
+//! Colours by what they are for, each for a light and a dark page. Series can be told apart by eyes that see
+//! few colours.
 
 /// What a shape or a text is drawn in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

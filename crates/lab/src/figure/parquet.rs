@@ -1,7 +1,8 @@
-//! The little of Apache Parquet that tables of words and numbers need: one row group, one page a column, compressed with gzip.
+//! The little of Apache Parquet that tables of words and numbers need: one row group, one page a column,
+//! compressed with gzip.
 //!
-//! After the format's own description, <https://parquet.apache.org/docs/file-format/>. Metadata is written in Thrift's compact protocol. Numbers
-//! are optional doubles, words are required strings.
+//! After the format's own description, <https://parquet.apache.org/docs/file-format/>. Metadata is written in
+//! Thrift's compact protocol. Numbers are optional doubles, words are required strings.
 
 use std::io::Write as _;
 
@@ -228,7 +229,8 @@ mod tests {
         let length = u32::from_le_bytes(file[file.len() - 8..file.len() - 4].try_into().unwrap()) as usize;
         let footer = &file[file.len() - 8 - length..file.len() - 8];
         assert!(footer.windows(4).any(|part| part == b"mean"));
-        // Type, sizes and the values' header take 15 bytes with these sizes; then the compressed words follow.
+        // Type, sizes and the values' header take 15 bytes with these sizes; then the compressed words
+        // follow.
         let packed = &file[4..file.len() - 8 - length];
         let start = packed.windows(3).position(|part| part == [0x1f, 0x8b, 8]).unwrap();
         let mut words = Vec::new();

@@ -1,5 +1,6 @@
-//! A drawing as SVG. Within a page shapes have classes, so that one drawing suits a light page, a dark page, and paper. A file of its
-//! own has plain colours at every shape: programs other than browsers know no variables, and paint what they do not know black.
+//! A drawing as SVG. Within a page shapes have classes, so that one drawing suits a light page, a dark page,
+//! and paper. A file of its own has plain colours at every shape: programs other than browsers know no
+//! variables, and paint what they do not know black.
 
 use std::fmt::Write as _;
 

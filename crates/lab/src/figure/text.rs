@@ -85,7 +85,8 @@ pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
     out + "…"
 }
 
-/// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it must be.
+/// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it
+/// must be.
 #[must_use]
 pub(crate) fn wrap(text: &str, size: f64, weight: Weight, room: f64) -> Vec<String> {
     let mut lines = Vec::new();

@@ -58,8 +58,8 @@ impl Pair {
     }
 }
 
-/// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the same meaning, but for
-/// retransmissions, which are a rate at a node and a number at a workload.
+/// The unit of a measure, and the factor to it. Nodes and workloads have measures of the same name with the
+/// same meaning, but for retransmissions, which are a rate at a node and a number at a workload.
 fn unit(measure: &str) -> (&'static str, f64) {
     let key = measure.rsplit('.').next().unwrap_or(measure);
     match key {
@@ -82,8 +82,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Puts two runs side by side. Cases belong together when they have the same name; when none has and there are as many in both,
-    /// such as where values are scaled for a backend, by their order.
+    /// Puts two runs side by side. Cases belong together when they have the same name; when none has and
+    /// there are as many in both, such as where values are scaled for a backend, by their order.
     #[must_use]
     pub fn of(a: RunData, b: RunData) -> Self {
         let same = |case: &CaseData| b.cases.iter().position(|other| other.plan.case == case.plan.case);

@@ -1,4 +1,5 @@
-//! The figures that every report has: topology, nodes beside each other, six graphs of each node, transfers, round trips.
+//! The figures that every report has: topology, nodes beside each other, six graphs of each node, transfers,
+//! round trips.
 
 use super::data::{CaseData, RunData};
 use super::document::Figure;

@@ -1,7 +1,8 @@
-//! The report: what was done, what came out, whether it can be trusted, and how to do it again; as a page and as a PDF.
+//! The report: what was done, what came out, whether it can be trusted, and how to do it again; as a page and
+//! as a PDF.
 //!
-//! [`RunData`] reads a run's folder. From it a document is composed, once, which becomes `report.html` and `report.pdf`; each of its
-//! figures also becomes SVG, CSV and Parquet.
+//! [`RunData`] reads a run's folder. From it a document is composed, once, which becomes `report.html` and
+//! `report.pdf`; each of its figures also becomes SVG, CSV and Parquet.
 
 mod comparison;
 mod compose;

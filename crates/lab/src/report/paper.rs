@@ -284,7 +284,8 @@ fn bars(run: &RunData, wanted: &model::Figure, cases: &[&CaseData], rows: &mut R
     (!parts.is_empty()).then(|| Drawing::grid(&wanted.title, columns, 18.0, &parts))
 }
 
-/// A column for each case, a row for each quantity: the mean of each node and its deviation over the time of a run.
+/// A column for each case, a row for each quantity: the mean of each node and its deviation over the time of
+/// a run.
 fn scenarios(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Option<Drawing> {
     let count = cases.len();
     let width = ((WIDE - 14.0 * count.saturating_sub(1) as f64) / count.max(1) as f64).max(200.0);

@@ -1,4 +1,5 @@
-//! What is drawn of a node: each measure with its title, its unit, and the factor from the measure to the unit.
+//! What is drawn of a node: each measure with its title, its unit, and the factor from the measure to the
+//! unit.
 
 use super::data::CaseData;
 use crate::analysis::bins;
@@ -18,7 +19,8 @@ const fn of(key: &'static str, title: &'static str, unit: &'static str, factor: 
     Quantity { key, title, unit, factor }
 }
 
-/// The testbed report's six graphs of a node. Memory is one of two things: what a process takes, or what tables take.
+/// The testbed report's six graphs of a node. Memory is one of two things: what a process takes, or what
+/// tables take.
 pub(crate) const SIX: [Quantity; 7] = [
     of("cpu", "Processor", "%", 1.0),
     of("memory", "Resident memory", "B", 1.0),

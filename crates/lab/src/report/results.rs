@@ -70,18 +70,20 @@ const HEAD: &str = "\
 
 <!-- Generated from the folders of runs by `cairn lab results FOLDER… --markdown`. Nothing here is typed. -->
 
-Each row is a statement of an experiment file, what was measured, what it was held against, and one of four verdicts:
+Each row is a statement of an experiment file, what was measured, what it was held against, and one of four
+verdicts:
 
-- **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the cause that the paper
-  names, fails the statement. Without a control it is *confirmed, no control stated*, and *control not run* or *undecided* says the
-  same of one that exists.
+- **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the
+  cause that the paper names, fails the statement. Without a control it is *confirmed, no control stated*, and
+  *control not run* or *undecided* says the same of one that exists.
 - **contradicted**: none of the interval is as stated.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
-- **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the processor that is kept too
-  coarsely, a statement for another backend, or a control in which it holds as well.
+- **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the
+  processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
+  well.
 
-± is half the width of the 95 % confidence interval over repeats. A single repeat in virtual time is exact where nothing in the
-experiment is random.
+± is half the width of the 95 % confidence interval over repeats. A single repeat in virtual time is exact
+where nothing in the experiment is random.
 ";
 
 /// The page of results.

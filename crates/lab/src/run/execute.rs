@@ -202,7 +202,8 @@ pub fn resume(
     Ok(folder)
 }
 
-/// Derives everything anew from what was measured, such as with a later version or other gates in the run's experiment.
+/// Derives everything anew from what was measured, such as with a later version or other gates in the run's
+/// experiment.
 ///
 /// # Errors
 ///
@@ -262,7 +263,8 @@ struct Place<'a> {
     hosts: Option<&'a Inventory>,
 }
 
-/// One repeat, and again when it is not valid and may be repeated. What attempts before it measured stays, marked.
+/// One repeat, and again when it is not valid and may be repeated. What attempts before it measured stays,
+/// marked.
 fn one_repeat(
     place: &Place<'_>,
     plan: &Plan,

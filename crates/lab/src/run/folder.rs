@@ -135,7 +135,8 @@ impl RunFolder {
         self.path.join(format!("case-{:02}", case + 1)).join(format!("repeat-{:02}", repeat + 1))
     }
 
-    /// Why attempts of a repeat before the one that counts were discarded, in their order. What they measured is kept.
+    /// Why attempts of a repeat before the one that counts were discarded, in their order. What they measured
+    /// is kept.
     #[must_use]
     pub fn discarded(&self, case: usize, repeat: u32) -> Vec<String> {
         let read = |number: usize| {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::summary::Summary;
 
-/// Quantiles of Student's t for two-sided confidence of 90 % and 95 %, by degrees of freedom from 1. Behind the end of the
-/// table the next smaller entry is used, which is on the safe side.
+/// Quantiles of Student's t for two-sided confidence of 90 % and 95 %, by degrees of freedom from 1. Behind
+/// the end of the table the next smaller entry is used, which is on the safe side.
 const QUANTILES: &[(f64, f64)] = &[
     (6.314, 12.706),
     (2.920, 4.303),

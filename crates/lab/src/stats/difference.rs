@@ -44,8 +44,8 @@ impl Sample {
         half(error, degrees, level).map(|half| Interval::around(mean, half))
     }
 
-    /// Where the difference to so many times another lies. Numbers of the same repeats are taken together, repeat by repeat;
-    /// others by Welch's rule.
+    /// Where the difference to so many times another lies. Numbers of the same repeats are taken together,
+    /// repeat by repeat; others by Welch's rule.
     #[must_use]
     pub fn less(&self, times: f64, other: &Sample, are_paired: bool, level: Level) -> Option<Interval> {
         let exact = self.exact && other.exact;
@@ -66,7 +66,8 @@ impl Sample {
         Some(Interval::around(mean - times * other_mean, half))
     }
 
-    /// Mean, its standard error, and degrees of freedom; nothing of a single number that could have been another.
+    /// Mean, its standard error, and degrees of freedom; nothing of a single number that could have been
+    /// another.
     fn parts(&self) -> Option<(f64, f64, f64)> {
         let summary = Summary::of(&self.values)?;
         match summary.count {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A list of numbers in a few. Numbers of a node's series count as long as each lasts; those of a workload count once each.
+/// A list of numbers in a few. Numbers of a node's series count as long as each lasts; those of a workload
+/// count once each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// How many there were.
@@ -37,8 +38,8 @@ impl Summary {
         Self::weighed(&weighed)
     }
 
-    /// Of numbers in the order of time, each with how long it lasted; nothing of no numbers. What is not a number, and what
-    /// lasted no time, is passed over.
+    /// Of numbers in the order of time, each with how long it lasted; nothing of no numbers. What is not a
+    /// number, and what lasted no time, is passed over.
     #[must_use]
     pub fn weighed(values: &[(f64, f64)]) -> Option<Self> {
         let counts = |(value, weight): &(f64, f64)| value.is_finite() && *weight > 0.0;
@@ -93,8 +94,8 @@ pub fn percentile(sorted: &[f64], part: f64) -> f64 {
     quantile(&weighed, part)
 }
 
-/// The same of sorted numbers with weights. Each number stands in the middle of its weight; with equal weights that is the
-/// usual rule.
+/// The same of sorted numbers with weights. Each number stands in the middle of its weight; with equal
+/// weights that is the usual rule.
 fn quantile(sorted: &[(f64, f64)], part: f64) -> f64 {
     let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return f64::NAN };
     let total: f64 = sorted.iter().map(|(_, weight)| weight).sum();

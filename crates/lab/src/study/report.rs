@@ -225,7 +225,8 @@ impl Report {
         out
     }
 
-    /// Writes every table and figure into `folder`, which is made if it is not there. Gives the names of the files.
+    /// Writes every table and figure into `folder`, which is made if it is not there. Gives the names of the
+    /// files.
     ///
     /// # Errors
     /// A file that cannot be written.

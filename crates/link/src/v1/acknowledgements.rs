@@ -1,4 +1,5 @@
-//! The acknowledgement queue: sequence numbers of received packets, packed into bitmaps (NDN-0006, section 2.3.2).
+//! The acknowledgement queue: sequence numbers of received packets, packed into bitmaps (NDN-0006, section
+//! 2.3.2).
 
 use std::ops::Range;
 
@@ -64,8 +65,8 @@ impl AcknowledgementQueue {
         }
     }
 
-    /// Appends an acknowledgement packet of at most `mtu_bytes` to `frames`, with as many numbers as it can hold,
-    /// if it is time. Gives how many numbers that are.
+    /// Appends an acknowledgement packet of at most `mtu_bytes` to `frames`, with as many numbers as it can
+    /// hold, if it is time. Gives how many numbers that are.
     pub(crate) fn transmit(&mut self, mtu_bytes: usize, frames: &mut Vec<u8>) -> Option<usize> {
         if !self.due || self.pending.is_empty() {
             return None;

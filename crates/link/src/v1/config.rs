@@ -11,11 +11,12 @@ pub struct Config {
     /// The largest packet the layer below takes; `None` for streams, on which every message travels whole.
     /// Default 1500 bytes.
     pub mtu_bytes: Option<usize>,
-    /// Whether the peer is asked to acknowledge packets [-a]. Packets of a peer that asks are acknowledged in any
-    /// case. Default no.
+    /// Whether the peer is asked to acknowledge packets [-a]. Packets of a peer that asks are acknowledged
+    /// in any case. Default no.
     pub request_acks: bool,
-    /// Packets that are kept to be sent again if not acknowledged [-S]; at the limit the oldest is forgotten. Zero
-    /// switches retransmission off. Default 100; twice the packets of a round-trip time is advised.
+    /// Packets that are kept to be sent again if not acknowledged [-S]; at the limit the oldest is
+    /// forgotten. Zero switches retransmission off. Default 100; twice the packets of a round-trip time
+    /// is advised.
     pub sent_packets_capacity: usize,
     /// How often a packet is sent again [-C]. Default 5.
     pub retry_count: u32,
@@ -24,8 +25,8 @@ pub struct Config {
     pub retransmit_time: Duration,
     /// How long an acknowledgement may wait for others [-A]. Default 300 ms; one round-trip time is advised.
     pub acknowledge_time: Duration,
-    /// How long to wait for the next fragment of a message. The paper leaves this open ("some time"). Default 6 s,
-    /// in which a peer with the defaults above has sent a packet for the last time.
+    /// How long to wait for the next fragment of a message. The paper leaves this open ("some time").
+    /// Default 6 s, in which a peer with the defaults above has sent a packet for the last time.
     pub partial_timeout: Duration,
     /// Incomplete messages that are kept; the one that waited longest makes room. Default 64.
     pub max_partial_messages: usize,
@@ -33,9 +34,9 @@ pub struct Config {
     pub max_partial_bytes: usize,
     /// The largest message that is sent or delivered. Default 65 535 bytes, more than any CCNx message has.
     pub max_message_bytes: usize,
-    /// The largest buffer that is allocated before the fragments have come. A larger message is kept as a list of
-    /// its fragments until it is complete, so that it takes no more memory than the peer has sent bytes.
-    /// Default 16 KiB.
+    /// The largest buffer that is allocated before the fragments have come. A larger message is kept as a
+    /// list of its fragments until it is complete, so that it takes no more memory than the peer has
+    /// sent bytes. Default 16 KiB.
     pub max_preallocated_bytes: usize,
     /// Acknowledgements that wait to be sent. From half of them on they wait no longer; at the limit further
     /// packets are dropped for the peer to send again. Default 4096.
@@ -45,7 +46,8 @@ pub struct Config {
     pub max_recent_sequences: usize,
     /// Messages that may wait for the owner to take their packets. Further ones are dropped. Default 1024.
     pub max_outgoing_messages: usize,
-    /// Messages, and events, that may wait for the owner to take them. Further ones are dropped. Default 1024.
+    /// Messages, and events, that may wait for the owner to take them. Further ones are dropped. Default
+    /// 1024.
     pub max_deliveries: usize,
     /// The first sequence number, of which 48 bits count; `None` to draw it at random, as ndnld does.
     pub first_sequence: Option<u64>,

@@ -1,8 +1,8 @@
-//! NDNLP version 1: the link protocol for CCNx, as its paper describes it (NDN-0006, "NDNLP: A Link Protocol for
-//! NDN", Shi and Zhang).
+//! NDNLP version 1: the link protocol for CCNx, as its paper describes it (NDN-0006, "NDNLP: A Link Protocol
+//! for NDN", Shi and Zhang).
 //!
-//! [`LinkService`] is one end of a link connection. Its parts have the paper's names: the partial message store,
-//! the acknowledgement queue, the sent packet store.
+//! [`LinkService`] is one end of a link connection. Its parts have the paper's names: the partial message
+//! store, the acknowledgement queue, the sent packet store.
 //!
 //! ```
 //! use link::v1::{Config, LinkService};
@@ -30,8 +30,8 @@
 //!
 //! # Beside the paper and ndnld
 //!
-//! Where the paper and its implementation, ndnld of 2012, differ, this follows the paper; where the paper leaves
-//! something open, the choice is:
+//! Where the paper and its implementation, ndnld of 2012, differ, this follows the paper; where the paper
+//! leaves something open, the choice is:
 //!
 //! | | paper | ndnld | here |
 //! |---|---|---|---|

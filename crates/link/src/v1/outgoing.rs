@@ -18,7 +18,8 @@ pub(crate) struct OutgoingMessage {
 }
 
 impl OutgoingMessage {
-    /// Cuts `message` into packets with at most `max_payload_len` bytes each, of which the first is number `id`.
+    /// Cuts `message` into packets with at most `max_payload_len` bytes each, of which the first is number
+    /// `id`.
     pub(crate) fn new(
         message: Buffer,
         id: Sequence,

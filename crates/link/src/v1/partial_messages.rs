@@ -13,8 +13,9 @@ use crate::drop_reason::DropCounters;
 
 /// Incomplete messages by the sequence number of their first packet.
 ///
-/// As soon as the length of one fragment other than the last is known, the message has a buffer, and fragments are
-/// copied to their places; but only up to a limit, because the number of fragments is whatever the peer claims.
+/// As soon as the length of one fragment other than the last is known, the message has a buffer, and
+/// fragments are copied to their places; but only up to a limit, because the number of fragments is whatever
+/// the peer claims.
 #[derive(Debug)]
 pub(crate) struct PartialMessages {
     limits: Limits,
@@ -134,7 +135,8 @@ impl PartialMessages {
         self.make_room(place, drops)
     }
 
-    /// Evicts the oldest messages until the memory limit holds. The one just touched is the newest and goes last.
+    /// Evicts the oldest messages until the memory limit holds. The one just touched is the newest and goes
+    /// last.
     fn make_room(&mut self, place: usize, drops: &mut DropCounters) -> Result<Option<Buffer>, DropReason> {
         while self.store.bytes() > self.limits.bytes {
             if self.store.len() == 1 {

@@ -14,14 +14,16 @@ use crate::drop_reason::DropCounters;
 const SEQUENCES: u64 = 1 << 48;
 
 /// Packets that await acknowledgement, by sequence number. A packet is sent again, unchanged, whenever the
-/// retransmit time has passed since it was last sent, until its retries are used up or its acknowledgement comes.
+/// retransmit time has passed since it was last sent, until its retries are used up or its acknowledgement
+/// comes.
 #[derive(Debug)]
 pub(crate) struct SentPackets {
     capacity: usize,
     retry_count: u32,
     retransmit_time: Duration,
     packets: AgedMap<u64, Sent>,
-    /// Places in `packets` by sequence number, so that a block looks at what is in its range and nothing else.
+    /// Places in `packets` by sequence number, so that a block looks at what is in its range and nothing
+    /// else.
     places: BTreeMap<u64, usize>,
     /// Packets to be sent again now.
     due: VecDeque<Sequence>,
@@ -76,7 +78,8 @@ impl SentPackets {
         self.places.insert(sequence, self.packets.insert(now, sequence, sent));
     }
 
-    /// The packets kept whose numbers are `first` or one of the `count - 1` after it, which may begin again at 0.
+    /// The packets kept whose numbers are `first` or one of the `count - 1` after it, which may begin again
+    /// at 0.
     fn in_range(&self, first: Sequence, count: u64) -> impl Iterator<Item = (u64, usize)> + '_ {
         let (first, end) = (first.get(), first.get().saturating_add(count));
         let begun_again = end.saturating_sub(SEQUENCES).min(first);
@@ -86,8 +89,8 @@ impl SentPackets {
             .map(|(key, place)| (*key, *place))
     }
 
-    /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the packets in the
-    /// block's range: never more than it has bits, nor than are kept.
+    /// Takes in an acknowledgement block and gives how many packets it is news about. Goes through the
+    /// packets in the block's range: never more than it has bits, nor than are kept.
     pub(crate) fn acknowledge(&mut self, block: AckBlock<'_>) -> usize {
         let has_bit = |sequence: u64| {
             let offset = Sequence::new(sequence).since(block.base);

@@ -76,12 +76,12 @@ pub struct Usage {
 /// [`handle_timeout`](Self::handle_timeout), in whatever batches suit the owner:
 ///
 /// 1. take packets with [`poll_transmit`](Self::poll_transmit), messages with
-///    [`poll_deliver`](Self::poll_deliver) and events with [`poll_event`](Self::poll_event), each until there are
-///    none;
+///    [`poll_deliver`](Self::poll_deliver) and events with [`poll_event`](Self::poll_event), each until there
+///    are none;
 /// 2. call [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has come.
 ///
-/// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a limit
-/// stands there, and [`drops`](Self::drops) counts it.
+/// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a
+/// limit stands there, and [`drops`](Self::drops) counts it.
 #[derive(Debug)]
 pub struct LinkService {
     config: Config,
@@ -155,8 +155,8 @@ impl LinkService {
         self.count_drop(outcome)
     }
 
-    /// Takes in what came from the layer below: one packet, perhaps padded. Whatever comes of it is handed out by
-    /// the `poll_*` methods.
+    /// Takes in what came from the layer below: one packet, perhaps padded. Whatever comes of it is handed
+    /// out by the `poll_*` methods.
     ///
     /// # Errors
     /// Why the packet, or the message it completed, was dropped. It may have been acknowledged all the same.
@@ -166,7 +166,8 @@ impl LinkService {
         self.count_drop(outcome)
     }
 
-    /// Lets time pass: discards incomplete messages, finds packets to be sent again, lets acknowledgements go.
+    /// Lets time pass: discards incomplete messages, finds packets to be sent again, lets acknowledgements
+    /// go.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.partial.handle_timeout(now, &mut self.drops);
         self.acknowledgements.handle_timeout(now);
@@ -205,7 +206,8 @@ impl LinkService {
         self.events.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing waits.
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing
+    /// waits.
     pub fn next_deadline(&self) -> Instant {
         self.partial.next_deadline().min(self.acknowledgements.deadline()).min(self.sent.next_deadline())
     }

@@ -31,8 +31,8 @@ pub struct Config {
     pub reliability: Option<ReliabilityConfig>,
     /// When packets are marked because the send queue is too long; `None` for never.
     pub congestion_marking: Option<CongestionConfig>,
-    /// How a neighbour is kept from being sent more than it can take, and which frames the path carries; `None` to send
-    /// whatever there is at once. For unicast datagrams. Default `None`.
+    /// How a neighbour is kept from being sent more than it can take, and which frames the path carries;
+    /// `None` to send whatever there is at once. For unicast datagrams. Default `None`.
     pub pacing: Option<PacingConfig>,
     /// Whether IncomingFaceId and NextHopFaceId may be used: on faces to local applications only.
     pub local_fields: bool,
@@ -42,7 +42,8 @@ pub struct Config {
     pub max_packet_bytes: usize,
     /// Packets that may wait for the owner to take their frames. Further ones are dropped. Default 1024.
     pub max_outgoing_packets: usize,
-    /// Packets, and events, that may wait for the owner to take them. Further ones are dropped. Default 1024.
+    /// Packets, and events, that may wait for the owner to take them. Further ones are dropped. Default
+    /// 1024.
     pub max_deliveries: usize,
 }
 
@@ -68,8 +69,8 @@ pub struct FragmentationConfig {
 pub struct ReassemblyConfig {
     /// Fragments with a larger FragCount are dropped. Default 400.
     pub max_fragments: u32,
-    /// How long to wait for the next fragment of a packet. With reliability on, the wait is at least as long as
-    /// the peer may go on retrying. Default 500 ms.
+    /// How long to wait for the next fragment of a packet. With reliability on, the wait is at least as long
+    /// as the peer may go on retrying. Default 500 ms.
     pub timeout: Duration,
     /// Incomplete packets that are kept, over all peers; the one that waited longest makes room. Default 64.
     pub max_partial_packets: usize,
@@ -88,18 +89,20 @@ pub struct ReliabilityConfig {
     pub rto: RtoConfig,
     /// How long acks wait for a frame to travel with before they travel alone. Default 5 ms.
     pub idle_ack_delay: Duration,
-    /// Transmissions that are remembered until acknowledged, counted from the oldest; at the limit the oldest is
-    /// forgotten. Default 4096.
+    /// Transmissions that are remembered until acknowledged, counted from the oldest; at the limit the
+    /// oldest is forgotten. Default 4096.
     pub max_unacknowledged_frames: usize,
-    /// Bytes of packets that are kept until acknowledged; at the limit the oldest frame is forgotten. Default 8 MiB.
+    /// Bytes of packets that are kept until acknowledged; at the limit the oldest frame is forgotten. Packets
+    /// count once all their frames have left. Default 8 MiB.
     pub max_unacknowledged_bytes: usize,
     /// Acks that wait to be sent. From half of them on they wait no longer; at the limit further frames are
     /// dropped for the peer to send again. Default 4096.
     pub max_pending_acks: usize,
-    /// Consecutive Sequences that are remembered to notice repeated frames, for half a byte each. Default 262 144.
+    /// Consecutive Sequences that are remembered to notice repeated frames, for half a byte each. Default
+    /// 262 144.
     pub max_recent_sequences: usize,
-    /// The first Sequence; `None` to draw it at random, so that a peer cannot take the frames of a service that
-    /// was restarted for those of the one before.
+    /// The first Sequence; `None` to draw it at random, so that a peer cannot take the frames of a service
+    /// that was restarted for those of the one before.
     pub first_sequence: Option<u64>,
     /// The first TxSequence; `None` to draw it at random.
     pub first_tx_sequence: Option<u64>,
@@ -231,7 +234,8 @@ pub enum ConfigError {
     /// Acknowledgements need exactly one peer.
     #[error("reliability needs a point-to-point link")]
     ReliabilityOnMultiAccess,
-    /// A receive buffer that is taken to hold fewer than eight frames: the link would wait for an answer to each.
+    /// A receive buffer that is taken to hold fewer than eight frames: the link would wait for an answer to
+    /// each.
     #[error("a neighbour's receive buffer must be taken to hold {MIN_STOCK_BUFFER_BYTES} bytes or more")]
     StockBufferTooSmall,
     /// One neighbour's echoes say nothing about another's queue.

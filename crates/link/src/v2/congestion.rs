@@ -18,8 +18,8 @@ impl Default for CongestionConfig {
     }
 }
 
-/// Marks in the manner of CoDel: after the queue has been above the threshold for a whole interval, and then ever
-/// more often, with the square root of the number of marks, until the queue is short again.
+/// Marks in the manner of CoDel: after the queue has been above the threshold for a whole interval, and then
+/// ever more often, with the square root of the number of marks, until the queue is short again.
 #[derive(Clone, Debug)]
 pub(crate) struct CongestionMarker {
     config: CongestionConfig,

@@ -31,7 +31,8 @@ impl PacketKind {
         }
     }
 
-    /// The same of a packet that has type and length in few bytes, as nearly all have; `None` if it has not, or is none.
+    /// The same of a packet that has type and length in few bytes, as nearly all have; `None` if it has not,
+    /// or is none.
     #[inline]
     pub(crate) fn of_plain(packet: &[u8]) -> Option<PacketKind> {
         let mut reader = tlv::Reader::new(packet, "Packet");
@@ -65,7 +66,8 @@ pub(crate) fn admit(kind: PacketKind, header: &mut LinkHeader, config: &Config) 
     if !config.local_fields {
         header.incoming_face = None;
     }
-    // How fast to ask is told by Data alone; elsewhere it means nothing, and others may skip the field anyhow.
+    // How fast to ask is told by Data alone; elsewhere it means nothing, and others may skip the field
+    // anyhow.
     if kind != PacketKind::Data {
         header.explicit_rate = None;
     }

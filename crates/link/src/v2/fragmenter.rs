@@ -53,8 +53,8 @@ const TX_SEQUENCE_LEN: usize = tlv::element_len(types::TX_SEQUENCE, 8);
 
 /// Decides how to cut a packet of `packet_len` bytes.
 ///
-/// Unlike NFD, which works with upper bounds (12 bytes for a mark, 30 to 50 for the rest), this fills frames to the
-/// last byte, for every length is known beforehand.
+/// Unlike NFD, which works with upper bounds (12 bytes for a mark, 30 to 50 for the rest), this fills frames
+/// to the last byte, for every length is known beforehand.
 pub(crate) fn plan(packet_len: usize, room: &Room) -> Result<FragmentPlan, DropReason> {
     let reliability_len = if room.reliable { SEQUENCE_LEN + TX_SEQUENCE_LEN } else { 0 };
     let whole_len = fragment_capacity(room.mtu_bytes, room.first_header_len + reliability_len);

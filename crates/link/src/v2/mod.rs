@@ -1,7 +1,7 @@
 //! NDNLPv2: the link protocol of NDN faces.
 //!
-//! [`LinkService`] is one end of a link. Its parts: the fragmenter decides how to cut packets that exceed the MTU,
-//! the reassembler puts them together, reliability numbers, acknowledges and repeats transmissions, the
+//! [`LinkService`] is one end of a link. Its parts: the fragmenter decides how to cut packets that exceed the
+//! MTU, the reassembler puts them together, reliability numbers, acknowledges and repeats transmissions, the
 //! congestion marker watches the send queue.
 //!
 //! ```

@@ -1,4 +1,5 @@
-//! Packets on their way out: kept until their last frame has left or, with reliability, has been acknowledged.
+//! Packets on their way out: kept until their last frame has left or, with reliability, has been
+//! acknowledged.
 
 use packet::ndn::lp::LpPacketView;
 use packet::{Buffer, LinkHeader, NackReason};
@@ -22,7 +23,8 @@ pub(crate) struct OutgoingPacket {
     pub(crate) next_fragment: u32,
     /// Frames that have neither been acknowledged nor forgotten.
     pub(crate) outstanding: u32,
-    /// Those that were acknowledged after they had been sent again: the other transmission may be acknowledged, too.
+    /// Those that were acknowledged after they had been sent again: the other transmission may be
+    /// acknowledged, too.
     pub(crate) settled: Vec<u32>,
 }
 
@@ -120,13 +122,14 @@ impl OutgoingStore {
         Some(packet)
     }
 
-    /// Whether a frame that was sent needs care still: its packet is here, and no other transmission of it was acknowledged.
+    /// Whether a frame that was sent needs care still: its packet is here, and no other transmission of it
+    /// was acknowledged.
     pub(crate) fn waits(&self, frame: FrameRef) -> bool {
         self.get(frame.key).is_some_and(|packet| !packet.settled.contains(&frame.fragment))
     }
 
-    /// Notes that one frame of a packet needs no more care, and removes the packet after its last one. `again` tells whether
-    /// other transmissions of the frame may come up later.
+    /// Notes that one frame of a packet needs no more care, and removes the packet after its last one.
+    /// `again` tells whether other transmissions of the frame may come up later.
     pub(crate) fn settle_frame(&mut self, frame: FrameRef, again: bool) {
         if !self.waits(frame) {
             return;

@@ -32,9 +32,9 @@ pub(crate) struct Assembled {
 
 /// Incomplete packets by (remote endpoint, Sequence of the first fragment).
 ///
-/// The first fragment says in its first bytes how long the packet is, so the packet is assembled where it will
-/// stay: fragments that come in order are copied once. A fragment that comes early is parked until those before
-/// it have come.
+/// The first fragment says in its first bytes how long the packet is, so the packet is assembled where it
+/// will stay: fragments that come in order are copied once. A fragment that comes early is parked until those
+/// before it have come.
 #[derive(Debug)]
 pub(crate) struct Reassembler {
     config: ReassemblyConfig,
@@ -47,8 +47,8 @@ struct Partial {
     count: u64,
     /// The first fragment that is neither in place nor known to be missing; all before it are in place.
     next: u64,
-    /// The packet, as long as it will be; `None` until the fragment that says so has come, which is the first
-    /// unless it is tiny.
+    /// The packet, as long as it will be; `None` until the fragment that says so has come, which is the
+    /// first unless it is tiny.
     packet: Option<Arc<[u8]>>,
     /// Bytes of it that are in place.
     filled: usize,
@@ -145,7 +145,8 @@ impl Reassembler {
         }
     }
 
-    /// Evicts the oldest packets until the memory limit holds. The one just touched is the newest and goes last.
+    /// Evicts the oldest packets until the memory limit holds. The one just touched is the newest and goes
+    /// last.
     fn make_room(&mut self, place: usize, drops: &mut DropCounters) -> Result<Option<Assembled>, DropReason> {
         while self.store.bytes() > self.config.max_partial_bytes {
             if self.store.len() == 1 {
@@ -288,7 +289,8 @@ impl Partial {
 /// The longest type and length.
 const MAX_HEADER_BYTES: usize = 18;
 
-/// Length of the element that starts with `bytes`, type and length included; `None` if they do not suffice to tell.
+/// Length of the element that starts with `bytes`, type and length included; `None` if they do not suffice to
+/// tell.
 fn announced_len(bytes: &[u8]) -> Result<Option<u64>, DropReason> {
     let number = |at| match tlv::read_number(bytes, at) {
         Ok(number) => Ok(Some(number)),

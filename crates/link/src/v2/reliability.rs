@@ -1,12 +1,14 @@
 //! Noticing losses and repairing them (NDNLPv2 digest, section 5).
 //!
-//! Every transmission of a frame gets a TxSequence of its own; the peer sends it back as an Ack. A transmission is
-//! lost when three later ones have been acknowledged, or when the retransmission timeout has passed since it
-//! left. Transmissions stand in a window indexed by TxSequence, so the first one is always the oldest.
+//! Every transmission of a frame gets a TxSequence of its own; the peer sends it back as an Ack. A
+//! transmission is lost when three later ones have been acknowledged, or when the retransmission timeout has
+//! passed since it left. Transmissions stand in a window indexed by TxSequence, so the first one is always
+//! the oldest.
 //!
-//! A timeout may pass only because the queue on the way is long. So it doubles when it passes, and a transmission whose timeout has
-//! passed is remembered: its Ack, when it comes after all, tells how long the way really is, and that the frame need not be sent
-//! again. The numbers leave no doubt which transmission an Ack is for.
+//! A timeout may pass only because the queue on the way is long. So it doubles when it passes, and a
+//! transmission whose timeout has passed is remembered: its Ack, when it comes after all, tells how long the
+//! way really is, and that the frame need not be sent again. The numbers leave no doubt which transmission an
+//! Ack is for.
 
 use std::collections::VecDeque;
 
@@ -114,8 +116,8 @@ impl Reliability {
 
     // The receiving side.
 
-    /// Takes in the TxSequence of a frame that carries a packet, and its Sequence. An error means that the frame
-    /// goes no further.
+    /// Takes in the TxSequence of a frame that carries a packet, and its Sequence. An error means that the
+    /// frame goes no further.
     pub(crate) fn handle_frame(
         &mut self,
         now: Instant,
@@ -167,17 +169,18 @@ impl Reliability {
     // The sending side.
 
     /// Notes that a frame leaves now and gives the transmission its number. If the window is full, the oldest
-    /// transmission is forgotten.
+    /// transmission is forgotten. Packets of `waiting_bytes`, which have not left, have a limit of their own.
     pub(crate) fn note_sent(
         &mut self,
         now: Instant,
-        frame: FrameRef,
-        position: u64,
+        (frame, position): (FrameRef, u64),
+        waiting_bytes: usize,
         outgoing: &mut OutgoingStore,
         drops: &mut DropCounters,
     ) -> u64 {
+        let most_bytes = self.config.max_unacknowledged_bytes.saturating_add(waiting_bytes);
         while self.window.len() >= self.config.max_unacknowledged_frames
-            || (outgoing.bytes() > self.config.max_unacknowledged_bytes && !self.window.is_empty())
+            || (outgoing.bytes() > most_bytes && !self.window.is_empty())
         {
             self.forget_oldest(outgoing, drops);
         }
@@ -251,7 +254,8 @@ impl Reliability {
             self.ack_deadline = Instant::NEVER;
             self.acks_overdue = true;
         }
-        // What left at about the same time is lost at about the same time: the longer timeout is for what is sent from now on.
+        // What left at about the same time is lost at about the same time: the longer timeout is for what is
+        // sent from now on.
         let timeout = self.rto.timeout();
         while let Some(&Some(oldest)) = self.window.front()
             && oldest.sent_at + timeout <= now

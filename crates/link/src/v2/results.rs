@@ -4,8 +4,8 @@ use packet::{Buffer, LinkHeader, NackReason};
 
 use super::fields::PacketKind;
 
-/// Who sent a frame, on a link with many ends: whatever number the owner gives each address. On a link with two
-/// ends it is always the same.
+/// Who sent a frame, on a link with many ends: whatever number the owner gives each address. On a link with
+/// two ends it is always the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(pub u64);
 
@@ -25,7 +25,8 @@ pub struct Delivery {
 /// What came of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received<'f> {
-    /// The network packet in the frame, still in the owner's receive buffer, so that it is copied only once, to where it stays.
+    /// The network packet in the frame, still in the owner's receive buffer, so that it is copied only once,
+    /// to where it stays.
     Packet {
         /// The packet: one Interest or Data element, not looked into any further.
         packet: &'f [u8],
@@ -34,7 +35,8 @@ pub enum Received<'f> {
         /// Present if the packet is an Interest that comes back.
         nack: Option<NackReason>,
     },
-    /// No packet, or one that was put together from fragments: take it with [`LinkService::poll_deliver`](super::LinkService::poll_deliver).
+    /// No packet, or one that was put together from fragments: take it with
+    /// [`LinkService::poll_deliver`](super::LinkService::poll_deliver).
     Taken,
 }
 
@@ -43,15 +45,16 @@ pub enum Received<'f> {
 pub enum Framed {
     /// It goes into one frame: what was appended, and then the packet itself.
     Whole,
-    /// The service has it: take its frames with [`LinkService::poll_transmit`](super::LinkService::poll_transmit).
+    /// The service has it: take its frames with
+    /// [`LinkService::poll_transmit`](super::LinkService::poll_transmit).
     Taken,
 }
 
 /// Something the owner may want to act upon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A frame of this packet was not acknowledged after all retries. If it is an Interest, the strategy should
-    /// hear of it.
+    /// A frame of this packet was not acknowledged after all retries. If it is an Interest, the strategy
+    /// should hear of it.
     LostPacket {
         /// What kind of packet it is.
         kind: PacketKind,

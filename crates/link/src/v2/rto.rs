@@ -23,13 +23,13 @@ impl Default for RtoConfig {
     }
 }
 
-/// Estimates the retransmission timeout from round-trip times: smoothed with α = 1/8, varied with β = 1/4, and
-/// four times the variation on top. A timeout that passes doubles it until the next round-trip time is known (RFC 6298,
-/// section 5.5; `RttEstimator::backoffRto` of ndn-cxx). NFD's link service leaves that out, and over a line whose queue takes
-/// longer than the timeout repeats every frame until it gives up.
+/// Estimates the retransmission timeout from round-trip times: smoothed with α = 1/8, varied with β = 1/4,
+/// and four times the variation on top. A timeout that passes doubles it until the next round-trip time is
+/// known (RFC 6298, section 5.5; `RttEstimator::backoffRto` of ndn-cxx). NFD's link service leaves that out,
+/// and over a line whose queue takes longer than the timeout repeats every frame until it gives up.
 ///
-/// It doubles twice and no more: Acks that come too late tell the true round trip, so that is enough, and the peer must
-/// remember what it has received for as long as this end may repeat it.
+/// It doubles twice and no more: Acks that come too late tell the true round trip, so that is enough, and the
+/// peer must remember what it has received for as long as this end may repeat it.
 #[derive(Clone, Debug)]
 pub(crate) struct RtoEstimator {
     config: RtoConfig,

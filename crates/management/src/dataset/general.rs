@@ -1,4 +1,5 @@
-//! `status/general`: the forwarder as a whole. Not a list: its fields stand in the content without a container.
+//! `status/general`: the forwarder as a whole. Not a list: its fields stand in the content without a
+//! container.
 
 use packet::error::DecodeError;
 use packet::ndn::tlv::Reader;

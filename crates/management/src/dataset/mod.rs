@@ -1,8 +1,8 @@
 //! Status datasets: what a forwarder says about itself.
 //!
 //! A dataset is a sequence of items, cut into segments without regard to where items begin. Decoders of some
-//! implementations demand every field at its place, so items are written in exactly one order; reading is tolerant, as
-//! it is for commands.
+//! implementations demand every field at its place, so items are written in exactly one order; reading is
+//! tolerant, as it is for commands.
 
 mod channel;
 mod content_store;

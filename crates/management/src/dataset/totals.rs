@@ -1,7 +1,8 @@
-//! What a Cairn node adds to `status/general`: how much memory is held for whom, and what was dropped and why.
+//! What a Cairn node adds to `status/general`: how much memory is held for whom, and what was dropped and
+//! why.
 //!
-//! The addition is one element behind those of the protocol, of a type that readers who do not know it must pass over (packet format
-//! v0.3, section 1.3: even and not below 32). Of other forwarders it is not there.
+//! The addition is one element behind those of the protocol, of a type that readers who do not know it must
+//! pass over (packet format v0.3, section 1.3: even and not below 32). Of other forwarders it is not there.
 
 use packet::error::DecodeError;
 
@@ -27,6 +28,8 @@ pub struct Totals {
     pub rib_routes: u64,
     /// Bytes of their names and announcements.
     pub rib_bytes: u64,
+    /// What all of it together may take, in bytes; 0 where the node does not tell.
+    pub memory_budget_bytes: u64,
     /// What was dropped, each reason once.
     pub drops: Vec<Dropped>,
 }
@@ -54,6 +57,7 @@ impl Totals {
                 (types::CAIRN_TABLE_BYTES, self.table_bytes),
                 (types::CAIRN_RIB_ROUTES, self.rib_routes),
                 (types::CAIRN_RIB_BYTES, self.rib_bytes),
+                (types::CAIRN_MEMORY_BUDGET_BYTES, self.memory_budget_bytes),
             ] {
                 fields::write_number(out, kind, Some(number));
             }
@@ -89,6 +93,7 @@ impl Totals {
             table_bytes: count(types::CAIRN_TABLE_BYTES)?,
             rib_routes: count(types::CAIRN_RIB_ROUTES)?,
             rib_bytes: count(types::CAIRN_RIB_BYTES)?,
+            memory_budget_bytes: count(types::CAIRN_MEMORY_BUDGET_BYTES)?,
             drops: drops.collect::<Result<_, DecodeError>>()?,
         }))
     }

@@ -1,7 +1,8 @@
 //! Capture: frames of faces, by face and name, as pcapng that Wireshark opens.
 //!
-//! A node offers captures at a unix socket of its own, which only its user may open. Whoever connects says in one line what to
-//! capture, and reads pcapng until it hangs up. [`Request`] is that line; `cairn capture` is the client.
+//! A node offers captures at a unix socket of its own, which only its user may open. Whoever connects says in
+//! one line what to capture, and reads pcapng until it hangs up. [`Request`] is that line; `cairn capture` is
+//! the client.
 
 mod pcapng;
 mod server;

@@ -1,7 +1,8 @@
 //! pcapng: a section, an interface for each face, and a block for each frame.
 //!
-//! Whatever a face's transport, its frames are written as Ethernet frames of NDN's type, 0x8624, which the NDN dissectors of
-//! Wireshark know. The addresses are made up: 02:4e for the node, 02:46 and the face's number for the face.
+//! Whatever a face's transport, its frames are written as Ethernet frames of NDN's type, 0x8624, which the
+//! NDN dissectors of Wireshark know. The addresses are made up: 02:4e for the node, 02:46 and the face's
+//! number for the face.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

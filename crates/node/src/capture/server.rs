@@ -44,7 +44,8 @@ impl CaptureServer {
                     return;
                 }
                 let Ok(client) = client else {
-                    // Out of descriptors, most likely, and asking again at once would take what another thread gives up.
+                    // Out of descriptors, most likely, and asking again at once would take what another
+                    // thread gives up.
                     std::thread::sleep(crate::ACCEPT_REST);
                     continue;
                 };
@@ -102,7 +103,7 @@ fn serve(client: &UnixStream, clock: Clock, node: &RemoteControl, stop: &AtomicB
         Some(Box::new(CaptureTap {
             face: face.id,
             remote: face.remote.to_string().into(),
-            dialect: face.dialect,
+            dialect: face.codec.dialect(),
             prefix: request.prefix.clone(),
             frames: sender.clone(),
             missed: missed_here.clone(),

@@ -1,14 +1,18 @@
-//! What turns frames into packets and back: the one place of the data plane that knows the languages faces speak.
+//! What turns frames into packets and back: the one place of the data plane that knows the languages faces
+//! speak.
 //!
-//! A [`Codec`] belongs to one face. The rest of the data plane moves frames and packets and asks no questions about either.
+//! A [`Codec`] belongs to one face, of the dialect that whoever made the face or its listener chose. It may
+//! keep what it has to remember between frames, such as sequence numbers and half a message; one frame may
+//! hold several packets; and frames that nobody asked for, such as heartbeats, leave when its deadline has
+//! come. The rest of the data plane moves frames and packets and asks no questions about either.
 
-mod batch;
 mod ndn;
 
-use engine::{Engine, Waiting};
+use engine::{Arrivals, Engine, Transmit};
+use packet::Dialect;
+use packet::random::Random;
 use packet::time::Instant;
 
-pub(crate) use batch::{Arrivals, Packet};
 pub(crate) use ndn::NdnCodec;
 
 use crate::control::CongestionSettings;
@@ -17,6 +21,14 @@ use crate::control::CongestionSettings;
 pub(crate) enum Codec {
     /// NDN packets in NDNLPv2.
     Ndn(Box<NdnCodec>),
+    /// No frames at all: packets cross as they are.
+    Bare(Box<Bare>),
+}
+
+/// What is known of a face whose packets cross as they are.
+pub(crate) struct Bare {
+    dialect: Dialect,
+    settings: LinkSettings,
 }
 
 /// Where the first frame in a stream of bytes ends.
@@ -34,7 +46,8 @@ pub(crate) enum Framing {
 pub(crate) trait FrameSink {
     /// The bytes that the next frame is appended to.
     fn bytes(&mut self) -> &mut Vec<u8>;
-    /// A frame is complete: all that was appended since the last one, and behind it `packet`, if there is one.
+    /// A frame is complete: all that was appended since the last one, and behind it `packet`, if there is
+    /// one.
     fn end_frame(&mut self, packet: Option<packet::Buffer>);
 }
 
@@ -52,14 +65,50 @@ pub(crate) struct LinkSettings {
     pub(crate) padded_frames: bool,
     /// Whether packets larger than the MTU are cut and put together again.
     pub(crate) fragmentation: bool,
-    /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own holds. `None` for links
-    /// that need no pacing.
+    /// What the receive buffer behind a datagram link holds; the neighbour is sent no more than its own
+    /// holds. `None` for links that need no pacing.
     pub(crate) receive_capacity_bytes: Option<u64>,
     /// Whether the path may carry less than the transport's MTU.
     pub(crate) probe_path_mtu: bool,
 }
 
 impl Codec {
+    /// The codec of a face to somebody who speaks `dialect`; `None` if the settings do not fit together.
+    pub(crate) fn new(dialect: Dialect, settings: LinkSettings, random: Random) -> Option<Self> {
+        match dialect {
+            Dialect::Ndn => Some(Codec::Ndn(Box::new(NdnCodec::new(settings, random)?))),
+            // No face speaks it yet but inside the process.
+            Dialect::Ccnx => None,
+        }
+    }
+
+    /// Whether faces on sockets can speak this dialect.
+    pub(crate) fn speaks(dialect: Dialect) -> bool {
+        match dialect {
+            Dialect::Ndn => true,
+            Dialect::Ccnx => false,
+        }
+    }
+
+    /// The codec of a face inside the process.
+    pub(crate) fn bare(dialect: Dialect, settings: LinkSettings) -> Self {
+        Codec::Bare(Box::new(Bare { dialect, settings }))
+    }
+
+    /// The language of the face's packets.
+    #[inline]
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self {
+            Codec::Ndn(_) => Dialect::Ndn,
+            Codec::Bare(bare) => bare.dialect,
+        }
+    }
+
+    /// Whether packets are turned into frames, which taps could see.
+    pub(crate) fn has_frames(&self) -> bool {
+        !matches!(self, Codec::Bare(_))
+    }
+
     /// Takes in a frame that arrived; what is in it joins `arrivals`. `from` tells peers on one link apart.
     #[inline]
     pub(crate) fn receive(
@@ -72,14 +121,16 @@ impl Codec {
     ) {
         match self {
             Codec::Ndn(codec) => codec.receive(now, from, frame, engine, arrivals),
+            Codec::Bare(_) => {}
         }
     }
 
     /// Turns a packet into frames.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
+    pub(crate) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
         match self {
-            Codec::Ndn(codec) => codec.send(now, waiting, sink),
+            Codec::Ndn(codec) => codec.send(now, transmit, sink),
+            Codec::Bare(_) => {}
         }
     }
 
@@ -87,6 +138,7 @@ impl Codec {
     pub(crate) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.handle_timeout(now, sink),
+            Codec::Bare(_) => {}
         }
     }
 
@@ -94,6 +146,7 @@ impl Codec {
     pub(crate) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.poll_frames(now, sink),
+            Codec::Bare(_) => {}
         }
     }
 
@@ -101,6 +154,7 @@ impl Codec {
     pub(crate) fn next_deadline(&self) -> Instant {
         match self {
             Codec::Ndn(codec) => codec.next_deadline(),
+            Codec::Bare(_) => Instant::NEVER,
         }
     }
 
@@ -108,14 +162,16 @@ impl Codec {
     pub(crate) fn handle_send_queue(&mut self, queued_bytes: u64) {
         match self {
             Codec::Ndn(codec) => codec.handle_send_queue(queued_bytes),
+            Codec::Bare(_) => {}
         }
     }
 
     /// Where the first frame of `stream` ends.
     #[inline]
-    pub(crate) fn framing(&self, stream: &[u8]) -> Framing {
+    pub(crate) fn framing(&mut self, stream: &[u8]) -> Framing {
         match self {
             Codec::Ndn(_) => ndn::framing(stream),
+            Codec::Bare(_) => Framing::Invalid,
         }
     }
 
@@ -123,6 +179,7 @@ impl Codec {
     pub(crate) fn settings(&self) -> &LinkSettings {
         match self {
             Codec::Ndn(codec) => codec.settings(),
+            Codec::Bare(bare) => &bare.settings,
         }
     }
 
@@ -130,6 +187,7 @@ impl Codec {
     pub(crate) fn set_settings(&mut self, settings: LinkSettings) -> bool {
         match self {
             Codec::Ndn(codec) => codec.set_settings(settings),
+            Codec::Bare(bare) => bare.settings == settings,
         }
     }
 
@@ -137,6 +195,7 @@ impl Codec {
     pub(crate) fn drops(&self) -> Vec<(&'static str, u64)> {
         match self {
             Codec::Ndn(codec) => codec.drops(),
+            Codec::Bare(_) => Vec::new(),
         }
     }
 
@@ -144,6 +203,7 @@ impl Codec {
     pub(crate) fn mtu_bytes(&self) -> Option<usize> {
         match self {
             Codec::Ndn(codec) => codec.mtu_bytes(),
+            Codec::Bare(_) => None,
         }
     }
 
@@ -152,6 +212,7 @@ impl Codec {
     pub(crate) fn wants_poll(&self) -> bool {
         match self {
             Codec::Ndn(codec) => codec.wants_poll(),
+            Codec::Bare(_) => false,
         }
     }
 
@@ -160,6 +221,7 @@ impl Codec {
     pub(crate) fn keeps_order(&self) -> bool {
         match self {
             Codec::Ndn(codec) => codec.settings().reliability || codec.is_held_back(),
+            Codec::Bare(_) => true,
         }
     }
 
@@ -168,6 +230,7 @@ impl Codec {
     pub(crate) fn partial_bytes(&self) -> usize {
         match self {
             Codec::Ndn(codec) => codec.partial_bytes(),
+            Codec::Bare(_) => 0,
         }
     }
 
@@ -176,6 +239,7 @@ impl Codec {
     pub(crate) fn waiting_bytes(&self) -> usize {
         match self {
             Codec::Ndn(codec) => codec.waiting_bytes(),
+            Codec::Bare(_) => 0,
         }
     }
 
@@ -183,6 +247,7 @@ impl Codec {
     pub(crate) fn evict_waiting_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_waiting_packets(),
+            Codec::Bare(_) => {}
         }
     }
 
@@ -190,22 +255,24 @@ impl Codec {
     pub(crate) fn evict_partial_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_partial_packets(),
+            Codec::Bare(_) => {}
         }
     }
 
-    /// The name of the packet in a frame, in canonical form; `None` if there is none, as in a fragment that is not the first.
-    pub(crate) fn name_in(dialect: packet::Dialect, frame: &[u8]) -> Option<&[u8]> {
+    /// The name of the packet in a frame, in canonical form; `None` if there is none, as in a fragment that
+    /// is not the first.
+    pub(crate) fn name_in(dialect: Dialect, frame: &[u8]) -> Option<&[u8]> {
         match dialect {
-            packet::Dialect::Ndn => ndn::name_in(frame),
-            packet::Dialect::Ccnx => None,
+            Dialect::Ndn => ndn::name_in(frame),
+            Dialect::Ccnx => None,
         }
     }
 
     /// Whether a frame that nobody is known to send makes it worth while to know them.
-    pub(crate) fn is_welcome(dialect: packet::Dialect, frame: &[u8]) -> bool {
+    pub(crate) fn is_welcome(dialect: Dialect, frame: &[u8]) -> bool {
         match dialect {
-            packet::Dialect::Ndn => ndn::is_welcome(frame),
-            packet::Dialect::Ccnx => false,
+            Dialect::Ndn => ndn::is_welcome(frame),
+            Dialect::Ccnx => false,
         }
     }
 }

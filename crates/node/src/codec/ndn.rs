@@ -1,6 +1,6 @@
 //! The NDN codec: packets of format v0.3 in NDNLPv2.
 
-use engine::{DueAnswer, Engine, Outgoing, Transmit, Waiting};
+use engine::{Arrivals, DueAnswer, Engine, Transmit};
 use link::v2::{
     Config, CongestionConfig, EndpointId, Event, FragmentationConfig, Framed, LinkService, LinkType,
     PacingConfig, ReassemblyConfig, Received, ReliabilityConfig,
@@ -9,9 +9,9 @@ use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::{DataView, InterestView, tlv};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind};
 
-use super::{Arrivals, FrameSink, Framing, LinkSettings, Packet};
+use super::{FrameSink, Framing, LinkSettings};
 
 /// One end of an NDN link.
 pub(crate) struct NdnCodec {
@@ -105,8 +105,8 @@ impl NdnCodec {
         }
     }
 
-    /// Reads a packet where it lies. A Data may stay there; whatever else is good is copied last, so that nothing waits for memory that
-    /// is not in the cache.
+    /// Reads a packet where it lies. A Data may stay there; whatever else is good is copied last, so that
+    /// nothing waits for memory that is not in the cache.
     #[inline(always)]
     fn read(
         &mut self,
@@ -116,17 +116,16 @@ impl NdnCodec {
         engine: &mut Engine,
         arrivals: &mut Arrivals,
     ) {
-        if is_data(packet) {
+        if PacketKind::of(Dialect::Ndn, packet, nack) == Ok(PacketKind::Data) {
             let mut due = None;
             let view = DataView::decode_asking(packet, |name| {
-                due = engine.due_answer(arrivals.face, Dialect::Ndn, name);
+                due = arrivals.due_answer(engine, Dialect::Ndn, name);
                 due.as_ref().map(DueAnswer::component_count)
             });
             match view {
                 Ok(view) => {
                     if due.is_none() {
-                        arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name());
-                        arrivals.announce_next(engine, Dialect::Ndn, None);
+                        arrivals.hash_next(engine, Dialect::Ndn, view.name(), None);
                     }
                     let data = Data::within(arrivals.memory.as_ref(), view, || {
                         engine.spare_buffers().take(packet.len())
@@ -141,9 +140,8 @@ impl NdnCodec {
         } else {
             match InterestView::decode(packet) {
                 Ok(view) => {
-                    arrivals.hash_next(engine.hasher(), Dialect::Ndn, view.name());
-                    arrivals.announce_next(engine, Dialect::Ndn, view.nonce());
-                    arrivals.push(asked_or_nacked(Interest::copy_of(view), nack), header);
+                    arrivals.hash_next(engine, Dialect::Ndn, view.name(), view.nonce());
+                    arrivals.push(Packet::asked_or_nacked(Interest::copy_of(view), nack), header);
                 }
                 Err(_) => self.malformed_packets += 1,
             }
@@ -155,13 +153,7 @@ impl NdnCodec {
         let hasher = engine.hasher();
         while let Some(delivery) = self.service.poll_deliver() {
             let hashes = arrivals.next_hashes();
-            let decoded = if is_data(&delivery.packet) {
-                Data::decode_ndn_hashed(delivery.packet, hasher, hashes).map(Packet::Data)
-            } else {
-                Interest::decode_ndn_hashed(delivery.packet, hasher, hashes)
-                    .map(|interest| asked_or_nacked(interest, delivery.nack))
-            };
-            match decoded {
+            match Packet::decode_hashed(Dialect::Ndn, delivery.packet, delivery.nack, hasher, hashes) {
                 Ok(packet) => arrivals.push(packet, Some(delivery.header)),
                 Err(_) => self.malformed_packets += 1,
             }
@@ -169,12 +161,12 @@ impl NdnCodec {
     }
 
     #[inline]
-    pub(super) fn send(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
+    pub(super) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
         // Applications are told more about their packets.
-        if self.settings.local_fields || !waiting.is_bare() {
-            return self.send_with_header(now, waiting, sink);
+        if self.settings.local_fields || !transmit.is_bare() {
+            return self.send_with_header(now, transmit, sink);
         }
-        let wire = waiting.into_wire();
+        let wire = transmit.packet.into_wire();
         if self.service.frame_bare(now, &wire) {
             sink.end_frame(Some(wire));
         } else {
@@ -183,14 +175,10 @@ impl NdnCodec {
     }
 
     #[inline(never)]
-    fn send_with_header(&mut self, now: Instant, waiting: Waiting, sink: &mut impl FrameSink) {
-        let Transmit { packet, header, .. } = waiting.into_transmit();
-        let (wire, nack) = match packet {
-            Outgoing::Interest(interest) => (interest.into_wire(), None),
-            Outgoing::Data(data) => (data.into_wire(), None),
-            Outgoing::Nack(interest, reason) => (interest.into_wire(), Some(reason)),
-        };
-        self.send_framed(now, wire, header, nack, sink);
+    fn send_with_header(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
+        let (packet, header) = transmit.into_parts();
+        let nack = packet.nack_reason();
+        self.send_framed(now, packet.into_wire(), header, nack, sink);
     }
 
     #[inline(never)]
@@ -282,19 +270,6 @@ impl NdnCodec {
             drops.push(("undecodable-packet", self.malformed_packets));
         }
         drops
-    }
-}
-
-#[inline]
-fn is_data(packet: &[u8]) -> bool {
-    packet.first().copied().map(u32::from) == Some(types::DATA)
-}
-
-#[inline(always)]
-fn asked_or_nacked(interest: Interest, nack: Option<NackReason>) -> Packet {
-    match nack {
-        None => Packet::Interest(interest),
-        Some(reason) => Packet::Nack(interest, reason),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::management::ManagementConfig;
 use crate::start::Wanted;
 
 impl Config {
-    /// Whether all names, addresses, words and limits mean something, and the certificates can be read. What the machine has to give,
-    /// sockets and interfaces, is not tried.
+    /// Whether all names, addresses, words and limits mean something, and the certificates can be read. What
+    /// the machine has to give, sockets and interfaces, is not tried.
     ///
     /// # Errors
     /// The first thing that makes no sense.

@@ -10,7 +10,8 @@ use super::ConfigError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImpairedDirection {
-    /// Those that come and those that leave, each direction for itself: the peer needs no impairment of its own.
+    /// Those that come and those that leave, each direction for itself: the peer needs no impairment of its
+    /// own.
     #[default]
     Both,
     /// Those that come.
@@ -19,7 +20,8 @@ pub enum ImpairedDirection {
     Out,
 }
 
-/// How bad the link of a face is made, for tests and measurements where the kernel has no netem. What is left out is perfect.
+/// How bad the link of a face is made, for tests and measurements where the kernel has no netem. What is left
+/// out is perfect.
 ///
 /// It acts on the frames of NDNLPv2, so what it drops is one datagram, or on a connection one packet.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]

@@ -1,7 +1,8 @@
 //! The configuration: one TOML file, every key of which has a default and a sentence about it.
 //!
-//! Everything works without a file. [`Config::sample`] writes one with all keys, made from the definitions below, so it cannot be
-//! out of date. A key that does not exist is an error that names the line and what may have been meant.
+//! Everything works without a file. [`Config::sample`] writes one with all keys, made from the definitions
+//! below, so it cannot be out of date. A key that does not exist is an error that names the line and what may
+//! have been meant.
 
 mod check;
 mod from_nfd;
@@ -25,14 +26,15 @@ section! {
     NodeConfig {
         /// Faces that may exist at once, of all kinds.
         max_faces: usize = 16_384,
-        /// Faces among them that may exist because a peer appeared: UDP peers and accepted connections. An eighth of them is
-        /// kept for peers on this host. There are fewer where the memory has no room for them.
+        /// Faces among them that may exist because a peer appeared: UDP peers and accepted connections. An
+        /// eighth of them is kept for peers on this host. There are fewer where the memory has no room for
+        /// them.
         max_on_demand_faces: usize = 12_288,
-        /// Faces over datagrams among those that one address may have, and as many over connections. An address is one of IPv4, the
-        /// first 64 bits of one of IPv6, or all of an Ethernet link.
+        /// Faces over datagrams among those that one address may have, and as many over connections. An
+        /// address is one of IPv4, the first 64 bits of one of IPv6, or all of an Ethernet link.
         max_on_demand_faces_per_address: usize = 1024,
-        /// Connections from other hosts that may exist at once; 0 for three quarters of the file descriptors that the system
-        /// gives, so that applications on this host find some.
+        /// Connections from other hosts that may exist at once; 0 for three quarters of the file descriptors
+        /// that the system gives, so that applications on this host find some.
         max_remote_connections: usize = 0,
         /// Seconds after which an on-demand face over datagrams closes when nothing came or went.
         idle_timeout_secs: u64 = 600,
@@ -40,24 +42,27 @@ section! {
         crowded_idle_timeout_secs: u64 = 10,
         /// Seconds after which a connection closes that stopped in the middle of a frame.
         stall_timeout_secs: u64 = 30,
-        /// Microseconds that the data plane looks for more work before it sleeps. 0 sleeps at once and uses no processor time
-        /// when idle; more lowers latency and costs a core.
+        /// Microseconds that the data plane looks for more work before it sleeps. 0 sleeps at once and uses
+        /// no processor time when idle; more lowers latency and costs a core.
         busy_poll_micros: u64 = 0,
-        /// Microseconds that the data plane stays awake for the answer to an Interest, when little is pending: to wake a processor
-        /// takes longer than to answer next door. Where answers take longer than this, it is tried ever more rarely. 0 turns it off.
+        /// Microseconds that the data plane stays awake for the answer to an Interest, when little is
+        /// pending: to wake a processor takes longer than to answer next door. Where answers take longer than
+        /// this, it is tried ever more rarely. 0 turns it off.
         answer_poll_micros: u64 = 200,
         /// The processor that the data plane stays on; leave it out to let the system choose.
         pin_to_cpu: Option<usize> = None,
-        /// Path of the socket at which `cairn capture` reads frames; an empty one offers no captures. Left out, it is beside the
-        /// first unix socket, with the ending .capture.
+        /// Path of the socket at which `cairn capture` reads frames; an empty one offers no captures. Left
+        /// out, it is beside the first unix socket, with the ending .capture.
         capture_socket: Option<PathBuf> = None,
-        /// Bytes of memory that the node may take, divided among its tables; 0 for a quarter of the machine's, or half of what its
-        /// control group has if that is less, and 2 GiB at most. Keys that say what one table may take hold in spite of it.
+        /// Bytes of memory that the node may take, divided among its tables; 0 for a quarter of the
+        /// machine's, or half of what its control group has if that is less, and 2 GiB at most. Keys that say
+        /// what one table may take hold in spite of it.
         memory_bytes: u64 = 0,
-        /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped. Left out, an eighth of the next.
+        /// Bytes that may wait for a peer that reads slowly; what comes on top is dropped. Left out, an
+        /// eighth of the next.
         send_queue_bytes: Option<usize> = None,
-        /// Bytes that may wait for all such peers together; when they do, no more than 16 KiB may wait for each of the others.
-        /// Left out, an eighth of the memory.
+        /// Bytes that may wait for all such peers together; when they do, no more than 16 KiB may wait for
+        /// each of the others. Left out, an eighth of the memory.
         all_send_queues_bytes: Option<usize> = None,
         /// Bytes that incomplete packets may take, over all faces. Left out, a thirty-second of the memory.
         reassembly_bytes: Option<usize> = None,
@@ -79,7 +84,8 @@ section! {
         max_pending_bytes: Option<u64> = None,
         /// Interests that may be pending for one face; 0 for as many as the table holds.
         max_pending_per_face: u32 = 0,
-        /// Interests that one face may send in a second; 0 for any number. What is above is refused with a Nack for congestion.
+        /// Interests that one face may send in a second; 0 for any number. What is above is refused with a
+        /// Nack for congestion.
         max_interests_per_second_per_face: u32 = 0,
         /// Interests that one face may send at once after a pause, when it may not send any number.
         interest_burst_per_face: u32 = 1000,
@@ -91,7 +97,8 @@ section! {
         default_hop_limit: u8 = 0,
         /// Names under which this network can be reached: forwarding hints to them are done with here.
         producer_regions: Vec<String> = Vec::new(),
-        /// The strategy for names that no other is chosen for: a word such as best-route, or a full name with parameters.
+        /// The strategy for names that no other is chosen for: a word such as best-route, or a full name with
+        /// parameters.
         default_strategy: String = "best-route".to_owned(),
     }
 }
@@ -123,8 +130,8 @@ section! {
         mtu_bytes: usize = 8800,
         /// Receive buffer to ask the system for. Bursts overflow small ones.
         receive_buffer_bytes: usize = 8 << 20,
-        /// Neighbours that may have a socket of their own, so that others do not fill the buffer that they wait in: those of the
-        /// configuration, and strangers that have proved useful.
+        /// Neighbours that may have a socket of their own, so that others do not fill the buffer that they
+        /// wait in: those of the configuration, and strangers that have proved useful.
         own_sockets: usize = 64,
         /// Send buffer to ask the system for.
         send_buffer_bytes: usize = 2 << 20,
@@ -138,8 +145,8 @@ section! {
 section! {
     /// UDP multicast: one face for each interface and family.
     MulticastConfig {
-        /// Interfaces: a name, a pattern such as "en*", an Ethernet address, a network such as 192.0.2.0/24, or "*". What is no
-        /// name means interfaces that are up and can multicast. Empty turns multicast off.
+        /// Interfaces: a name, a pattern such as "en*", an Ethernet address, a network such as 192.0.2.0/24,
+        /// or "*". What is no name means interfaces that are up and can multicast. Empty turns multicast off.
         interfaces: Vec<String> = Vec::new(),
         /// Interfaces, in the same words, that are left out nevertheless.
         exclude: Vec<String> = Vec::new(),
@@ -147,7 +154,8 @@ section! {
         group_v4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(224, 0, 23, 170)), 56_363),
         /// The IPv6 group and port. ndnd uses `[ff02::114]:56363`.
         group_v6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0x1234)), 56_363),
-        /// Whether everybody on the link hears everybody. If not, as on wireless networks, what came in may go out again.
+        /// Whether everybody on the link hears everybody. If not, as on wireless networks, what came in may
+        /// go out again.
         ad_hoc: bool = false,
     }
 }
@@ -163,8 +171,9 @@ section! {
 section! {
     /// Unix sockets, for applications on this host.
     UnixConfig {
-        /// Paths to accept connections at. Left out, it is /run/nfd/nfd.sock if that can be made, where NDN applications look
-        /// for it, and otherwise nfd.sock in $XDG_RUNTIME_DIR. An empty list turns unix sockets off.
+        /// Paths to accept connections at. Left out, it is /run/nfd/nfd.sock if that can be made, where NDN
+        /// applications look for it, and otherwise nfd.sock in $XDG_RUNTIME_DIR. An empty list turns unix
+        /// sockets off.
         listen: Option<Vec<PathBuf>> = None,
     }
 }
@@ -178,8 +187,8 @@ section! {
             SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 9696),
         ],
         /// Web pages that count as applications of this host and may give commands, as browsers name them:
-        /// "http://localhost:8080". All others that a browser on this host shows, and whatever a proxy passes on, are
-        /// neighbours. Programs that are no browsers name no page and count as applications.
+        /// "http://localhost:8080". All others that a browser on this host shows, and whatever a proxy passes
+        /// on, are neighbours. Programs that are no browsers name no page and count as applications.
         local_origins: Vec<String> = Vec::new(),
     }
 }
@@ -199,7 +208,8 @@ section! {
 }
 
 section! {
-    /// Management: who may tell this node what to do. Applications on this host may, unless `[[authorize]]` names keys.
+    /// Management: who may tell this node what to do. Applications on this host may, unless `[[authorize]]`
+    /// names keys.
     ManagementSection {
         /// Whether neighbours may register routes to themselves, and announced routes are learned.
         localhop: bool = false,
@@ -207,8 +217,9 @@ section! {
         max_routes: usize = 65_536,
         /// Bytes that the names and announcements of these routes may take.
         max_route_bytes: usize = 64 << 20,
-        /// A file that keeps routes of origin static, as `cairn route add` and `nfdc route add` give them, and the faces they
-        /// lead by, over a restart. The node must be able to make files in its folder. Left out, such routes end with the node.
+        /// A file that keeps routes of origin static, as `cairn route add` and `nfdc route add` give them,
+        /// and the faces they lead by, over a restart. The node must be able to make files in its folder.
+        /// Left out, such routes end with the node.
         state_file: Option<PathBuf> = None,
     }
 }
@@ -244,8 +255,8 @@ pub struct FaceSection {
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,
-    /// The cost of these routes. With the default an application of this host that registers the very same prefix is asked
-    /// first.
+    /// The cost of these routes. With the default an application of this host that registers the very same
+    /// prefix is asked first.
     #[serde(default = "configured_cost")]
     pub cost: u64,
     /// How bad the link to there is made on purpose, for tests and measurements.
@@ -261,8 +272,8 @@ pub struct AuthorizeSection {
     /// What it may be used for: faces, fib, cs, strategy-choice, rib, and localhop for routes of neighbours.
     #[serde(default = "all_local_modules")]
     pub modules: Vec<String>,
-    /// Whether keys that this one has certified, directly or by way of others under its name, count as well. Their
-    /// certificates are fetched.
+    /// Whether keys that this one has certified, directly or by way of others under its name, count as well.
+    /// Their certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
 }

@@ -3,8 +3,8 @@
 use super::Config;
 
 impl Config {
-    /// What differs in `new` and is in force only after a restart: sections, or single keys where the rest of the section is taken
-    /// over at once.
+    /// What differs in `new` and is in force only after a restart: sections, or single keys where the rest of
+    /// the section is taken over at once.
     pub fn needs_restart_for(&self, new: &Config) -> Vec<&'static str> {
         let mut tables = self.tables.clone();
         // What every face has for itself.

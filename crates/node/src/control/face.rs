@@ -5,7 +5,8 @@ use packet::Dialect;
 use packet::time::Duration;
 use thiserror::Error;
 
-use super::face_uri::FaceUri;
+use super::face_uri::{FaceUri, Purpose};
+use crate::transport::inner::InnerLimits;
 
 /// What becomes of a face that is not used or whose socket fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +63,17 @@ pub struct CreateFace {
     pub dialect: Dialect,
 }
 
+/// A face inside the process to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateInnerFace {
+    /// What it is for; shown as its remote end, `internal://repository`.
+    pub purpose: Purpose,
+    /// The language of its packets.
+    pub dialect: Dialect,
+    /// What may wait in each direction.
+    pub limits: InnerLimits,
+}
+
 /// Changes to a face; `None` leaves a thing as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaceChanges {
@@ -116,6 +128,36 @@ pub struct FaceStatus {
     pub traffic: FaceTraffic,
 }
 
+impl FaceStatus {
+    /// What changes come to for a face that cannot be other than it is: it can be asked for what it has
+    /// already.
+    ///
+    /// # Errors
+    /// What the changes ask for that the face has not.
+    pub fn refusing(self, changes: &FaceChanges) -> Result<Self, UpdateFaceError> {
+        let &FaceChanges { persistency, local_fields, reliability, congestion_marking, mtu_bytes, .. } =
+            changes;
+        let (interval, threshold) = (changes.congestion_interval, changes.congestion_threshold_bytes);
+        let marks_otherwise = interval.is_some_and(|wanted| wanted != self.congestion.interval)
+            || threshold.is_some_and(|wanted| wanted != self.congestion.threshold_bytes)
+            || congestion_marking.is_some_and(|wanted| wanted != self.congestion_marking);
+        let conflicts: Vec<FaceConflict> = [
+            (FaceConflict::Persistency, persistency.is_some_and(|wanted| wanted != self.persistency)),
+            (FaceConflict::LocalFields, local_fields.is_some_and(|wanted| wanted != self.local_fields)),
+            (FaceConflict::Reliability, reliability.is_some_and(|wanted| wanted != self.reliability)),
+            (FaceConflict::CongestionMarking, marks_otherwise),
+            (FaceConflict::Mtu, mtu_bytes.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(conflict, is_one)| is_one.then_some(conflict))
+        .collect();
+        match conflicts.is_empty() {
+            true => Ok(self),
+            false => Err(UpdateFaceError::Conflict { face: self.id, conflicts }),
+        }
+    }
+}
+
 /// What went through a face, at every layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaceTraffic {
@@ -167,7 +209,8 @@ pub enum CreateFaceError {
     /// There is one to the same remote end; here it is.
     #[error("face {} leads to {} already", .0.id, .0.remote)]
     Exists(Box<FaceStatus>),
-    /// The node has no transport for this address, cannot make faces of this kind on request, or none with these settings.
+    /// The node has no transport for this address, cannot make faces of this kind on request, or none with
+    /// these settings.
     #[error("{0}")]
     Unsupported(String),
     /// As many faces exist as the configuration allows.

@@ -28,8 +28,32 @@ pub enum FaceUri {
     WebSocket(SocketAddr),
     /// `wsclient://192.0.2.1:50000`: the far end of an accepted WebSocket connection.
     WebSocketClient(SocketAddr),
-    /// `internal://`: the node itself.
-    Internal,
+    /// `internal://`, `internal://repository`: an application inside the node.
+    Internal(Purpose),
+}
+
+/// What an application inside the node is there for: up to 32 lower-case letters, digits and hyphens, as
+/// `repository`. Empty for the node's own management, as in NFD.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Purpose(String);
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Purpose {
+    type Err = FaceUriError;
+
+    fn from_str(text: &str) -> Result<Self, FaceUriError> {
+        let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if text.len() > 32 || !text.bytes().all(is_good) {
+            let problem = "a purpose is up to 32 lower-case letters, digits and hyphens";
+            return Err(FaceUriError::new(text, problem));
+        }
+        Ok(Purpose(text.to_owned()))
+    }
 }
 
 /// Address of an Ethernet interface or group.
@@ -96,7 +120,7 @@ impl FaceUri {
             FaceUri::Device(_) => "dev",
             FaceUri::WebSocket(_) => "ws",
             FaceUri::WebSocketClient(_) => "wsclient",
-            FaceUri::Internal => "internal",
+            FaceUri::Internal(_) => "internal",
         }
     }
 }
@@ -113,7 +137,7 @@ impl fmt::Display for FaceUri {
             FaceUri::FileDescriptor(number) => write!(f, "{number}"),
             FaceUri::Ethernet(address) => write!(f, "[{address}]"),
             FaceUri::Device(name) => f.write_str(name),
-            FaceUri::Internal => Ok(()),
+            FaceUri::Internal(purpose) => f.write_str(&purpose.0),
         }
     }
 }
@@ -168,7 +192,10 @@ impl FromStr for FaceUri {
             }
             "dev" if is_device_name(rest) => Ok(FaceUri::Device(rest.to_owned())),
             "dev" => Err(bad("the name of a network interface must follow")),
-            "internal" if rest.is_empty() => Ok(FaceUri::Internal),
+            "internal" => match rest.parse() {
+                Ok(purpose) => Ok(FaceUri::Internal(purpose)),
+                Err(FaceUriError { problem, .. }) => Err(bad(problem)),
+            },
             _ => Err(bad("the scheme is not known")),
         }
     }
@@ -191,8 +218,8 @@ fn socket_address(text: &str, scheme: &str, rest: &str) -> Result<SocketAddr, Fa
     }
 }
 
-/// Also reads the name of an interface as the scope of a link-local address, which the standard library does not; as in
-/// NFD, the percent sign may be escaped.
+/// Also reads the name of an interface as the scope of a link-local address, which the standard library does
+/// not; as in NFD, the percent sign may be escaped.
 fn parse_address(text: &str) -> Option<SocketAddr> {
     if let Ok(address) = text.parse() {
         return Some(address);
@@ -233,6 +260,7 @@ mod tests {
             "ws://127.0.0.1:9696",
             "wsclient://[::1]:50000",
             "internal://",
+            "internal://http-gateway",
         ] {
             let uri: FaceUri = text.parse().unwrap();
             assert_eq!(uri.to_string(), text);
@@ -260,7 +288,9 @@ mod tests {
             "dev://",
             "dev://a/b",
             "fd://x",
-            "internal://x",
+            "internal://x y",
+            "internal://Repository",
+            "internal://a-purpose-that-is-longer-than-any-purpose-may-be",
             "gopher://x",
         ] {
             let error = text.parse::<FaceUri>().unwrap_err();

@@ -1,22 +1,25 @@
 //! The seam between the data plane and whatever manages it.
 //!
-//! One thread owns the forwarding engine, the faces and their sockets. Management protocols run beside it and never touch
-//! any of that: what they want done they ask of a [`NodeControl`], and what they are told comes to them as the calls of
-//! [`ControlApplication`]. Both sides are plain traits, so a management protocol is tested against a node made of
-//! a few vectors, without a socket or a thread.
+//! One thread owns the forwarding engine, the faces and their sockets. Management protocols run beside it and
+//! never touch any of that: what they want done they ask of a [`NodeControl`], and what they are told comes
+//! to them as the calls of [`ControlApplication`]. Both sides are plain traits, so a management protocol is
+//! tested against a node made of a few vectors, without a socket or a thread.
 //!
 //! ```text
 //!   data plane ──Interest for /localhost/nfd, face events──▶ ControlApplication
 //!              ◀──operations (NodeControl), Data────────────
 //! ```
 //!
-//! Interests reach an application because their names lead to the internal face, [`INTERNAL_FACE`], which is a face of the
-//! engine like any other: register prefixes there with [`NodeControl::add_next_hop`]. What the application answers enters
-//! the engine by that face and goes back to whoever asked, PIT tokens and all, as any Data does.
+//! Interests reach management because their names lead to its face, [`INTERNAL_FACE`], which is an
+//! [inner face](crate::InnerFace) like others: register prefixes there with [`NodeControl::add_next_hop`].
+//! What the application answers enters the engine by that face and goes back to whoever asked, PIT tokens and
+//! all, as any Data does. Whoever else is inside the process has faces of its own:
+//! [`NodeControl::create_inner_face`].
 
 mod face;
 mod face_uri;
-mod shown;
+mod serve;
+pub(crate) mod shown;
 mod tables;
 mod unmanaged;
 
@@ -26,21 +29,24 @@ use packet::{Buffer, Data, Dialect, Interest, NackReason, Name};
 
 pub(crate) use face::in_words;
 pub use face::{
-    CongestionSettings, CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind,
-    FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
+    CongestionSettings, CreateFace, CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FaceEvent,
+    FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceTraffic, UpdateFaceError,
 };
-pub use face_uri::{FaceUri, FaceUriError, MacAddress};
-pub(crate) use shown::Shown;
+pub use face_uri::{FaceUri, FaceUriError, MacAddress, Purpose};
+pub(crate) use serve::ControlLoop;
 pub use tables::{ContentStoreChanges, ContentStoreStatus, NodeStatus, RouteStatus, StrategyChoice};
 pub use unmanaged::Unmanaged;
 
-/// The face by which Interests reach the node's own applications, as in NFD.
+use crate::transport::inner::InnerFace;
+
+/// The face by which Interests reach the node's management, as in NFD: the first that is made.
 pub const INTERNAL_FACE: FaceId = FaceId(1);
 
 /// What a management protocol may ask of a node.
 ///
-/// Every call is carried out before it returns. Calls cost the data plane little: lists are collected in pieces.
-/// When the data plane has ended, calls that cannot say so give empty answers; the application is about to be dropped.
+/// Every call is carried out before it returns. Calls cost the data plane little: lists are collected in
+/// pieces. When the data plane has ended, calls that cannot say so give empty answers; the application is
+/// about to be dropped.
 pub trait NodeControl {
     // Faces.
 
@@ -52,6 +58,14 @@ pub trait NodeControl {
     /// # Errors
     /// Why not. [`CreateFaceError::Exists`] carries the face that has the same remote end.
     fn create_face(&mut self, request: CreateFace) -> Result<FaceStatus, CreateFaceError>;
+
+    /// Makes a face to whoever holds what is given back, inside the process. It is of local scope, carries
+    /// packets of one dialect, and is gone when its [`InnerFace`] is dropped. There may be any number of
+    /// them: they do not count among those that the configuration limits.
+    ///
+    /// # Errors
+    /// Why not.
+    fn create_inner_face(&mut self, request: CreateInnerFace) -> Result<InnerFace, CreateFaceError>;
 
     /// Changes a face; all of the changes or none. Gives what the face is then.
     ///
@@ -65,7 +79,7 @@ pub trait NodeControl {
     /// One face.
     fn face(&mut self, face: FaceId) -> Option<FaceStatus>;
 
-    /// All faces in order of number, the internal one included.
+    /// All faces in order of number, inner ones included.
     fn faces(&mut self) -> Vec<FaceStatus>;
 
     /// The local ends at which the node listens or from which it makes faces.
@@ -73,8 +87,8 @@ pub trait NodeControl {
 
     // Routes.
 
-    /// Adds a next hop for a prefix or changes its cost. `announcement` is the prefix announcement that the route was learned
-    /// from, if it was: a whole Data, which self-learning passes on.
+    /// Adds a next hop for a prefix or changes its cost. `announcement` is the prefix announcement that the
+    /// route was learned from, if it was: a whole Data, which self-learning passes on.
     ///
     /// # Errors
     /// Why not.
@@ -89,8 +103,8 @@ pub trait NodeControl {
     /// Removes a next hop; false if it was not there.
     fn remove_next_hop(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) -> bool;
 
-    /// Makes several changes in their order, as one piece of work for the node: what one route at a short prefix changes for the
-    /// prefixes below it. Says of each change that was not made why not.
+    /// Makes several changes in their order, as one piece of work for the node: what one route at a short
+    /// prefix changes for the prefixes below it. Says of each change that was not made why not.
     fn change_next_hops(
         &mut self,
         dialect: Dialect,
@@ -190,9 +204,10 @@ pub struct Now {
 /// A management protocol, as the node sees it: pure, told everything, asked for what it wants sent.
 ///
 /// # Calling order
-/// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data with
-/// [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there are none, and calls [`handle_timeout`](Self::handle_timeout)
-/// when [`next_deadline`](Self::next_deadline) has come.
+/// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data
+/// with [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there
+/// are none, and calls [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline)
+/// has come.
 pub trait ControlApplication: Send {
     /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
     fn start(&mut self, now: Now, node: &mut dyn NodeControl);
@@ -209,8 +224,8 @@ pub trait ControlApplication: Send {
     /// The deadline has come.
     fn handle_timeout(&mut self, now: Now, node: &mut dyn NodeControl);
 
-    /// These next hops come from the configuration, and are in force already: those there were at the start, and again all of
-    /// them whenever it has been read anew.
+    /// These next hops come from the configuration, and are in force already: those there were at the start,
+    /// and again all of them whenever it has been read anew.
     fn handle_configured_routes(
         &mut self,
         _now: Now,

@@ -101,6 +101,8 @@ pub struct NodeStatus {
     pub queued_bytes: usize,
     /// Bytes of incomplete packets, over all faces.
     pub reassembly_bytes: usize,
+    /// What all tables and queues together may take.
+    pub memory_budget_bytes: u64,
     /// Wake-ups of the data plane in which there was nothing to do.
     pub idle_wakeups: u64,
     /// How often a socket that caused them was left alone for a while.

@@ -252,7 +252,8 @@ impl UdpExchange {
     }
 }
 
-/// Tells a forwarder that asks that this end keeps up, as a node would: what stands at its ends is not to be measured.
+/// Tells a forwarder that asks that this end keeps up, as a node would: what stands at its ends is not to be
+/// measured.
 fn answer_echoes<'f>(socket: &UdpSocket, to: SocketAddr, frames: impl Iterator<Item = &'f [u8]>) {
     for frame in frames.filter(|frame| frame.first() == Some(&0x64)) {
         if let Some(reply) = link::v2::answer_echo(frame, RECEIVE_BYTES as u64) {
@@ -261,7 +262,8 @@ fn answer_echoes<'f>(socket: &UdpSocket, to: SocketAddr, frames: impl Iterator<I
     }
 }
 
-/// Whether a frame is a Data, or the last piece of one that the forwarder has cut. Nacks are smaller than what was asked for.
+/// Whether a frame is a Data, or the last piece of one that the forwarder has cut. Nacks are smaller than
+/// what was asked for.
 fn is_answer(frame: &[u8], data_len: usize) -> bool {
     let is_last_piece = |view: packet::ndn::lp::LpPacketView<'_>| {
         let (index, count) = (view.frag_index.unwrap_or(0), view.frag_count.unwrap_or(1));

@@ -1,5 +1,5 @@
-//! Load for measuring a forwarder: an endless consumer and producer that cost as little as possible, and a relay with the same
-//! system calls and no tables, which is the least that forwarding can cost.
+//! Load for measuring a forwarder: an endless consumer and producer that cost as little as possible, and a
+//! relay with the same system calls and no tables, which is the least that forwarding can cost.
 //!
 //! Nothing here is part of a node. `cairn bench forward` is made of it.
 

@@ -1,4 +1,5 @@
-//! Packets that differ from each other in a number only, so that the next is the last with a few bytes changed.
+//! Packets that differ from each other in a number only, so that the next is the last with a few bytes
+//! changed.
 
 use packet::ndn::lp::LpPacketView;
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -113,7 +114,8 @@ impl Template {
             }
             _ => (frame, &[][..]),
         };
-        // A forwarder may have added a field behind the name, never before it, unless that made a length longer.
+        // A forwarder may have added a field behind the name, never before it, unless that made a length
+        // longer.
         Some((packet.get(self.digits..)?.first_chunk()?, token))
     }
 }

@@ -35,7 +35,8 @@ pub struct UdpPing {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl UdpPing {
-    /// Binds a consumer of packets of this shape. `first` begins its numbers, so that two consumers do not share answers.
+    /// Binds a consumer of packets of this shape. `first` begins its numbers, so that two consumers do not
+    /// share answers.
     ///
     /// # Errors
     /// A socket that cannot be had.
@@ -82,7 +83,8 @@ impl UdpPing {
     }
 }
 
-/// Answers Interests one by one until `stop` is set; those with numbers below 2^32 only until `silent` is set.
+/// Answers Interests one by one until `stop` is set; those with numbers below 2^32 only until `silent` is
+/// set.
 ///
 /// # Errors
 /// A socket that fails.

@@ -1,4 +1,5 @@
-//! The bare relay: what arrives from one side leaves by the other, by the same system calls as a node's, and nothing is looked at.
+//! The bare relay: what arrives from one side leaves by the other, by the same system calls as a node's, and
+//! nothing is looked at.
 
 use std::io::{self, IoSlice, Read as _, Write as _};
 use std::net::SocketAddr;

@@ -197,7 +197,8 @@ impl StreamExchange {
         Ok(())
     }
 
-    /// Asks for nothing more until all that was asked for has come: what is on its way would not outlive a long pause.
+    /// Asks for nothing more until all that was asked for has come: what is on its way would not outlive a
+    /// long pause.
     ///
     /// # Errors
     /// A connection that fails.

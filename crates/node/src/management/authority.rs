@@ -104,7 +104,8 @@ impl Authority {
         Ok(())
     }
 
-    /// Whether `interest` is to be obeyed, when the key that it names is that of `certificate`, which is known to count.
+    /// Whether `interest` is to be obeyed, when the key that it names is that of `certificate`, which is
+    /// known to count.
     ///
     /// # Errors
     /// Why not.
@@ -155,13 +156,13 @@ fn signature_and_key(interest: &Interest) -> Result<(CommandSignature<'_>, NameR
 
 /// Refuses commands that were given before.
 ///
-/// The time in a signature must be near to now, later than the start of the node, and later than what is remembered of its
-/// key. Times ahead of now count one by one and not as the last one, so that a clock that was ahead and is put right locks
-/// nobody out. When the node's own clock is put back, what is remembered lies in the future: then only the very times that
-/// were used are refused.
+/// The time in a signature must be near to now, later than the start of the node, and later than what is
+/// remembered of its key. Times ahead of now count one by one and not as the last one, so that a clock that
+/// was ahead and is put right locks nobody out. When the node's own clock is put back, what is remembered
+/// lies in the future: then only the very times that were used are refused.
 ///
-/// At the limit the key that was not used for longest is forgotten, and its last time counts for all keys of which nothing
-/// is remembered.
+/// At the limit the key that was not used for longest is forgotten, and its last time counts for all keys of
+/// which nothing is remembered.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayGuard {
     keys: BTreeMap<Name, History>,
@@ -193,8 +194,8 @@ impl ReplayGuard {
     /// How long a key is remembered that is not used.
     pub const KEY_LIFETIME: Duration = Duration::from_secs(3600);
 
-    /// The node starts now: commands from before have been obeyed, or not, by the one before it. `last_ms` is the latest
-    /// time that it has seen, if that is known.
+    /// The node starts now: commands from before have been obeyed, or not, by the one before it. `last_ms` is
+    /// the latest time that it has seen, if that is known.
     pub(super) fn start(&mut self, now: Now, last_ms: u64) {
         let last_ms = last_ms.min(now.unix_millis.saturating_add(Self::AHEAD_MS));
         self.least_ms = self.least_ms.max(now.unix_millis).max(last_ms);

@@ -45,7 +45,8 @@ pub(super) const CONTENT_STORE_FACE: u64 = 254;
 /// The number of the face by which nothing goes.
 const NULL_FACE: u64 = 255;
 
-/// Two faces that NFD lists because Data from its content store, and what goes nowhere, are said to come and go by them.
+/// Two faces that NFD lists because Data from its content store, and what goes nowhere, are said to come and
+/// go by them.
 pub(super) fn faces_without_peer() -> [FaceStatus; 2] {
     [(CONTENT_STORE_FACE, "contentstore://"), (NULL_FACE, "null://")].map(|(face_id, uri)| FaceStatus {
         face_id,
@@ -57,7 +58,7 @@ pub(super) fn faces_without_peer() -> [FaceStatus; 2] {
         link_type: management::LinkType::PointToPoint,
         base_congestion_marking_interval_ns: None,
         default_congestion_threshold_bytes: None,
-        mtu_bytes: None,
+        mtu_bytes: Some(packet::ndn::tlv::MAX_PACKET_BYTES as u64),
         in_interests: 0,
         in_data: 0,
         in_nacks: 0,

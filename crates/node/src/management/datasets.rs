@@ -12,13 +12,14 @@ use super::rib::Route;
 use super::{NfdManagement, convert};
 use crate::control::{FaceUri, NodeControl, NodeStatus, Now};
 
-/// How long a dataset is the latest for each of its segments, at most [`FRESHNESS`]. Large ones take long to make and to fetch, so several who
-/// ask at once get the same; a small one costs so little that whoever asks twice sees what has happened in between.
+/// How long a dataset is the latest for each of its segments, at most [`FRESHNESS`]. Large ones take long to
+/// make and to fetch, so several who ask at once get the same; a small one costs so little that whoever asks
+/// twice sees what has happened in between.
 const LATEST_PER_SEGMENT: Duration = Duration::from_millis(10);
 
 impl NfdManagement {
-    /// Answers with the first segment of a dataset and keeps the others. Interests for a version or segment are answered from what
-    /// was kept, or not at all.
+    /// Answers with the first segment of a dataset and keeps the others. Interests for a version or segment
+    /// are answered from what was kept, or not at all.
     pub(super) fn handle_dataset(
         &mut self,
         now: Now,
@@ -97,7 +98,8 @@ impl NfdManagement {
         })
     }
 
-    /// There is no tree of names here: what counts for it are the prefixes and names that tables hold. Measurements are not counted.
+    /// There is no tree of names here: what counts for it are the prefixes and names that tables hold.
+    /// Measurements are not counted.
     fn general(&self, now: Now, node: &mut dyn NodeControl) -> GeneralStatus {
         let status = node.status();
         let [in_interests, in_data, in_nacks] = status.in_packets;
@@ -194,6 +196,7 @@ fn totals(status: &NodeStatus) -> Totals {
         table_bytes: tables.footprint_bytes as u64,
         rib_routes: 0,
         rib_bytes: 0,
+        memory_budget_bytes: status.memory_budget_bytes,
         drops: drops
             .map(|(layer, reason, count)| Dropped {
                 layer: layer.to_owned(),

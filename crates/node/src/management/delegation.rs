@@ -1,9 +1,10 @@
-//! Commands by keys that an operator's key has certified, directly or by way of others: they wait until the certificates between have been
-//! fetched.
+//! Commands by keys that an operator's key has certified, directly or by way of others: they wait until the
+//! certificates between have been fetched.
 //!
-//! A certificate is asked for first where the command came from, because who signs with a key usually has its certificate, and may not be
-//! reachable yet by any route; after that by the routes. Only keys under the name of an operator's identity are looked into, so
-//! that a stranger can make the node ask for nothing but names of its operators, and so many at a time.
+//! A certificate is asked for first where the command came from, because who signs with a key usually has its
+//! certificate, and may not be reachable yet by any route; after that by the routes. Only keys under the name
+//! of an operator's identity are looked into, so that a stranger can make the node ask for nothing but names
+//! of its operators, and so many at a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -100,7 +101,8 @@ impl Delegation {
         branch.validator.anchors().iter().any(|anchor| anchor.identity().is_prefix_of(identity))
     }
 
-    /// Lets a command wait until it is known whether `key` is an operator's delegate; false if there is no room.
+    /// Lets a command wait until it is known whether `key` is an operator's delegate; false if there is no
+    /// room.
     pub(super) fn park(&mut self, now: Now, key: Name, parked: Parked) -> bool {
         let waits =
             |branch: &Branch| branch.parked.values().filter(|other| other.from == parked.from).count();
@@ -170,7 +172,8 @@ impl Delegation {
         self.questions.pop_front()
     }
 
-    /// The next command about whose key all is known: the certificate that it signs with, or why it is nobody's delegate.
+    /// The next command about whose key all is known: the certificate that it signs with, or why it is
+    /// nobody's delegate.
     pub(super) fn poll_concluded(&mut self) -> Option<(Parked, Result<Certificate, String>)> {
         self.concluded.pop_front()
     }

@@ -10,11 +10,12 @@ use packet::{Dialect, Name};
 use super::parameters::{face_id, face_or_self};
 use super::{NfdManagement, Outcome, Request, convert};
 use crate::control::{
-    CreateFace, CreateFaceError, FaceChanges, FaceConflict, FaceEvent, FaceEventKind, FacePersistency,
-    FaceState, FaceStatus, FaceUri, INTERNAL_FACE, NodeControl, Now, UpdateFaceError,
+    CreateFace, CreateFaceError, FaceChanges, FaceEvent, FaceEventKind, FacePersistency, FaceState,
+    FaceStatus, FaceUri, NodeControl, Now, UpdateFaceError,
 };
 
-/// How long a face may take to connect until the command that asked for it fails: `nfdc` waits four seconds for an answer.
+/// How long a face may take to connect until the command that asked for it fails: `nfdc` waits four seconds
+/// for an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Faces that may be connecting at once while somebody waits; further commands are answered at once.
@@ -169,7 +170,8 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
     let unsupported = || ControlResponse::error(StatusCode::UnsupportedProtocol, "Unsupported protocol");
     let text = parameters.uri.as_deref().unwrap_or_default();
     let remote = match uri(text) {
-        // As in NFD. Whoever may ask for faces could otherwise have the node open, as its own user, any socket that has a path.
+        // As in NFD. Whoever may ask for faces could otherwise have the node open, as its own user, any
+        // socket that has a path.
         Ok(FaceUri::Unix(_)) => return Err(unsupported()),
         Ok(remote) => remote,
         // A scheme that is not known is another thing than an address that is wrong.
@@ -195,11 +197,7 @@ pub(super) fn update(
     parameters: &ControlParameters,
 ) -> ControlResponse {
     let changes = convert::face_changes(parameters);
-    let updated = match face_or_self(parameters, from) {
-        INTERNAL_FACE => update_internal_face(node, changes),
-        face => node.update_face(face, changes),
-    };
-    match updated {
+    match node.update_face(face_or_self(parameters, from), changes) {
         Ok(face) => ControlResponse::ok(&convert::face_parameters(&face, false)),
         Err(UpdateFaceError::NoFace(_)) => {
             ControlResponse::error(StatusCode::NotFound, "Specified face does not exist")
@@ -212,30 +210,6 @@ pub(super) fn update(
             ControlResponse::error(StatusCode::Unavailable, error.to_string())
         }
     }
-}
-
-/// The face of the node's own applications is there as every other, and is what it is: it can be asked for what it has already.
-fn update_internal_face(
-    node: &mut dyn NodeControl,
-    changes: FaceChanges,
-) -> Result<FaceStatus, UpdateFaceError> {
-    let face = node.face(INTERNAL_FACE).ok_or(UpdateFaceError::ShuttingDown)?;
-    let FaceChanges { persistency, local_fields, reliability, congestion_marking, mtu_bytes, .. } = changes;
-    let (interval, threshold) = (changes.congestion_interval, changes.congestion_threshold_bytes);
-    let marks_otherwise = interval.is_some_and(|wanted| wanted != face.congestion.interval)
-        || threshold.is_some_and(|wanted| wanted != face.congestion.threshold_bytes)
-        || congestion_marking.is_some_and(|wanted| wanted != face.congestion_marking);
-    let conflicts: Vec<FaceConflict> = [
-        (FaceConflict::Persistency, persistency.is_some_and(|wanted| wanted != face.persistency)),
-        (FaceConflict::LocalFields, local_fields.is_some_and(|wanted| wanted != face.local_fields)),
-        (FaceConflict::Reliability, reliability.is_some_and(|wanted| wanted != face.reliability)),
-        (FaceConflict::CongestionMarking, marks_otherwise),
-        (FaceConflict::Mtu, mtu_bytes.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(conflict, is_one)| is_one.then_some(conflict))
-    .collect();
-    if conflicts.is_empty() { Ok(face) } else { Err(UpdateFaceError::Conflict { face: face.id, conflicts }) }
 }
 
 /// `faces/destroy`. That there is no such face is fine: it is gone.

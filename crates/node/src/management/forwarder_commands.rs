@@ -70,8 +70,8 @@ pub(super) fn configure_store(node: &mut dyn NodeControl, parameters: &ControlPa
     })
 }
 
-/// `cs/erase`. What is left after the most that one command erases, another command must erase; the answer says so by
-/// holding that limit.
+/// `cs/erase`. What is left after the most that one command erases, another command must erase; the answer
+/// says so by holding that limit.
 pub(super) fn erase(node: &mut dyn NodeControl, parameters: ControlParameters) -> ControlResponse {
     let wanted = parameters.count.map_or(usize::MAX, |count| usize::try_from(count).unwrap_or(usize::MAX));
     let erased = match &parameters.name {
@@ -107,8 +107,8 @@ pub(super) fn set_strategy(node: &mut dyn NodeControl, parameters: ControlParame
     }
 }
 
-/// The strategy with this name, read as NFD reads it: the version may be written in the way of before typed components,
-/// and parameters that the strategy does not have are passed over.
+/// The strategy with this name, read as NFD reads it: the version may be written in the way of before typed
+/// components, and parameters that the strategy does not have are passed over.
 fn strategy_called(name: &Name) -> Result<StrategySpec, StrategyError> {
     let mut components: Vec<_> = name.components().collect();
     let number;
@@ -147,8 +147,8 @@ fn marked_version<'a>(component: &Component<'a>) -> Option<&'a [u8]> {
     is_one.then_some(number)
 }
 
-/// NFD takes the next newer version for an older one and then finds that this is not what was asked for; of a newer one it
-/// knows nothing.
+/// NFD takes the next newer version for an older one and then finds that this is not what was asked for; of a
+/// newer one it knows nothing.
 fn strategy_refusal(error: &StrategyError) -> ControlResponse {
     let code = match error {
         StrategyError::Unknown(_) => StatusCode::NotFound,

@@ -1,7 +1,8 @@
 //! Commands by keys that the operator trusts, each for some of the modules.
 //!
-//! These certificates are trusted as they are: nothing has to be fetched while somebody waits, and a node that has just started,
-//! without routes, can be managed. Keys that they have certified are the matter of [`Delegation`](super::Delegation).
+//! These certificates are trusted as they are: nothing has to be fetched while somebody waits, and a node
+//! that has just started, without routes, can be managed. Keys that they have certified are the matter of
+//! [`Delegation`](super::Delegation).
 
 use management::{Command, CommandSignature, Reach};
 use packet::ndn::{KeyLocator, SignatureType};
@@ -98,7 +99,8 @@ impl VerifyCommand for TrustedKeys {
         Err(problem)
     }
 
-    /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix of what is announced.
+    /// The announcement must be signed by a trusted key that may make routes, and whose identity is a prefix
+    /// of what is announced.
     fn verify_announcement(&self, unix_millis: u64, reach: Reach, announcement: &Data) -> Result<(), String> {
         let info = announcement.ndn().and_then(|view| view.signature_info());
         let Some(KeyLocator::Name(key)) = info.and_then(|info| info.key_locator) else {

@@ -1,15 +1,19 @@
 //! NFD's management protocol: what makes existing tools and client libraries work with a node unchanged.
 //!
-//! [`NfdManagement`] is a [`ControlApplication`]: it is told of Interests under `/localhost/nfd` and of what happens to faces, and asks
-//! a [`NodeControl`] for what commands want done. It owns the RIB; everything else belongs to the node.
+//! [`NfdManagement`] is a [`ControlApplication`]: it is told of Interests under `/localhost/nfd` and of what
+//! happens to faces, and asks a [`NodeControl`] for what commands want done. It owns the RIB; everything else
+//! belongs to the node.
 //!
-//! Behaviour is NFD's where tools can see it: status codes, what is in the answers, what gets no answer at all. An Interest that is not a
-//! known request, has no readable parameters, or whose signature names no key is not answered. Everything else is.
+//! Behaviour is NFD's where tools can see it: status codes, what is in the answers, what gets no answer at
+//! all. An Interest that is not a known request, has no readable parameters, or whose signature names no key
+//! is not answered. Everything else is.
 //!
 //! - [`Authority`] says whose commands are carried out; [`TrustedKeys`] are those of an operator.
 //! - [`rib`] keeps routes and works out next hops.
-//! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry commands out.
-//! - `datasets` says how things are, `store` keeps what may be asked for again, `state` what survives a restart.
+//! - `parameters` knows what each command needs, `forwarder_commands`, `face_commands` and `routes` carry
+//!   commands out.
+//! - `datasets` says how things are, `store` keeps what may be asked for again, `state` what survives a
+//!   restart.
 
 mod authority;
 mod convert;
@@ -62,8 +66,8 @@ const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 pub struct ManagementConfig {
     /// Whose commands are carried out that come from this host.
     pub localhost: Authority,
-    /// Whose route registrations are accepted from neighbours; `None` for nobody's. Announced routes are learned only
-    /// where this is set.
+    /// Whose route registrations are accepted from neighbours; `None` for nobody's. Announced routes are
+    /// learned only where this is set.
     pub localhop: Option<Authority>,
     /// Which keys have been certified by those whose commands are carried out, and count as theirs.
     pub delegation: Delegation,
@@ -252,7 +256,8 @@ impl NfdManagement {
             return ControlResponse::error(StatusCode::BadParameters, "failed in validating parameters")
                 .into();
         }
-        // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his to give or take.
+        // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his
+        // to give or take.
         if self.is_stranger(request.reach)
             && parameters::face_or_self(&parameters, request.from) != request.from
         {

@@ -25,7 +25,8 @@ impl NfdManagement {
         }
     }
 
-    /// A command that says a time ahead of now must not be obeyed again after a restart: it is written down at once.
+    /// A command that says a time ahead of now must not be obeyed again after a restart: it is written down
+    /// at once.
     pub(super) fn note_times_ahead(&mut self, now: Now) {
         let localhop = self.localhop.as_mut().and_then(|authority| authority.take_time_ahead());
         let ahead = self.localhost.take_time_ahead().max(localhop);

@@ -17,16 +17,16 @@ use crate::control::{AddNextHopError, INTERNAL_FACE, NextHopChange, NodeControl,
 /// Cost of a route that was announced, as in NFD.
 const ANNOUNCED_COST: u64 = 2048;
 
-/// Least cost of a route that a neighbour without a key makes: whoever is on this host, and the operator, come first
-/// where they have a route for the same prefix.
+/// Least cost of a route that a neighbour without a key makes: whoever is on this host, and the operator,
+/// come first where they have a route for the same prefix.
 const STRANGERS_LEAST_COST: u64 = 100;
 
 /// Longest life of a route that was learned by self-learning; Data that comes by it renews it.
 const LEARNED_LIFETIME: Duration = Duration::from_secs(600);
 
 impl NfdManagement {
-    /// The route by which requests reach management itself, and none besides: nothing is inherited, so commands never
-    /// leave the node.
+    /// The route by which requests reach management itself, and none besides: nothing is inherited, so
+    /// commands never leave the node.
     pub(super) fn register_own_prefix(&mut self, now: Now, node: &mut dyn NodeControl, prefix: &Name) {
         let flags = RouteFlags::CHILD_INHERIT.with(RouteFlags::CAPTURE);
         let parameters = ControlParameters { flags: Some(flags.0), ..Default::default() };
@@ -52,8 +52,8 @@ impl NfdManagement {
         self.update_table(node);
     }
 
-    /// `rib/register`. The answer does not wait for the forwarding table: a route by a face that does not exist is fine, and gone
-    /// at once.
+    /// `rib/register`. The answer does not wait for the forwarding table: a route by a face that does not
+    /// exist is fine, and gone at once.
     pub(super) fn register(
         &mut self,
         node: &mut dyn NodeControl,
@@ -146,7 +146,8 @@ impl NfdManagement {
         }
     }
 
-    /// Data brought an announcement: there is a way to its prefix by `face`, if the announcement is to be believed.
+    /// Data brought an announcement: there is a way to its prefix by `face`, if the announcement is to be
+    /// believed.
     pub(super) fn learn_route(
         &mut self,
         now: Now,
@@ -230,8 +231,9 @@ impl NfdManagement {
         Ok(())
     }
 
-    /// Brings the forwarding table in line with the RIB, but for prefixes that inherit: of those, so many that others do
-    /// not wait long. [`Self::next_deadline`] asks for the rest. Routes by faces that do not exist go.
+    /// Brings the forwarding table in line with the RIB, but for prefixes that inherit: of those, so many
+    /// that others do not wait long. [`Self::next_deadline`] asks for the rest. Routes by faces that do
+    /// not exist go.
     pub(super) fn update_table(&mut self, node: &mut dyn NodeControl) {
         self.send_updates(node);
         if self.rib.settle_heirs(HEIRS_AT_ONCE) > 0 {
@@ -260,8 +262,8 @@ impl NfdManagement {
     }
 }
 
-/// Changes to the forwarding table that are made with one call, so that a route at the root costs one for many prefixes and nobody waits
-/// long for his packets.
+/// Changes to the forwarding table that are made with one call, so that a route at the root costs one for
+/// many prefixes and nobody waits long for his packets.
 const CHANGES_AT_ONCE: usize = 256;
 
 /// Prefixes of which it is worked out what they inherit, until management looks after others again.
@@ -278,8 +280,8 @@ fn change_of(update: FibUpdate) -> NextHopChange {
 
 /// Whether who is so near may give and take routes for `prefix` by `face`.
 ///
-/// What leads to management itself stays, or nobody could give commands any more. Neighbours neither take all names nor
-/// those that have a meaning on this host or this link only.
+/// What leads to management itself stays, or nobody could give commands any more. Neighbours neither take all
+/// names nor those that have a meaning on this host or this link only.
 pub(super) fn may_route(prefix: &Name, face: FaceId, reach: Reach) -> Result<(), ControlResponse> {
     let is_below = |reach: Reach| reach.prefix().is_ok_and(|own| own.as_ref().is_prefix_of(prefix.as_ref()));
     let refuse = |text: &str| Err(ControlResponse::error(StatusCode::Unauthorized, text));

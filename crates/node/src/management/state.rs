@@ -1,8 +1,8 @@
 //! What survives a restart: routes that commands gave, in a file.
 //!
-//! The file is replaced as a whole, and the old one stays until the new one is safe on the disk: whoever pulls the plug
-//! finds one or the other. Changes are collected for a second. Faces are kept by their addresses, because numbers are given
-//! out anew at each start.
+//! The file is replaced as a whole, and the old one stays until the new one is safe on the disk: whoever
+//! pulls the plug finds one or the other. Changes are collected for a second. Faces are kept by their
+//! addresses, because numbers are given out anew at each start.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

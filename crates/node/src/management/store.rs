@@ -30,8 +30,8 @@ impl DataStore {
         DataStore { packets: BTreeMap::new(), order: VecDeque::new(), limit: limit.max(1), changes: 0 }
     }
 
-    /// Keeps `packets`, which belong together and are the latest there is to say until `latest_until`. Should they be more than
-    /// the limit, they are kept all the same and are alone.
+    /// Keeps `packets`, which belong together and are the latest there is to say until `latest_until`. Should
+    /// they be more than the limit, they are kept all the same and are alone.
     pub(super) fn insert(&mut self, latest_until: Instant, packets: Vec<Data>) {
         let limit = self.limit.max(packets.len());
         for data in packets {
@@ -48,8 +48,8 @@ impl DataStore {
         }
     }
 
-    /// The first Data, in canonical order, that answers `interest`. One that is asked for by its whole name will never be another,
-    /// so it is as fresh as can be.
+    /// The first Data, in canonical order, that answers `interest`. One that is asked for by its whole name
+    /// will never be another, so it is as fresh as can be.
     pub(super) fn find(&self, now: Instant, interest: &Interest) -> Option<&Data> {
         let name = interest.name().to_name();
         if !interest.can_be_prefix() {
@@ -63,7 +63,8 @@ impl DataStore {
         below.find(answers).map(|kept| &kept.data)
     }
 
-    /// What was made before now no longer tells how things are: it answers only those who ask for it by its whole name.
+    /// What was made before now no longer tells how things are: it answers only those who ask for it by its
+    /// whole name.
     pub(super) fn make_stale(&mut self) {
         self.changes += 1;
     }

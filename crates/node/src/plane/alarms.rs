@@ -11,6 +11,8 @@ use crate::drop_reason::DropReason;
 use crate::face::{Face, PING_INTERVAL, Transport};
 use crate::transport::websocket::ping;
 
+/// Faces that an address may have and still leave as long as anybody.
+const FEW_FACES_PER_ADDRESS: usize = 32;
 /// Faces looked after in one turn.
 const ALARMS_PER_TURN: usize = 256;
 
@@ -38,11 +40,10 @@ impl DataPlane {
 
     /// Does what is due for a face, and sets its next alarm.
     fn look_after(&mut self, id: FaceId) {
-        let (now, idle_timeout) = (self.now, self.settings.idle_timeout);
+        let now = self.now;
         let stall_timeout = self.settings.stall_timeout;
-        let Some(face) = self.faces.get_mut(&id) else { return };
-        let idle_deadline = idle_deadline(face, idle_timeout);
-        if idle_deadline <= now {
+        let Some(face) = self.faces.get(&id) else { return };
+        if self.idle_deadline(face) <= now {
             return self.destroy_face(id, "idle");
         }
         if face.codec.next_deadline() <= now {
@@ -67,7 +68,7 @@ impl DataPlane {
                 websocket.ping_at = now + PING_INTERVAL;
                 if let Some(stream) = port.stream.as_mut().filter(|_| websocket.protocol.is_open()) {
                     stream.queue().push_raw(&ping());
-                    touch(&mut self.touched, face);
+                    touch(&mut self.batch.touched, face);
                 }
                 return self.renew_alarm(id);
             }
@@ -75,7 +76,8 @@ impl DataPlane {
                 match (face.state, port.stream.is_some()) {
                     (FaceState::Down, true) => return self.handle_stream_end(id, "no connection in time"),
                     (FaceState::Down, false) => {
-                        // What went wrong has been dealt with: there will be another attempt, or the face is gone.
+                        // What went wrong has been dealt with: there will be another attempt, or the face is
+                        // gone.
                         let _ = self.connect(id);
                         return self.renew_alarm(id);
                     }
@@ -88,19 +90,35 @@ impl DataPlane {
 
     /// Sets the next alarm of a face by all that it may wait for.
     pub(super) fn renew_alarm(&mut self, id: FaceId) {
-        let idle_timeout = self.settings.idle_timeout;
         let Some(face) = self.faces.get(&id) else { return };
-        let when = face.next_deadline(self.settings.stall_timeout).min(idle_deadline(face, idle_timeout));
+        let when = face.next_deadline(self.settings.stall_timeout).min(self.next_look(face));
         // What is overdue, such as acknowledgements that find no room, is not tried again at once.
         self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
     }
+
+    /// When a face closes for being idle: earlier if its address has many.
+    fn idle_deadline(&self, face: &Face) -> Instant {
+        if !closes_when_idle(face) {
+            return Instant::NEVER;
+        }
+        let is_crowd = face
+            .origin
+            .is_some_and(|origin| self.population.datagram_strangers.count(origin) > FEW_FACES_PER_ADDRESS);
+        let crowd_timeout = if is_crowd { self.settings.crowd_idle_timeout } else { Duration::MAX };
+        face.last_used + self.settings.idle_timeout.min(crowd_timeout)
+    }
+
+    /// When it is next seen whether a face is idle: whether its address has many is only known then.
+    fn next_look(&self, face: &Face) -> Instant {
+        if !closes_when_idle(face) {
+            return Instant::NEVER;
+        }
+        let early = face.last_used + self.settings.idle_timeout.min(self.settings.crowd_idle_timeout);
+        if early > self.now { early } else { face.last_used + self.settings.idle_timeout }
+    }
 }
 
-/// When a face closes for being idle.
-fn idle_deadline(face: &Face, idle_timeout: Duration) -> Instant {
-    match (&face.transport, face.persistency) {
-        // Connections end when the peer closes them; an application may well be silent for hours.
-        (Transport::Datagram(_), FacePersistency::OnDemand) => face.last_used + idle_timeout,
-        _ => Instant::NEVER,
-    }
+/// Connections end when the peer closes them; an application may well be silent for hours.
+fn closes_when_idle(face: &Face) -> bool {
+    matches!(face.transport, Transport::Datagram(_)) && face.persistency == FacePersistency::OnDemand
 }

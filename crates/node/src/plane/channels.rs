@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use engine::{FaceScope, LinkType};
+use packet::Dialect;
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
@@ -25,6 +26,8 @@ use crate::transport::stream::Socket;
 pub(crate) struct Listener {
     socket: ListeningSocket,
     uri: FaceUri,
+    /// The language of whoever comes.
+    dialect: Dialect,
     /// The file to remove at the end.
     path: Option<PathBuf>,
 }
@@ -59,21 +62,22 @@ const BACKLOG: i32 = 1024;
 
 impl Listener {
     /// Accepts TCP connections.
-    pub(crate) fn tcp(local: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn tcp(local: SocketAddr, dialect: Dialect) -> io::Result<Self> {
         let socket = listen(local)?;
         let uri = FaceUri::Tcp(socket.local_addr()?);
-        Ok(Listener { socket: ListeningSocket::Tcp(socket), uri, path: None })
+        Ok(Listener { socket: ListeningSocket::Tcp(socket), uri, dialect, path: None })
     }
 
     /// Accepts WebSocket connections.
-    pub(crate) fn websocket(local: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn websocket(local: SocketAddr, dialect: Dialect) -> io::Result<Self> {
         let socket = listen(local)?;
         let uri = FaceUri::WebSocket(socket.local_addr()?);
-        Ok(Listener { socket: ListeningSocket::WebSocket(socket), uri, path: None })
+        Ok(Listener { socket: ListeningSocket::WebSocket(socket), uri, dialect, path: None })
     }
 
-    /// Accepts connections at a path. A socket that a forwarder left behind is replaced; one that still listens is not.
-    pub(crate) fn unix(path: &Path) -> io::Result<Self> {
+    /// Accepts connections at a path. A socket that a forwarder left behind is replaced; one that still
+    /// listens is not.
+    pub(crate) fn unix(path: &Path, dialect: Dialect) -> io::Result<Self> {
         use std::os::unix::fs::PermissionsExt as _;
         socket_path::clear(path)?;
         if let Some(directory) = path.parent() {
@@ -84,7 +88,7 @@ impl Listener {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666))?;
         socket.set_nonblocking(true)?;
         let (uri, path) = (FaceUri::Unix(path.to_owned()), Some(path.to_owned()));
-        Ok(Listener { socket: ListeningSocket::Unix(socket), uri, path })
+        Ok(Listener { socket: ListeningSocket::Unix(socket), uri, dialect, path })
     }
 
     pub(crate) fn uri(&self) -> &FaceUri {
@@ -137,7 +141,7 @@ pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
         FaceUri::Tcp(address) | FaceUri::WebSocket(address) | FaceUri::WebSocketClient(address) => {
             address.ip().to_canonical().is_loopback()
         }
-        FaceUri::Unix(_) | FaceUri::FileDescriptor(_) | FaceUri::Internal => true,
+        FaceUri::Unix(_) | FaceUri::FileDescriptor(_) | FaceUri::Internal(_) => true,
         FaceUri::Udp(_) | FaceUri::Ethernet(_) | FaceUri::Device(_) => false,
     };
     if is_loopback(local) && is_loopback(remote) { FaceScope::Local } else { FaceScope::NonLocal }
@@ -216,10 +220,11 @@ impl DataPlane {
                     };
                     let peer =
                         if listener.is_websocket() { Peer::Browser(socket) } else { Peer::Came(socket) };
-                    let scope = scope_of(&local, &remote);
+                    let (scope, dialect) = (scope_of(&local, &remote), listener.dialect);
                     if self.may_add_on_demand(Origin::of(&local, &remote), Kind::Stream) {
                         let persistency = FacePersistency::OnDemand;
-                        if let Err(error) = self.add_stream_face(remote, local, scope, persistency, peer) {
+                        let made = self.add_stream_face(remote, local, dialect, scope, persistency, peer);
+                        if let Err(error) = made {
                             tracing::debug!(%error, "a connection was given up");
                         }
                     }
@@ -234,5 +239,32 @@ impl DataPlane {
             }
         }
         has_worked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::ndn::InterestBuilder;
+
+    use super::super::bench::{bench, peer};
+    use super::*;
+    use crate::drop_reason::DropReason;
+
+    #[test]
+    fn a_stranger_gets_a_face_in_the_dialect_of_the_socket_or_none() {
+        let interest = InterestBuilder::new("/a".parse().unwrap()).nonce(1).build().unwrap();
+        let mut bench = bench();
+        let any = "127.0.0.1:0".parse().unwrap();
+        let (other, _) = DatagramChannel::bind(any, Dialect::Ccnx, 1 << 16, 1 << 16).unwrap();
+        let elsewhere = other.local;
+        bench.plane.add_channel(other).unwrap();
+        let stranger = peer();
+        stranger.send_to(interest.wire(), elsewhere).unwrap();
+        bench.work();
+        assert_eq!((bench.plane.faces.len(), bench.plane.tally.drops.get(DropReason::Stranger)), (0, 1));
+        stranger.send_to(interest.wire(), bench.here).unwrap();
+        bench.work();
+        let dialects: Vec<_> = bench.plane.faces.values().map(|face| face.codec.dialect()).collect();
+        assert_eq!(dialects, [Dialect::Ndn]);
     }
 }

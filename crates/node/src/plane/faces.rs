@@ -17,7 +17,7 @@ use super::limits::{Kind, note_queue};
 use super::own_sockets::PROBATION_FRAMES;
 use super::strangers::Origin;
 use super::{DataPlane, Token};
-use crate::codec::{Codec, LinkSettings, NdnCodec};
+use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     CongestionSettings, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress,
 };
@@ -42,6 +42,10 @@ pub(crate) struct Settings {
     pub(crate) idle_timeout: Duration,
     /// The same while there are as many faces as there may be.
     pub(crate) crowded_idle_timeout: Duration,
+    /// The same for faces of an address that has many of them.
+    pub(crate) crowd_idle_timeout: Duration,
+    /// What everything together may take; shown, and divided before.
+    pub(crate) memory_budget_bytes: u64,
     pub(crate) stall_timeout: Duration,
     pub(crate) busy_poll: Duration,
     pub(crate) answer_poll: Duration,
@@ -87,8 +91,8 @@ const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;
 const LARGEST_IN_TRAIN: usize = 32_000;
 
 impl DataPlane {
-    /// Works by other settings from now on. The limits of a face hold for those, too, that there are already; what kind of link it
-    /// is stays as it was made.
+    /// Works by other settings from now on. The limits of a face hold for those, too, that there are already;
+    /// what kind of link it is stays as it was made.
     pub(crate) fn take_over(&mut self, settings: Settings) {
         self.settings = settings;
         for (id, face) in &self.faces {
@@ -142,7 +146,7 @@ impl DataPlane {
         settings: LinkSettings,
     ) -> Option<FaceId> {
         let channel = self.channels.get(number)?;
-        let local = channel.uri();
+        let (local, dialect) = (channel.uri(), channel.dialect);
         let settings =
             LinkSettings { receive_capacity_bytes: Some(channel.receive_buffer_bytes()), ..settings };
         let way = Way::Udp { channel: number, peer, largest_in_train: LARGEST_IN_TRAIN };
@@ -154,6 +158,7 @@ impl DataPlane {
             persistency,
             state: FaceState::Up,
             transport: Transport::Datagram(port),
+            dialect,
             settings,
             link_type: LinkType::PointToPoint,
         })?;
@@ -170,7 +175,8 @@ impl DataPlane {
         group: SocketAddr,
         link_type: LinkType,
     ) -> Option<FaceId> {
-        let local = self.channels.get(number)?.uri();
+        let channel = self.channels.get(number)?;
+        let (local, dialect) = (channel.uri(), channel.dialect);
         let way = Way::Udp { channel: number, peer: group, largest_in_train: LARGEST_IN_TRAIN };
         // As in NFD, packets are not cut: everybody would have to put them together.
         let settings = LinkSettings {
@@ -187,6 +193,7 @@ impl DataPlane {
             persistency: FacePersistency::Permanent,
             state: FaceState::Up,
             transport: Transport::Datagram(DatagramPort { outbox: None, way }),
+            dialect,
             settings,
             link_type,
         })
@@ -201,7 +208,7 @@ impl DataPlane {
         settings: Option<LinkSettings>,
     ) -> Option<FaceId> {
         let channel = self.ethernet.get(number)?;
-        let (local, mtu_bytes) = (channel.uri(), channel.mtu_bytes);
+        let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
         let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(mtu_bytes, peer));
         let way = Way::Ethernet { channel: number, peer };
@@ -213,6 +220,7 @@ impl DataPlane {
             persistency,
             state,
             transport: Transport::Datagram(DatagramPort { outbox: None, way }),
+            dialect,
             settings,
             link_type: if many { LinkType::MultiAccess } else { LinkType::PointToPoint },
         })?;
@@ -240,6 +248,7 @@ impl DataPlane {
         &mut self,
         remote: FaceUri,
         local: FaceUri,
+        dialect: Dialect,
         scope: FaceScope,
         persistency: FacePersistency,
         peer: Peer,
@@ -281,6 +290,7 @@ impl DataPlane {
             persistency,
             state,
             transport,
+            dialect,
             settings,
             link_type,
         });
@@ -301,10 +311,13 @@ impl DataPlane {
         if self.faces.contains_key(&id) { Ok(id) } else { Err(begun.err().unwrap_or_else(gone)) }
     }
 
-    fn add_face(&mut self, new: NewFace) -> Option<FaceId> {
-        let id = FaceId(self.next_face);
+    pub(super) fn add_face(&mut self, new: NewFace) -> Option<FaceId> {
         let random = Random::from_seed(self.random.next_u64());
-        let codec = Codec::Ndn(Box::new(NdnCodec::new(new.settings, random)?));
+        let codec = match &new.transport {
+            Transport::Inner(_) => Codec::bare(new.dialect, new.settings),
+            Transport::Datagram(_) | Transport::Stream(_) => Codec::new(new.dialect, new.settings, random)?,
+        };
+        let id = self.population.numbers.take(matches!(new.transport, Transport::Inner(_)))?;
         let mut face = Face {
             id,
             remote: new.remote,
@@ -312,7 +325,6 @@ impl DataPlane {
             scope: new.scope,
             link_type: new.link_type,
             persistency: new.persistency,
-            dialect: Dialect::Ndn,
             codec,
             transport: new.transport,
             state: new.state,
@@ -328,14 +340,13 @@ impl DataPlane {
             taps: Vec::new(),
             impaired: None,
         };
-        for (number, maker) in &self.tap_makers {
+        for (number, maker) in self.tapping.makers.iter().filter(|_| face.codec.has_frames()) {
             face.taps.extend(maker(&face).map(|tap| (*number, tap)));
         }
         let config = self.settings.limited(face.engine_config());
         self.engine.add_face(self.now, id, config).ok()?;
-        // The numbers last for four thousand million faces; then there are no new ones.
-        self.next_face = self.next_face.checked_add(1)?;
-        self.on_demand_faces += usize::from(face.persistency == FacePersistency::OnDemand);
+        self.population.on_demand += usize::from(face.persistency == FacePersistency::OnDemand);
+        self.population.inner += usize::from(matches!(face.transport, Transport::Inner(_)));
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
         self.note_stranger(id);
@@ -358,6 +369,7 @@ impl DataPlane {
                 Way::Ethernet { .. } => 0,
             },
             Transport::Stream(port) => port.stream.as_ref().map_or(0, Stream::all_queued_bytes),
+            Transport::Inner(port) => port.queued_bytes(),
         };
         Some(face.status(self.now, packets, self.settings.idle_timeout, queued))
     }
@@ -376,7 +388,8 @@ impl DataPlane {
         let status = face.status(self.now, packets, self.settings.idle_timeout, 0);
         self.engine.remove_face(id);
         self.alarms.remove(&(face.alarm, id));
-        self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
         if let Some(origin) = face.origin {
             self.strangers_of(Kind::of(&face)).remove(origin, id);
         }
@@ -401,6 +414,8 @@ impl DataPlane {
             },
             // Closing the socket takes it out of the epoll set.
             Transport::Stream(_) => {}
+            // The application's end may still hold the descriptor.
+            Transport::Inner(port) => drop(epoll::delete(&self.epoll, port)),
         }
         tracing::debug!(face = id.0, remote = %face.remote, why, "face destroyed");
         if is_presentable {
@@ -411,12 +426,12 @@ impl DataPlane {
 
     /// Keeps what a face counted.
     fn absorb(&mut self, traffic: &Traffic, drops: &DropCounters, packets: &FaceCounters) {
-        self.past.in_frames += traffic.in_frames;
-        self.past.in_bytes += traffic.in_bytes;
-        self.past.out_frames += traffic.out_frames;
-        self.past.out_bytes += traffic.out_bytes;
-        self.drops.absorb(drops);
-        let [received, sent] = &mut self.past_packets;
+        self.tally.traffic.in_frames += traffic.in_frames;
+        self.tally.traffic.in_bytes += traffic.in_bytes;
+        self.tally.traffic.out_frames += traffic.out_frames;
+        self.tally.traffic.out_bytes += traffic.out_bytes;
+        self.tally.drops.absorb(drops);
+        let [received, sent] = &mut self.tally.packets;
         for (sum, count) in received.iter_mut().zip([packets.in_interests, packets.in_data, packets.in_nacks])
         {
             *sum += count;
@@ -486,7 +501,7 @@ impl DataPlane {
         let was_up = face.state == FaceState::Up;
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
-            note_queue(&mut self.queued_bytes, port);
+            note_queue(&mut self.held.queued_bytes, port);
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;
@@ -500,15 +515,44 @@ impl DataPlane {
     }
 }
 
-struct NewFace {
-    remote: FaceUri,
-    local: FaceUri,
-    scope: FaceScope,
-    persistency: FacePersistency,
-    state: FaceState,
-    transport: Transport,
-    settings: LinkSettings,
-    link_type: LinkType,
+pub(super) struct NewFace {
+    pub(super) remote: FaceUri,
+    pub(super) local: FaceUri,
+    pub(super) scope: FaceScope,
+    pub(super) persistency: FacePersistency,
+    pub(super) state: FaceState,
+    pub(super) transport: Transport,
+    pub(super) dialect: Dialect,
+    pub(super) settings: LinkSettings,
+    pub(super) link_type: LinkType,
+}
+
+/// The numbers of faces that are yet to come.
+pub(super) struct Numbers {
+    next: u32,
+    /// The same for faces inside the process, while there are reserved ones.
+    next_inner: u32,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers { next: FaceId::LAST_RESERVED.0 + 1, next_inner: 1 }
+    }
+}
+
+/// NFD has a meaning for the two reserved numbers behind this one.
+const LAST_INNER: u32 = 253;
+
+impl Numbers {
+    /// Gives a number out, never again. They last for four thousand million faces; then there are no new
+    /// ones.
+    fn take(&mut self, is_inner: bool) -> Option<FaceId> {
+        let is_reserved = is_inner && self.next_inner <= LAST_INNER;
+        let next = if is_reserved { &mut self.next_inner } else { &mut self.next };
+        let id = FaceId(*next);
+        *next = next.checked_add(1)?;
+        Some(id)
+    }
 }
 
 /// The far end of a connection.

@@ -1,8 +1,9 @@
-//! Interfaces that go down, come up, vanish and come back under their names, and what is bound to them: packet sockets, and sockets
-//! for UDP multicast.
+//! Interfaces that go down, come up, vanish and come back under their names, and what is bound to them:
+//! packet sockets, and sockets for UDP multicast.
 //!
-//! The system tells by netlink that something about interfaces has changed, not least when an address appears that a group needs. What
-//! it says in detail is not read: all interfaces are looked at anew, a moment later, so that a flood of changes costs one look.
+//! The system tells by netlink that something about interfaces has changed, not least when an address appears
+//! that a group needs. What it says in detail is not read: all interfaces are looked at anew, a moment later,
+//! so that a flood of changes costs one look.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -21,7 +22,8 @@ use crate::transport::ethernet::EthernetChannel;
 
 /// How long changes are collected before interfaces are looked at.
 const SETTLING: Duration = Duration::from_millis(20);
-/// The pause before it is tried again to open a socket on an interface that is up; it doubles up to the longest.
+/// The pause before it is tried again to open a socket on an interface that is up; it doubles up to the
+/// longest.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
 /// How often interfaces are looked at where the system tells nothing about them.
@@ -150,6 +152,7 @@ impl DataPlane {
         for bound in bound {
             has_failed |= !self.check_bound(bound, &all);
         }
+        self.take_in_newcomers(&all);
         if has_failed {
             self.retry_later();
         } else {
@@ -170,7 +173,8 @@ impl DataPlane {
         }
     }
 
-    /// Brings what is bound to an interface in line with it. False if that has failed and is to be tried again.
+    /// Brings what is bound to an interface in line with it. False if that has failed and is to be tried
+    /// again.
     fn check_bound(&mut self, bound: Bound, all: &[Interface]) -> bool {
         let Some(place) = self.place(bound) else { return true };
         let interface = all.iter().find(|interface| interface.name == place.name);
@@ -220,7 +224,7 @@ impl DataPlane {
 
     fn reopen_ethernet(&mut self, number: usize, interface: &Interface) -> std::io::Result<()> {
         let Some(channel) = self.ethernet.get_mut(number) else { return Ok(()) };
-        let anew = EthernetChannel::open(interface, channel.is_in_group())?;
+        let anew = EthernetChannel::open(interface, channel.dialect, channel.is_in_group())?;
         epoll::add(&self.epoll, &anew.ring, Token::Ethernet(number).to_data(), epoll::EventFlags::IN)?;
         channel.replace(anew);
         let mtu_bytes = channel.mtu_bytes;
@@ -243,7 +247,8 @@ impl DataPlane {
         if !has_address {
             return Err(std::io::ErrorKind::AddrNotAvailable.into());
         }
-        let anew = DatagramChannel::bind_group(group, interface, channel.receive_buffer_bytes)?;
+        let anew =
+            DatagramChannel::bind_group(group, channel.dialect, interface, channel.receive_buffer_bytes)?;
         epoll::add(&self.epoll, &anew.socket, Token::Datagrams(number).to_data(), epoll::EventFlags::IN)?;
         channel.replace_socket(anew);
         let group = channel.local;
@@ -269,7 +274,7 @@ impl DataPlane {
             (Transport::Datagram(port), Bound::Group(number)) => {
                 matches!(port.way, Way::Udp { channel, .. } if channel == number)
             }
-            (Transport::Stream(_), _) => false,
+            (Transport::Stream(_) | Transport::Inner(_), _) => false,
         };
         self.faces.values().filter(|face| is_it(&face.transport)).map(|face| face.id).collect()
     }

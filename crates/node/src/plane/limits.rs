@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use engine::FaceId;
-use packet::time::Duration;
+use packet::time::{Duration, Instant};
 
 use super::DataPlane;
-use super::partials::Owner;
+use super::faces::Numbers;
+use super::partials::{Owner, Partials};
 use super::strangers::{Origin, Strangers};
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
 use crate::face::{Face, StreamPort, Transport};
 
-/// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not shut them out.
+/// One of so many places for faces made on demand is kept for peers on this host, so that strangers do not
+/// shut them out.
 const KEPT_FOR_LOCAL: usize = 8;
 /// What may always wait for a peer: two packets of the largest size.
 const LEAST_QUEUE_BYTES: usize = 16 << 10;
@@ -20,6 +22,44 @@ const LEAST_QUEUE_BYTES: usize = 16 << 10;
 const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Faces that go after one search: more would keep the others waiting.
 const MAX_GOING: usize = 256;
+
+/// Who has faces: their numbers, and how many of them nobody asked for.
+pub(super) struct Population {
+    pub(super) numbers: Numbers,
+    pub(super) on_demand: usize,
+    /// Faces inside the process.
+    pub(super) inner: usize,
+    pub(super) datagram_strangers: Strangers,
+    pub(super) stream_strangers: Strangers,
+    /// When faces that can go are next searched for.
+    next_search: Instant,
+}
+
+impl Population {
+    pub(super) fn new(now: Instant) -> Self {
+        Population {
+            numbers: Numbers::default(),
+            on_demand: 0,
+            inner: 0,
+            datagram_strangers: Default::default(),
+            stream_strangers: Default::default(),
+            next_search: now,
+        }
+    }
+}
+
+/// What waits, over all faces.
+#[derive(Default)]
+pub(super) struct Held {
+    /// What waits for peers to read.
+    pub(super) queued_bytes: usize,
+    /// What incomplete packets take.
+    pub(super) partials: Partials,
+    /// What packets take that wait until neighbours can take them.
+    pub(super) waiting: Partials,
+    /// How often a stream was not read for a while because its reader was slow.
+    pub(super) holds: u64,
+}
 
 /// What a face takes of what is scarce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,21 +74,21 @@ impl Kind {
     pub(super) fn of(face: &Face) -> Self {
         match face.transport {
             Transport::Datagram(_) => Kind::Datagram,
-            Transport::Stream(_) => Kind::Stream,
+            Transport::Stream(_) | Transport::Inner(_) => Kind::Stream,
         }
     }
 }
 
 impl DataPlane {
-    /// Whether there is room for one more face that nobody asked for, from `origin`, or from this host if there is none. Where
-    /// there is too little, somebody may have to give way: whoever holds most, or those that were idle for a short time. If that
-    /// does not help, it is counted.
+    /// Whether there is room for one more face that nobody asked for, from `origin`, or from this host if
+    /// there is none. Where there is too little, somebody may have to give way: whoever holds most, or
+    /// those that were idle for a short time. If that does not help, it is counted.
     pub(super) fn may_add_on_demand(&mut self, origin: Option<Origin>, kind: Kind) -> bool {
         if let Some(origin) = origin
             && self.strangers_of(kind).count(origin) >= self.settings.max_on_demand_faces_per_address
             && !self.give_way(origin, kind, true)
         {
-            self.drops.count(DropReason::AddressShare);
+            self.tally.drops.count(DropReason::AddressShare);
             return false;
         }
         if self.has_place(origin, kind) {
@@ -57,29 +97,34 @@ impl DataPlane {
         self.make_place(origin, kind);
         let has_place = self.has_place(origin, kind);
         if !has_place {
-            self.drops.count(DropReason::TooManyFaces);
+            self.tally.drops.count(DropReason::TooManyFaces);
         }
         has_place
     }
 
+    /// How many faces there are to others than applications inside the process.
+    pub(super) fn outer_faces(&self) -> usize {
+        self.faces.len() - self.population.inner
+    }
+
     pub(super) fn strangers_of(&mut self, kind: Kind) -> &mut Strangers {
         match kind {
-            Kind::Datagram => &mut self.datagram_strangers,
-            Kind::Stream => &mut self.stream_strangers,
+            Kind::Datagram => &mut self.population.datagram_strangers,
+            Kind::Stream => &mut self.population.stream_strangers,
         }
     }
 
     fn has_place(&self, origin: Option<Origin>, kind: Kind) -> bool {
         let most = self.settings.max_on_demand_faces;
-        if self.on_demand_faces >= most || self.faces.len() >= self.settings.max_faces {
+        if self.population.on_demand >= most || self.outer_faces() >= self.settings.max_faces {
             return false;
         }
         if origin.is_none() {
             return true;
         }
-        let strangers = self.stream_strangers.total() + self.datagram_strangers.total();
-        let has_descriptor =
-            kind == Kind::Datagram || self.stream_strangers.total() < self.settings.max_remote_connections;
+        let strangers = self.population.stream_strangers.total() + self.population.datagram_strangers.total();
+        let has_descriptor = kind == Kind::Datagram
+            || self.population.stream_strangers.total() < self.settings.max_remote_connections;
         has_descriptor && strangers < most - most / KEPT_FOR_LOCAL
     }
 
@@ -87,10 +132,10 @@ impl DataPlane {
     fn make_place(&mut self, origin: Option<Origin>, kind: Kind) {
         let needs_descriptor = kind == Kind::Stream
             && origin.is_some()
-            && self.stream_strangers.total() >= self.settings.max_remote_connections;
-        let mut holders = vec![(self.stream_strangers.most(), Kind::Stream)];
+            && self.population.stream_strangers.total() >= self.settings.max_remote_connections;
+        let mut holders = vec![(self.population.stream_strangers.most(), Kind::Stream)];
         if !needs_descriptor {
-            holders.push((self.datagram_strangers.most(), Kind::Datagram));
+            holders.push((self.population.datagram_strangers.most(), Kind::Datagram));
         }
         let most = holders.into_iter().filter_map(|(most, kind)| Some((most?, kind)));
         let most = most.max_by_key(|((_, count), _)| *count);
@@ -110,36 +155,36 @@ impl DataPlane {
         self.close_idle_strangers();
     }
 
-    /// Closes the least recently used face of an origin; with `only_idle` only if it was idle for the time that holds when
-    /// places are short.
+    /// Closes the least recently used face of an origin; with `only_idle` only if it was idle for the time
+    /// that holds when places are short.
     fn give_way(&mut self, origin: Origin, kind: Kind, only_idle: bool) -> bool {
         let faces = &self.faces;
         let strangers = match kind {
-            Kind::Datagram => &mut self.datagram_strangers,
-            Kind::Stream => &mut self.stream_strangers,
+            Kind::Datagram => &mut self.population.datagram_strangers,
+            Kind::Stream => &mut self.population.stream_strangers,
         };
         let Some(id) = strangers.least_recently_used(origin, faces) else { return false };
         let Some(face) = self.faces.get(&id) else { return false };
         if only_idle && face.last_used + self.settings.crowded_idle_timeout > self.now {
             return false;
         }
-        self.drops.count(DropReason::GaveWay);
+        self.tally.drops.count(DropReason::GaveWay);
         self.destroy_face(id, "others want its place");
         true
     }
 
     /// Closes a connection of a stranger, so that there is a descriptor; false if there is none.
     pub(super) fn free_descriptor(&mut self) -> bool {
-        let most = self.stream_strangers.most();
+        let most = self.population.stream_strangers.most();
         most.is_some_and(|(origin, _)| self.give_way(origin, Kind::Stream, false))
     }
 
     #[cold]
     fn close_idle_strangers(&mut self) {
-        if self.now < self.next_search {
+        if self.now < self.population.next_search {
             return;
         }
-        self.next_search = self.now + SEARCH_INTERVAL;
+        self.population.next_search = self.now + SEARCH_INTERVAL;
         let (now, patience) = (self.now, self.settings.crowded_idle_timeout);
         let is_idle = |face: &Face| {
             let is_stranger = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
@@ -150,7 +195,7 @@ impl DataPlane {
         if !going.is_empty() {
             tracing::debug!(count = going.len(), "as many faces as there may be: idle ones are closed early");
         }
-        self.drops.add(DropReason::GaveWay, going.len() as u64);
+        self.tally.drops.add(DropReason::GaveWay, going.len() as u64);
         for id in going {
             self.destroy_face(id, "idle, and others want its place");
         }
@@ -173,11 +218,11 @@ impl DataPlane {
         }
     }
 
-    /// How much may wait for one peer at present: no more than is left of what may wait for all, but always a little, so that
-    /// those who never read do not shut out those who do.
+    /// How much may wait for one peer at present: no more than is left of what may wait for all, but always a
+    /// little, so that those who never read do not shut out those who do.
     #[inline]
     pub(super) fn send_queue_limit(&self) -> usize {
-        let left = self.settings.all_send_queues_bytes.saturating_sub(self.queued_bytes);
+        let left = self.settings.all_send_queues_bytes.saturating_sub(self.held.queued_bytes);
         self.settings.send_queue_bytes.min(left.max(LEAST_QUEUE_BYTES))
     }
 
@@ -186,12 +231,13 @@ impl DataPlane {
         if let Some(face) = self.faces.get_mut(&id)
             && let Transport::Stream(port) = &mut face.transport
         {
-            note_queue(&mut self.queued_bytes, port);
+            note_queue(&mut self.held.queued_bytes, port);
         }
     }
 
-    /// Takes note of what the packets of a face take that are incomplete, and of those that wait until the neighbour can take
-    /// them. If those of one kind together take too much, those go of whoever holds most of that kind.
+    /// Takes note of what the packets of a face take that are incomplete, and of those that wait until the
+    /// neighbour can take them. If those of one kind together take too much, those go of whoever holds
+    /// most of that kind.
     #[inline]
     pub(super) fn note_held_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
@@ -207,47 +253,47 @@ impl DataPlane {
     fn weigh_waiting_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         face.waiting_bytes = face.codec.waiting_bytes();
-        self.waiting.set(id, owner_of(face), face.waiting_bytes);
-        while self.waiting.total_bytes() > self.settings.all_waiting_bytes
-            && let Some(heaviest) = self.waiting.heaviest()
+        self.held.waiting.set(id, owner_of(face), face.waiting_bytes);
+        while self.held.waiting.total_bytes() > self.settings.all_waiting_bytes
+            && let Some(heaviest) = self.held.waiting.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_waiting_packets();
             face.waiting_bytes = 0;
-            self.waiting.set(heaviest, owner_of(face), 0);
+            self.held.waiting.set(heaviest, owner_of(face), 0);
         }
     }
 
     fn weigh_partial_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         face.partial_bytes = face.codec.partial_bytes();
-        self.partials.set(id, owner_of(face), face.partial_bytes);
-        while self.partials.total_bytes() > self.settings.reassembly_bytes
-            && let Some(heaviest) = self.partials.heaviest()
+        self.held.partials.set(id, owner_of(face), face.partial_bytes);
+        while self.held.partials.total_bytes() > self.settings.reassembly_bytes
+            && let Some(heaviest) = self.held.partials.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_partial_packets();
             face.partial_bytes = 0;
-            self.partials.set(heaviest, owner_of(face), 0);
+            self.held.partials.set(heaviest, owner_of(face), 0);
         }
     }
 
     /// Forgets what a face held that is gone, and keeps what its link counted.
     pub(super) fn forget_holdings(&mut self, face: &mut Face) {
-        self.partials.set(face.id, owner_of(face), 0);
-        self.waiting.set(face.id, owner_of(face), 0);
+        self.held.partials.set(face.id, owner_of(face), 0);
+        self.held.waiting.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
-            *self.past_link_drops.entry(word).or_default() += count;
+            *self.tally.link_drops.entry(word).or_default() += count;
         }
         if let Transport::Stream(port) = &mut face.transport {
             port.stream = None;
-            note_queue(&mut self.queued_bytes, port);
+            note_queue(&mut self.held.queued_bytes, port);
         }
     }
 
     /// What links dropped, over all faces, past ones included.
     pub(super) fn all_link_drops(&self) -> BTreeMap<&'static str, u64> {
-        let mut all = self.past_link_drops.clone();
+        let mut all = self.tally.link_drops.clone();
         for (word, count) in self.faces.values().flat_map(|face| face.codec.drops()) {
             *all.entry(word).or_default() += count;
         }

@@ -6,21 +6,22 @@ use packet::{Buffer, Dialect, Name};
 
 use super::DataPlane;
 use super::faces::Peer;
-use crate::codec::LinkSettings;
+use crate::codec::{Codec, LinkSettings};
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
-    FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri, INTERNAL_FACE, MacAddress,
-    NextHopChange, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError, in_words,
+    FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, NextHopChange, NodeStatus, RouteStatus,
+    StrategyChoice, UpdateFaceError, in_words,
 };
 use crate::drop_reason::DropCounters;
 use crate::face::{StreamTarget, Transport};
+use crate::transport::datagram::DatagramChannel;
 
 /// Items of a list that are collected in one go.
 pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        if request.dialect != Dialect::Ndn {
+        if !Codec::speaks(request.dialect) {
             return Err(CreateFaceError::Unsupported("faces of this dialect cannot be made yet".to_owned()));
         }
         if request.persistency == FacePersistency::OnDemand {
@@ -36,7 +37,7 @@ impl DataPlane {
         if let Some(existing) = self.face_to(request) {
             return Err(CreateFaceError::Exists(Box::new(existing)));
         }
-        if self.faces.len() >= self.settings.max_faces {
+        if self.outer_faces() >= self.settings.max_faces {
             return Err(CreateFaceError::TooManyFaces { limit: self.settings.max_faces });
         }
         let id = match &request.remote {
@@ -60,7 +61,8 @@ impl DataPlane {
         peer: std::net::SocketAddr,
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
-        let channel = self.channels.position(|channel| channel.reaches(peer)).ok_or_else(|| {
+        let is_it = |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer);
+        let channel = self.channels.position(is_it).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
         let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
@@ -85,8 +87,11 @@ impl DataPlane {
             let problem = "multicast faces are made by the configuration";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
-        let channel =
-            self.ethernet.iter().position(|channel| channel.place.name == *name).ok_or_else(|| {
+        let channel = self
+            .ethernet
+            .iter()
+            .position(|channel| channel.place.name == *name && channel.dialect == request.dialect)
+            .ok_or_else(|| {
                 CreateFaceError::Unsupported(format!(
                     "{name} is not among ethernet.interfaces of the configuration"
                 ))
@@ -117,7 +122,14 @@ impl DataPlane {
             StreamTarget::Unix(_) => (FaceUri::FileDescriptor(0), FaceScope::Local),
         };
         let id = self
-            .add_stream_face(request.remote.clone(), local, scope, request.persistency, Peer::At(target))
+            .add_stream_face(
+                request.remote.clone(),
+                local,
+                request.dialect,
+                scope,
+                request.persistency,
+                Peer::At(target),
+            )
             .map_err(|error| CreateFaceError::Socket(error.to_string()))?;
         match self.update_face(id, request.changes) {
             Ok(_) => Ok(id),
@@ -142,6 +154,10 @@ impl DataPlane {
         id: FaceId,
         changes: FaceChanges,
     ) -> Result<FaceStatus, UpdateFaceError> {
+        if let Some(Transport::Inner(_)) = self.faces.get(&id).map(|face| &face.transport) {
+            let face = self.face_status(id).ok_or(UpdateFaceError::NoFace(id))?;
+            return face.refusing(&changes);
+        }
         let Some(face) = self.faces.get_mut(&id) else { return Err(UpdateFaceError::NoFace(id)) };
         let mut conflicts = Vec::new();
         let persistency = changes.persistency.unwrap_or(face.persistency);
@@ -151,6 +167,7 @@ impl DataPlane {
             }
             // Whom we accepted we cannot call.
             Transport::Stream(port) => port.target.is_some() != (persistency == FacePersistency::OnDemand),
+            Transport::Inner(_) => persistency == face.persistency,
         };
         if !can_be {
             conflicts.push(FaceConflict::Persistency);
@@ -171,8 +188,8 @@ impl DataPlane {
         if !conflicts.is_empty() {
             return Err(UpdateFaceError::Conflict { face: id, conflicts });
         }
-        self.on_demand_faces -= usize::from(face.persistency == FacePersistency::OnDemand);
-        self.on_demand_faces += usize::from(persistency == FacePersistency::OnDemand);
+        self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.population.on_demand += usize::from(persistency == FacePersistency::OnDemand);
         face.persistency = persistency;
         self.note_stranger(id);
         self.renew_alarm(id);
@@ -186,7 +203,7 @@ impl DataPlane {
         hop: NextHop,
         announcement: Option<Buffer>,
     ) -> Result<(), AddNextHopError> {
-        if hop.face != INTERNAL_FACE && !self.faces.contains_key(&hop.face) {
+        if !self.faces.contains_key(&hop.face) {
             return Err(AddNextHopError::NoFace(hop.face));
         }
         Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
@@ -218,30 +235,7 @@ impl DataPlane {
         let mut ids: Vec<FaceId> = self.faces.keys().copied().filter(|id| *id >= from).collect();
         ids.sort_unstable();
         ids.truncate(PAGE);
-        let internal = (from <= INTERNAL_FACE).then(|| self.internal_face_status());
-        internal.into_iter().chain(ids.into_iter().filter_map(|id| self.face_status(id))).collect()
-    }
-
-    /// The face by which Interests reach the node's own applications. It has no socket: there are no bytes to count.
-    pub(crate) fn internal_face_status(&self) -> FaceStatus {
-        let packets = self.engine.face_counters(INTERNAL_FACE).copied().unwrap_or_default();
-        FaceStatus {
-            id: INTERNAL_FACE,
-            remote: FaceUri::Internal,
-            local: FaceUri::Internal,
-            dialect: Dialect::Ndn,
-            scope: FaceScope::Local,
-            persistency: FacePersistency::Permanent,
-            link_type: LinkType::PointToPoint,
-            state: FaceState::Up,
-            expires_in: None,
-            congestion: self.settings.congestion,
-            mtu_bytes: None,
-            local_fields: true,
-            reliability: false,
-            congestion_marking: false,
-            traffic: FaceTraffic { packets, ..FaceTraffic::default() },
-        }
+        ids.into_iter().filter_map(|id| self.face_status(id)).collect()
     }
 
     /// Part of the list of routes.
@@ -293,14 +287,14 @@ impl DataPlane {
 
     /// What transports dropped, over all faces, past ones included.
     fn all_drops(&self) -> DropCounters {
-        let mut drops = self.drops;
+        let mut drops = self.tally.drops;
         self.faces.values().for_each(|face| drops.absorb(&face.drops));
         drops
     }
 
     pub(crate) fn status(&self) -> NodeStatus {
-        let [mut received, mut sent] = self.past_packets;
-        for id in self.faces.keys().copied().chain([INTERNAL_FACE]) {
+        let [mut received, mut sent] = self.tally.packets;
+        for id in self.faces.keys().copied() {
             let Some(face) = self.engine.face_counters(id) else { continue };
             for (sum, count) in received.iter_mut().zip([face.in_interests, face.in_data, face.in_nacks]) {
                 *sum += count;
@@ -319,11 +313,12 @@ impl DataPlane {
             engine: *self.engine.counters(),
             in_packets: received,
             out_packets: sent,
-            queued_bytes: self.queued_bytes,
-            reassembly_bytes: self.partials.total_bytes(),
+            queued_bytes: self.held.queued_bytes,
+            reassembly_bytes: self.held.partials.total_bytes(),
+            memory_budget_bytes: self.settings.memory_budget_bytes,
             idle_wakeups: self.watchdog.idle_wakeups(),
             socket_rests: self.watchdog.rests(),
-            stream_holds: self.holds,
+            stream_holds: self.held.holds,
             transport_drops: self.all_drops(),
             link_drops: self.all_link_drops(),
         }

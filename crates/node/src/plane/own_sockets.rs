@@ -1,8 +1,9 @@
 //! Sockets of their own for UDP neighbours that have proved useful.
 //!
-//! All strangers of a local address wait in one socket, and one that sends more than is read fills it for everybody. The system
-//! hands a datagram to a socket that is connected to its sender before any other, so a neighbour with such a socket waits only
-//! behind itself. There are few of them: each takes a descriptor and a receive buffer.
+//! All strangers of a local address wait in one socket, and one that sends more than is read fills it for
+//! everybody. The system hands a datagram to a socket that is connected to its sender before any other, so a
+//! neighbour with such a socket waits only behind itself. There are few of them: each takes a descriptor and
+//! a receive buffer.
 
 use engine::FaceId;
 use packet::time::Duration;
@@ -21,7 +22,8 @@ const PART_PER_ADDRESS: usize = 4;
 const IDLE: Duration = Duration::from_secs(10);
 
 impl DataPlane {
-    /// Gives a UDP neighbour a socket of its own if it deserves one and there is one. Otherwise it is asked again later.
+    /// Gives a UDP neighbour a socket of its own if it deserves one and there is one. Otherwise it is asked
+    /// again later.
     #[cold]
     pub(super) fn consider_own_socket(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
@@ -131,85 +133,12 @@ impl DataPlane {
 #[cfg(test)]
 mod tests {
     use std::net::UdpSocket;
-    use std::sync::Arc;
-    use std::sync::mpsc::sync_channel;
 
     use engine::NextHop;
     use packet::Dialect;
     use packet::ndn::{DataBuilder, InterestBuilder};
 
-    use super::super::{DataPlane, Ends, Message, Task};
-    use crate::clock::Clock;
-    use crate::config::Config;
-    use crate::control::{CreateFace, FaceChanges, FacePersistency, FaceUri};
-    use crate::start::{self, Wanted};
-
-    struct Bench {
-        plane: DataPlane,
-        here: std::net::SocketAddr,
-        _messages: std::sync::mpsc::Receiver<Message>,
-        _tasks: std::sync::mpsc::SyncSender<Task>,
-    }
-
-    /// A data plane that works only when it is told to, with a small receive buffer.
-    fn bench() -> Bench {
-        let mut config = Config::default();
-        config.udp.listen = vec!["127.0.0.1:0".parse().unwrap()];
-        config.udp.receive_buffer_bytes = 200_000;
-        (config.tcp.listen, config.websocket.listen) = (Vec::new(), Vec::new());
-        config.unix.listen = Some(Vec::new());
-        let wanted = Wanted::read(&config).unwrap();
-        let prepared = start::prepare(&config, &wanted).unwrap();
-        let (tasks_in, tasks) = sync_channel(1);
-        let (messages, messages_out) = sync_channel(1 << 16);
-        let flags = rustix::event::EventfdFlags::NONBLOCK;
-        let waker = Arc::new(rustix::event::eventfd(0, flags).unwrap());
-        let plane = start::data_plane(Clock::start(), prepared, Ends { tasks, waker, messages }).unwrap();
-        let here = match plane.channel_uris().first() {
-            Some(FaceUri::Udp(address)) => *address,
-            other => panic!("{other:?}"),
-        };
-        Bench { plane, here, _messages: messages_out, _tasks: tasks_in }
-    }
-
-    impl Bench {
-        /// Turns until there is nothing to read any more.
-        fn work(&mut self) {
-            let mut events = Vec::with_capacity(64);
-            // So that a turn does not wait.
-            self.plane.settings.busy_poll = packet::time::Duration::from_secs(60);
-            self.plane.last_work = self.plane.clock.now();
-            loop {
-                self.plane.step(&mut events).unwrap();
-                if events.is_empty() {
-                    return;
-                }
-            }
-        }
-
-        fn neighbour(&mut self) -> (UdpSocket, engine::FaceId) {
-            let socket = peer();
-            let request = CreateFace {
-                remote: FaceUri::Udp(socket.local_addr().unwrap()),
-                local: None,
-                persistency: FacePersistency::Permanent,
-                changes: FaceChanges::default(),
-                dialect: Dialect::Ndn,
-            };
-            let face = self.plane.create_face(&request).unwrap().id;
-            (socket, face)
-        }
-
-        fn in_frames(&self, face: engine::FaceId) -> u64 {
-            self.plane.faces.get(&face).unwrap().traffic.in_frames
-        }
-    }
-
-    fn peer() -> UdpSocket {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.set_nonblocking(true).unwrap();
-        socket
-    }
+    use super::super::bench::{Bench, bench, peer};
 
     fn interest(number: u32, prefix: &str) -> Vec<u8> {
         let name = format!("{prefix}/{number}").parse().unwrap();
@@ -236,7 +165,8 @@ mod tests {
         assert_eq!(from, bench.here);
     }
 
-    /// Whether a frame comes to `socket` while the node works. What the node asks of its neighbour, it is told.
+    /// Whether a frame comes to `socket` while the node works. What the node asks of its neighbour, it is
+    /// told.
     fn takes(bench: &mut Bench, socket: &UdpSocket) -> bool {
         let mut frame = [0; 9000];
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);

@@ -1,5 +1,5 @@
-//! Who holds the memory of packets of one kind, such as incomplete ones: when all together take too much, those of whoever
-//! holds most go.
+//! Who holds the memory of packets of one kind, such as incomplete ones: when all together take too much,
+//! those of whoever holds most go.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,6 +1,6 @@
 //! From the sockets to the engine.
 
-use engine::{FaceId, FaceScope};
+use engine::{Arrivals, FaceId, FaceScope};
 use link::Direction;
 use rustix::event::epoll;
 
@@ -8,8 +8,9 @@ use super::limits::Kind;
 use super::send::touch;
 use super::strangers::Origin;
 use super::taps::{Delayed, pass};
+use super::turn::Source;
 use super::{DataPlane, Token};
-use crate::codec::{Arrivals, Codec, Framing};
+use crate::codec::{Codec, Framing};
 use crate::control::{FacePersistency, FaceState, MacAddress};
 use crate::drop_reason::DropReason;
 use crate::face::{Face, Transport};
@@ -19,16 +20,17 @@ use crate::transport::websocket::{Event, Step};
 
 /// How often a socket is read from in one turn.
 const READS_PER_TURN: usize = 4;
-/// Bytes read at once from a socket for datagrams, about: few enough that they are still in the second-level cache when
-/// they leave.
-const BYTES_AT_ONCE: usize = 128 << 10;
-/// Bytes read at once from an application that sends Interests are one in so many parts of what may wait for it: one of 35 bytes
-/// may bring more than 8,000, and half of the room is for what was asked before.
+/// Bytes read at once from an application that sends Interests are one in so many parts of what may wait for
+/// it: one of 35 bytes may bring more than 8,000, and half of the room is for what was asked before.
 const WISHES_PART: usize = 512;
 /// Whoever sends frames of this size, on average, sends Data.
 const LARGE_FRAME_BYTES: usize = 512;
 /// … but no fewer than these.
 const LEAST_READ_BYTES: usize = 4 << 10;
+/// Bytes read at once from a connection of another host that sends Interests …
+const REMOTE_WISHES_BYTES: usize = 4 << 10;
+/// … and from one that sends Data.
+const REMOTE_READ_BYTES: usize = 64 << 10;
 /// Frames received from one interface in one turn.
 const FRAMES_PER_TURN: usize = 256;
 
@@ -48,7 +50,7 @@ impl DataPlane {
             && let Some(channel) = self.channels.get_mut(number)
         {
             let before = channel.queued_bytes();
-            channel.handle_writable(&mut self.drops);
+            channel.handle_writable(&mut self.tally.drops);
             has_worked |= channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
@@ -58,18 +60,23 @@ impl DataPlane {
         if !flags.contains(epoll::EventFlags::IN) {
             return has_worked;
         }
-        let Some(mut receiver) = self.receiver.take() else { return has_worked };
+        let source = self.source_of_datagrams(number);
+        if !self.turn.has_left(source) {
+            return true;
+        }
+        let Some(mut receiver) = self.batch.receiver.take() else { return has_worked };
+        let mut began = self.clock.now();
         let is_group = self.channels.get(number).is_some_and(|channel| channel.is_multicast());
         for _ in 0..READS_PER_TURN {
             let Some(channel) = self.channels.get(number) else { break };
-            let most = receiver.trains_within(BYTES_AT_ONCE);
+            let most = receiver.trains_within(channel.read_size.bytes());
             // Errors of a socket without a peer are about some datagram sent long ago.
             let spares = self.engine.spare_buffers();
             let received = receiver.receive_with(&channel.socket, most, || spares.take(SLOT_BYTES));
             let Ok(count) = received else { break };
             has_worked |= count > 0;
             for index in 0..count {
-                self.arrivals.memory = receiver.keep(index);
+                self.batch.arrivals.memory = receiver.keep(index);
                 let Some((train, bytes)) = receiver.train(index) else { continue };
                 let first = bytes.get(..train.stride).unwrap_or(bytes);
                 let Some(face) = self.face_of_peer(number, train.from, first) else { continue };
@@ -78,23 +85,41 @@ impl DataPlane {
                     self.consider_own_socket(face);
                 }
             }
-            self.arrivals.memory = None;
+            self.batch.arrivals.memory = None;
             self.hand_over();
             self.finish_touched();
-            if count < most {
+            let now = self.clock.now();
+            let took = now.saturating_since(std::mem::replace(&mut began, now));
+            self.turn.note(source, took);
+            if let Some(channel) = self.channels.get_mut(number) {
+                channel.read_size.took(took);
+            }
+            if count < most || !self.turn.has_left(source) {
                 break;
             }
         }
-        self.receiver = Some(receiver);
+        self.batch.receiver = Some(receiver);
         has_worked
+    }
+
+    /// Who is charged for what comes to a socket: a neighbour with one of its own, or all who share it.
+    fn source_of_datagrams(&self, number: usize) -> Source {
+        let owner = self.channels.get(number).and_then(|channel| channel.owner());
+        let origin = owner.and_then(|face| self.faces.get(&face)?.origin_now());
+        origin.map_or(Source::Datagrams(number), Source::Origin)
     }
 
     /// An interface has frames.
     pub(super) fn handle_ethernet(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
         let mut has_worked = false;
+        let source = Source::Ethernet(number);
+        let mut began = self.clock.now();
         for _ in 0..FRAMES_PER_TURN {
+            if !self.turn.has_left(source) {
+                break;
+            }
             let Some(channel) = self.ethernet.get_mut(number) else { return has_worked };
-            let scratch = &mut self.scratch;
+            let scratch = &mut self.batch.scratch;
             let mut arrived = None;
             let more = channel.ring.receive(|frame| {
                 // What is sent to the group belongs to the group's face, whoever sent it.
@@ -109,12 +134,12 @@ impl DataPlane {
             }
             has_worked = true;
             let Some((peer, from, length)) = arrived else { continue };
-            let scratch = std::mem::take(&mut self.scratch);
+            let scratch = std::mem::take(&mut self.batch.scratch);
             let frame = scratch.get(..length).unwrap_or_default();
             if let Some(face) = self.face_of_ethernet_peer(number, peer, frame)
                 && let Some(face) = self.faces.get_mut(&face)
             {
-                touch(&mut self.touched, face);
+                touch(&mut self.batch.touched, face);
                 let from = from.0.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
                 receive_frame(
                     face,
@@ -122,18 +147,20 @@ impl DataPlane {
                     frame,
                     self.now,
                     &mut self.engine,
-                    &mut self.arrivals,
-                    &mut self.delayed,
+                    &mut self.batch.arrivals,
+                    &mut self.tapping.delayed,
                 );
             }
-            self.scratch = scratch;
-            if self.arrivals.len() >= Arrivals::FULL {
+            self.batch.scratch = scratch;
+            if self.batch.arrivals.is_full() {
                 self.hand_over();
+                let now = self.clock.now();
+                self.turn.note(source, now.saturating_since(std::mem::replace(&mut began, now)));
             }
         }
         self.hand_over();
         if let Some(channel) = self.ethernet.get_mut(number) {
-            channel.ring.note_losses(&mut self.drops);
+            channel.ring.note_losses(&mut self.tally.drops);
         }
         if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
             self.handle_ethernet_error(number);
@@ -142,12 +169,13 @@ impl DataPlane {
     }
 
     fn face_of_ethernet_peer(&mut self, number: usize, peer: MacAddress, frame: &[u8]) -> Option<FaceId> {
-        if let Some(face) = self.ethernet.get(number)?.face(peer) {
+        let channel = self.ethernet.get(number)?;
+        if let Some(face) = channel.face(peer) {
             return Some(face);
         }
-        let welcome = self.settings.accept_ethernet && Codec::is_welcome(packet::Dialect::Ndn, frame);
+        let welcome = self.settings.accept_ethernet && Codec::is_welcome(channel.dialect, frame);
         if !welcome || peer.is_multicast() {
-            self.drops.count(DropReason::Stranger);
+            self.tally.drops.count(DropReason::Stranger);
             return None;
         }
         if !self.may_add_on_demand(Some(Origin::Link(number)), Kind::Datagram) {
@@ -167,8 +195,8 @@ impl DataPlane {
         if let Some(main) = channel.main() {
             return self.face_of_peer(main, peer, frame);
         }
-        if !self.settings.accept_udp || !Codec::is_welcome(packet::Dialect::Ndn, frame) {
-            self.drops.count(DropReason::Stranger);
+        if !self.settings.accept_udp || !Codec::is_welcome(channel.dialect, frame) {
+            self.tally.drops.count(DropReason::Stranger);
             return None;
         }
         self.add_datagram_face_on_demand(number, peer)
@@ -184,7 +212,7 @@ impl DataPlane {
     ) -> bool {
         // Looked up anew after a batch has been handed over, which may do anything to faces.
         while let Some(face) = self.faces.get_mut(&id) {
-            touch(&mut self.touched, face);
+            touch(&mut self.batch.touched, face);
             loop {
                 let Some(frame) = frames.next() else {
                     return face.traffic.in_frames >= face.probation_ends;
@@ -195,10 +223,10 @@ impl DataPlane {
                     frame,
                     self.now,
                     &mut self.engine,
-                    &mut self.arrivals,
-                    &mut self.delayed,
+                    &mut self.batch.arrivals,
+                    &mut self.tapping.delayed,
                 );
-                if self.arrivals.len() >= Arrivals::FULL {
+                if self.batch.arrivals.is_full() {
                     break;
                 }
             }
@@ -207,8 +235,20 @@ impl DataPlane {
         false
     }
 
+    /// Something has happened by what belongs to one face only.
+    pub(super) fn handle_face(&mut self, id: FaceId, flags: epoll::EventFlags) -> bool {
+        match self.faces.get(&id).map(|face| &face.transport) {
+            Some(Transport::Inner(_)) => {
+                self.handle_inner(id);
+                // Who is inside is under no suspicion; that two wake-ups fall together is chance.
+                true
+            }
+            _ => self.handle_stream(id, flags),
+        }
+    }
+
     /// A connection has something to read, or room to write, or has come about.
-    pub(super) fn handle_stream(&mut self, id: FaceId, flags: epoll::EventFlags) -> bool {
+    fn handle_stream(&mut self, id: FaceId, flags: epoll::EventFlags) -> bool {
         // One that has ended earlier in this turn is no reason for suspicion.
         let Some(face) = self.faces.get_mut(&id) else { return true };
         if face.state == FaceState::Down {
@@ -230,21 +270,32 @@ impl DataPlane {
     /// Reads once; false if there was nothing, not even an end.
     fn read_stream(&mut self, id: FaceId) -> bool {
         let Some(face) = self.faces.get_mut(&id) else { return false };
+        let source = face.origin_now().map(Source::Origin);
         let Transport::Stream(port) = &mut face.transport else { return false };
         let Some(stream) = &mut port.stream else { return false };
-        // An application is asked for its wishes a few at a time, so that it can be held before too much waits for it.
+        // An application is asked for its wishes a few at a time, so that it can be held before too much
+        // waits for it.
         let is_held_back =
             face.scope == FaceScope::Local && port.target.is_none() && !stream.brings_large_frames;
         let share = (self.settings.send_queue_bytes / WISHES_PART).max(LEAST_READ_BYTES);
-        let most = if is_held_back { share } else { usize::MAX };
-        let mut scratch = std::mem::take(&mut self.scratch);
+        let most = match (face.scope, stream.brings_large_frames) {
+            (FaceScope::Local, _) if is_held_back => share,
+            (FaceScope::Local, _) => usize::MAX,
+            (FaceScope::NonLocal, false) => REMOTE_WISHES_BYTES,
+            (FaceScope::NonLocal, true) => REMOTE_READ_BYTES,
+        };
+        if source.is_some_and(|source| !self.turn.has_left(source)) {
+            return true;
+        }
+        let began = source.map(|source| (source, self.clock.now()));
+        let mut scratch = std::mem::take(&mut self.batch.scratch);
         let outcome = stream.read(&mut scratch, most);
         match outcome {
             ReadOutcome::Nothing => {}
             ReadOutcome::Closed => self.handle_stream_end(id, "closed by the peer"),
             ReadOutcome::Bytes(count) => {
                 let is_websocket = port.websocket.is_some();
-                touch(&mut self.touched, face);
+                touch(&mut self.batch.touched, face);
                 let bytes = scratch.get_mut(..count).unwrap_or_default();
                 if is_websocket {
                     self.split_websocket(id, bytes);
@@ -254,7 +305,12 @@ impl DataPlane {
                 self.hand_over();
             }
         }
-        self.scratch = scratch;
+        self.batch.scratch = scratch;
+        if let Some((source, began)) = began {
+            // What answering costs is part of it.
+            self.finish_touched();
+            self.turn.note(source, self.clock.now().saturating_since(began));
+        }
         outcome != ReadOutcome::Nothing
     }
 
@@ -272,8 +328,8 @@ impl DataPlane {
                         frame,
                         self.now,
                         &mut self.engine,
-                        &mut self.arrivals,
-                        &mut self.delayed,
+                        &mut self.batch.arrivals,
+                        &mut self.tapping.delayed,
                     );
                     bytes = rest;
                     frames += 1;
@@ -296,7 +352,7 @@ impl DataPlane {
                     return self.handle_stream_end(id, "what came is no sequence of frames");
                 }
             }
-            if self.arrivals.len() >= Arrivals::FULL {
+            if self.batch.arrivals.is_full() {
                 self.hand_over();
             }
         }
@@ -356,12 +412,12 @@ impl DataPlane {
                         frame,
                         self.now,
                         &mut self.engine,
-                        &mut self.arrivals,
-                        &mut self.delayed,
+                        &mut self.batch.arrivals,
+                        &mut self.tapping.delayed,
                     );
                 }
             }
-            if self.arrivals.len() >= Arrivals::FULL {
+            if self.batch.arrivals.is_full() {
                 self.hand_over();
             }
         }
@@ -372,27 +428,6 @@ impl DataPlane {
         self.hand_over();
         self.handle_writable(id);
         self.handle_stream_end(id, why);
-    }
-
-    /// An Interest of the node itself.
-    pub(crate) fn ask_internal(&mut self, question: &crate::control::Question) {
-        let interest = question.interest.clone();
-        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        let next_hop_face = question.next_hop.map(|face| u64::from(face.0));
-        let header = packet::LinkHeader { next_hop_face, ..Default::default() };
-        self.engine.receive_interest(self.now, crate::control::INTERNAL_FACE, interest, &hashes, &header);
-    }
-
-    /// Data that the node itself sends.
-    pub(crate) fn receive_internal(&mut self, data: &packet::Data) {
-        let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
-        let header =
-            packet::LinkHeader { cache_policy: Some(packet::CachePolicy::NoCache), ..Default::default() };
-        // What the node tells unasked, in case somebody waits for it, is no mistake of anybody's.
-        if !self.engine.awaits(crate::control::INTERNAL_FACE, data, &hashes) {
-            return;
-        }
-        self.engine.receive_data(self.now, crate::control::INTERNAL_FACE, data.clone(), &hashes, &header);
     }
 }
 

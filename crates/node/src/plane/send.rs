@@ -1,14 +1,14 @@
 //! From the engine to the sockets.
 
-use engine::{FaceId, FaceScope, Outgoing, Transmit, Waiting};
-use packet::Interest;
+use engine::{FaceId, FaceScope, Transmit};
+use packet::Packet;
 use packet::time::Instant;
 use rustix::event::epoll;
 
 use super::limits::note_queue;
-use super::{DataPlane, Message, Token};
+use super::{DataPlane, Token, inner};
 use crate::codec::Codec;
-use crate::control::{FaceState, INTERNAL_FACE};
+use crate::control::FaceState;
 use crate::drop_reason::DropReason;
 use crate::face::{Face, Transport, Way};
 use crate::sys::datagrams::{MAX_TRAIN_BYTES, MAX_TRAIN_DATAGRAMS};
@@ -19,49 +19,45 @@ const FULL_FRAMES: usize = 2 * MAX_TRAIN_DATAGRAMS;
 const FULL_BYTES: usize = 2 * MAX_TRAIN_BYTES;
 /// Outboxes kept for later.
 const MAX_SPARE_OUTBOXES: usize = 64;
-/// An application for which one in so many parts waits of what may wait is not read from until it has caught up.
+/// An application for which one in so many parts waits of what may wait is not read from until it has caught
+/// up.
 const HELD_PART: usize = 4;
 
 impl DataPlane {
     /// Hands all arrivals to the engine and sends what comes of them.
     pub(super) fn hand_over(&mut self) {
-        self.arrivals.hand_over(self.now, &mut self.engine);
+        self.batch.arrivals.hand_over(self.now, &mut self.engine);
         self.send_all();
     }
 
     /// Sends all that the engine has.
     pub(super) fn send_all(&mut self) {
-        while let Some(waiting) = self.engine.poll_waiting() {
-            self.send(waiting);
+        while let Some(transmit) = self.engine.poll_transmit() {
+            self.send(transmit);
         }
     }
 
     #[inline]
-    fn send(&mut self, waiting: Waiting) {
-        let id = waiting.face();
+    fn send(&mut self, transmit: Transmit) {
+        let id = transmit.face;
         let limit = self.send_queue_limit();
-        let Some(face) = self.faces.get_mut(&id) else {
-            if id == INTERNAL_FACE {
-                self.send_to_control(waiting.into_transmit());
-            }
-            return;
-        };
+        let Some(face) = self.faces.get_mut(&id) else { return };
         if !face.taps.is_empty() && face.state == FaceState::Up {
-            return self.send_tapped(id, waiting);
+            return self.send_tapped(id, transmit);
         }
-        self.asked |= matches!(waiting.packet(), Outgoing::Interest(_));
+        self.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
         let full = match &mut face.transport {
             Transport::Datagram(_) if face.state == FaceState::Down => {
                 face.drops.count(DropReason::FaceDown);
                 return;
             }
             Transport::Datagram(port) => {
-                let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
-                face.codec.send(self.now, waiting, outbox);
+                let outbox = port.outbox.get_or_insert_with(|| self.batch.outboxes.pop().unwrap_or_default());
+                face.codec.send(self.now, transmit, outbox);
                 let mut full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
-                while !full && let Some(waiting) = self.engine.poll_waiting_for(id) {
-                    self.asked |= matches!(waiting.packet(), Outgoing::Interest(_));
-                    face.codec.send(self.now, waiting, outbox);
+                while !full && let Some(transmit) = self.engine.poll_transmit_to(id) {
+                    self.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
+                    face.codec.send(self.now, transmit, outbox);
                     full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
                 }
                 full
@@ -72,14 +68,14 @@ impl DataPlane {
                     if waits >= limit {
                         // What came together in one turn may well find a reader.
                         if waits > 0 && !stream.waits_for_room && self.flush_now(id) {
-                            return self.send(waiting);
+                            return self.send(transmit);
                         }
                         self.count_full_queue(id);
                         return;
                     }
                     let queue = stream.queue();
-                    face.codec.send(self.now, waiting, queue);
-                    note_queue(&mut self.queued_bytes, port);
+                    face.codec.send(self.now, transmit, queue);
+                    note_queue(&mut self.held.queued_bytes, port);
                     false
                 }
                 _ => {
@@ -87,8 +83,12 @@ impl DataPlane {
                     return;
                 }
             },
+            Transport::Inner(port) => {
+                inner::send(port, transmit, &mut face.traffic, &mut face.drops);
+                false
+            }
         };
-        touch(&mut self.touched, face);
+        touch(&mut self.batch.touched, face);
         if full {
             self.flush(id);
         }
@@ -97,9 +97,9 @@ impl DataPlane {
     /// Writes what waits for a connection; whether any of it went.
     #[cold]
     fn flush_now(&mut self, id: FaceId) -> bool {
-        let before = self.queued_bytes;
+        let before = self.held.queued_bytes;
         self.flush(id);
-        self.queued_bytes < before
+        self.held.queued_bytes < before
     }
 
     #[cold]
@@ -107,25 +107,6 @@ impl DataPlane {
         if let Some(face) = self.faces.get_mut(&id) {
             face.drops.count(DropReason::SendQueueFull);
         }
-    }
-
-    fn send_to_control(&mut self, transmit: Transmit) {
-        match transmit.packet {
-            Outgoing::Interest(interest) => {
-                let from = transmit.header.incoming_face.and_then(|face| u32::try_from(face).ok());
-                self.send_interest_to_control(interest, FaceId(from.unwrap_or(INTERNAL_FACE.0)));
-            }
-            // It may be kept for long, and must not keep all that it arrived with.
-            Outgoing::Data(data) if data.wire().is_small_part() => {
-                self.tell(Message::Data(data.moved(None)));
-            }
-            Outgoing::Data(data) => self.tell(Message::Data(data)),
-            Outgoing::Nack(interest, reason) => self.tell(Message::Nack(interest, reason)),
-        }
-    }
-
-    fn send_interest_to_control(&mut self, interest: Interest, from: FaceId) {
-        self.tell(Message::Interest(interest, from));
     }
 
     /// Lets the link of a face act upon time.
@@ -153,20 +134,22 @@ impl DataPlane {
         }
         match &mut face.transport {
             Transport::Datagram(port) => {
-                let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
+                let outbox = port.outbox.get_or_insert_with(|| self.batch.outboxes.pop().unwrap_or_default());
                 act(&mut face.codec, Sink::Outbox(outbox));
             }
             Transport::Stream(port) => {
                 let Some(stream) = &mut port.stream else { return };
                 act(&mut face.codec, Sink::Queue(stream.queue()));
             }
+            // It has no link whose frames could be due.
+            Transport::Inner(_) => return,
         }
-        touch(&mut self.touched, face);
+        touch(&mut self.batch.touched, face);
     }
 
     /// Writes what the turn has collected, face by face.
     pub(super) fn finish_touched(&mut self) {
-        let mut touched = std::mem::take(&mut self.touched);
+        let mut touched = std::mem::take(&mut self.batch.touched);
         for id in touched.drain(..) {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
@@ -184,8 +167,8 @@ impl DataPlane {
             }
         }
         // What flushing touched anew has been flushed already.
-        self.touched.clear();
-        std::mem::swap(&mut self.touched, &mut touched);
+        self.batch.touched.clear();
+        std::mem::swap(&mut self.batch.touched, &mut touched);
     }
 
     /// Writes what waits for one face.
@@ -219,15 +202,16 @@ impl DataPlane {
                     }
                 }
                 outbox.clear();
-                if self.outboxes.len() < MAX_SPARE_OUTBOXES {
-                    self.outboxes.push(outbox);
+                if self.batch.outboxes.len() < MAX_SPARE_OUTBOXES {
+                    self.batch.outboxes.push(outbox);
                 }
                 return;
             }
             Transport::Stream(_) => {
                 let most = self.settings.send_queue_bytes / HELD_PART;
-                write_stream(face, &self.epoll, self.now, most, &mut self.holds)
+                write_stream(face, &self.epoll, self.now, most, &mut self.held.holds)
             }
+            Transport::Inner(port) => return port.wake(),
         };
         if ended {
             return self.handle_stream_end(id, "writing failed");

@@ -1,8 +1,8 @@
 //! Out of descriptors: connections are turned away, and nobody waits in a circle.
 //!
-//! One descriptor is kept for this. Given up for a moment, it lets a connection be taken and closed, so that the peer knows and
-//! the listener falls silent. Where even that one is lost, because another thread took it or the limit was lowered, the listener
-//! is not watched until a descriptor can be had again.
+//! One descriptor is kept for this. Given up for a moment, it lets a connection be taken and closed, so that
+//! the peer knows and the listener falls silent. Where even that one is lost, because another thread took it
+//! or the limit was lowered, the listener is not watched until a descriptor can be had again.
 
 use std::fs::File;
 
@@ -47,7 +47,7 @@ impl DataPlane {
         if self.free_descriptor() {
             return;
         }
-        self.drops.count(DropReason::OutOfDescriptors);
+        self.tally.drops.count(DropReason::OutOfDescriptors);
         self.shortage.reserve = None;
         let Some(listener) = self.listeners.get(number) else { return };
         let _ = listener.accept();

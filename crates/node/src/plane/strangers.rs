@@ -1,7 +1,8 @@
 //! Who holds the faces that nobody asked for: an address that holds most gives way to one that holds less.
 //!
-//! A program may send from all ports of its address, and one host has 2^64 addresses of IPv6, so what counts is the address, or its
-//! first 64 bits. Who comes from an address with fewer faces gets the place of the least recently used face of the address with most.
+//! A program may send from all ports of its address, and one host has 2^64 addresses of IPv6, so what counts
+//! is the address, or its first 64 bits. Who comes from an address with fewer faces gets the place of the
+//! least recently used face of the address with most.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::IpAddr;
@@ -61,7 +62,8 @@ impl Origin {
 /// Faces made on demand, of one kind, by where they lead.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
-    /// Faces of each origin, and when each was found to have been used last: the hand of a clock is at the front.
+    /// Faces of each origin, and when each was found to have been used last: the hand of a clock is at the
+    /// front.
     held: HashMap<Origin, VecDeque<(FaceId, Instant)>>,
     by_count: BTreeSet<(usize, Origin)>,
     total: usize,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceId, Waiting};
+use engine::{FaceId, Transmit};
 use link::{Direction, Fate, FrameTap};
 use packet::time::Instant;
 
@@ -31,6 +31,19 @@ pub(crate) struct Delayed {
     next: u64,
 }
 
+/// Taps for faces that are yet to come, and what taps hold back.
+pub(super) struct Tapping {
+    pub(super) makers: Vec<(u64, TapMaker)>,
+    next: u64,
+    pub(super) delayed: Delayed,
+}
+
+impl Default for Tapping {
+    fn default() -> Self {
+        Tapping { makers: Vec::new(), next: 1, delayed: Delayed::default() }
+    }
+}
+
 impl Delayed {
     fn hold(
         &mut self,
@@ -41,7 +54,7 @@ impl Delayed {
         drops: &mut DropCounters,
     ) {
         if self.frames.len() >= MAX_DELAYED {
-            return drops.count(DropReason::TooManyDelayed);
+            return drops.add(DropReason::TooManyDelayed, 1);
         }
         self.frames.insert((until, self.next), (face, direction, frame));
         self.next += 1;
@@ -86,40 +99,41 @@ pub(super) fn pass(
 }
 
 impl DataPlane {
-    /// Has a tap see all frames of one face; its number, or `None` if there is no such face.
+    /// Has a tap see all frames of one face; its number, or `None` if there is no such face or it has none.
     pub(crate) fn add_tap(&mut self, face: FaceId, tap: Box<dyn FrameTap + Send>) -> Option<u64> {
-        let number = self.next_tap;
-        self.faces.get_mut(&face)?.taps.push((number, tap));
-        self.next_tap += 1;
+        let number = self.tapping.next;
+        let face = self.faces.get_mut(&face).filter(|face| face.codec.has_frames())?;
+        face.taps.push((number, tap));
+        self.tapping.next += 1;
         Some(number)
     }
 
     /// Makes a tap for each face there is, and for each that will be; the number of all of them.
     pub(crate) fn add_tap_everywhere(&mut self, maker: TapMaker) -> u64 {
-        let number = self.next_tap;
-        self.next_tap += 1;
-        for face in self.faces.values_mut() {
+        let number = self.tapping.next;
+        self.tapping.next += 1;
+        for face in self.faces.values_mut().filter(|face| face.codec.has_frames()) {
             // Before all others: what watches sees frames as they are on the wire.
             if let Some(tap) = maker(face) {
                 face.taps.insert(0, (number, tap));
             }
         }
-        self.tap_makers.push((number, maker));
+        self.tapping.makers.push((number, maker));
         number
     }
 
     /// Removes a tap wherever it is.
     pub(crate) fn remove_tap(&mut self, number: u64) {
-        self.tap_makers.retain(|(other, _)| *other != number);
+        self.tapping.makers.retain(|(other, _)| *other != number);
         for face in self.faces.values_mut() {
             face.taps.retain(|(other, _)| *other != number);
         }
     }
 
     /// Turns a packet into frames that taps see before they leave.
-    pub(super) fn send_tapped(&mut self, id: FaceId, waiting: Waiting) {
+    pub(super) fn send_tapped(&mut self, id: FaceId, transmit: Transmit) {
         let now = self.now;
-        self.emit_tapped(id, |codec, outbox| codec.send(now, waiting, outbox));
+        self.emit_tapped(id, |codec, outbox| codec.send(now, transmit, outbox));
     }
 
     /// Lets the codec of a face make frames, and shows them to its taps.
@@ -131,7 +145,7 @@ impl DataPlane {
         for parts in outbox.iter() {
             let frame = &parts.concat();
             let (taps, drops) = (&mut face.taps, &mut face.drops);
-            passed.extend(pass(taps, id, self.now, Direction::Out, frame, &mut self.delayed, drops));
+            passed.extend(pass(taps, id, self.now, Direction::Out, frame, &mut self.tapping.delayed, drops));
         }
         for frame in passed {
             self.send_frame(id, &frame);
@@ -143,7 +157,7 @@ impl DataPlane {
         let Some(face) = self.faces.get_mut(&id) else { return };
         match &mut face.transport {
             Transport::Datagram(port) => {
-                let outbox = port.outbox.get_or_insert_with(|| self.outboxes.pop().unwrap_or_default());
+                let outbox = port.outbox.get_or_insert_with(|| self.batch.outboxes.pop().unwrap_or_default());
                 outbox.bytes().extend_from_slice(frame);
                 outbox.end_frame(None);
             }
@@ -152,21 +166,25 @@ impl DataPlane {
                 stream.queue().bytes().extend_from_slice(frame);
                 stream.queue().end_frame(None);
             }
+            // It has no frames.
+            Transport::Inner(_) => return,
         }
-        touch(&mut self.touched, face);
+        touch(&mut self.batch.touched, face);
     }
 
     /// Lets go what taps have held back long enough.
     pub(super) fn release_delayed(&mut self) {
-        while let Some(entry) = self.delayed.frames.first_entry().filter(|entry| entry.key().0 <= self.now) {
+        while let Some(entry) =
+            self.tapping.delayed.frames.first_entry().filter(|entry| entry.key().0 <= self.now)
+        {
             let (id, direction, frame) = entry.remove();
             match direction {
                 Direction::Out => self.send_frame(id, &frame),
                 Direction::In => {
                     let Some(face) = self.faces.get_mut(&id) else { continue };
-                    touch(&mut self.touched, face);
-                    self.arrivals.face = id;
-                    face.codec.receive(self.now, 0, &frame, &mut self.engine, &mut self.arrivals);
+                    touch(&mut self.batch.touched, face);
+                    self.batch.arrivals.face = id;
+                    face.codec.receive(self.now, 0, &frame, &mut self.engine, &mut self.batch.arrivals);
                     self.hand_over();
                 }
             }

@@ -1,8 +1,9 @@
 //! Staying awake for answers that are about to come.
 //!
-//! To wake a sleeping processor takes longer than to answer an Interest next door. When little is pending, the data plane therefore stays
-//! awake for a moment after it has sent an Interest on. Where answers take longer than that moment, it soon gives up, and tries again
-//! ever more rarely: an idle node uses no processor time, and one whose producers are far away next to none for this.
+//! To wake a sleeping processor takes longer than to answer an Interest next door. When little is pending,
+//! the data plane therefore stays awake for a moment after it has sent an Interest on. Where answers take
+//! longer than that moment, it soon gives up, and tries again ever more rarely: an idle node uses no
+//! processor time, and one whose producers are far away next to none for this.
 
 use packet::time::{Duration, Instant};
 
@@ -59,7 +60,34 @@ impl Vigil {
     }
 }
 
-/// Arrivals that come closer together than this come one upon the other, as requests of a program that waits for each answer do.
+/// What decides whether the data plane sleeps when it has nothing to do.
+pub(super) struct Waking {
+    pub(super) last_work: Instant,
+    pub(super) vigil: Vigil,
+    pub(super) rhythm: Rhythm,
+    /// The wait for what comes next in a rhythm.
+    pub(super) lull: Vigil,
+    /// Whether an Interest has been sent on in this turn.
+    pub(super) asked: bool,
+    /// Whether the last wait brought something.
+    pub(super) had_events: bool,
+}
+
+impl Waking {
+    pub(super) fn new(now: Instant) -> Self {
+        Waking {
+            last_work: now,
+            vigil: Vigil::default(),
+            rhythm: Rhythm::default(),
+            lull: Vigil::default(),
+            asked: false,
+            had_events: false,
+        }
+    }
+}
+
+/// Arrivals that come closer together than this come one upon the other, as requests of a program that waits
+/// for each answer do.
 const CLOSE: Duration = Duration::from_micros(50);
 /// How many of them, one after another, make a rhythm.
 const RHYTHM: u32 = 16;

@@ -1,9 +1,9 @@
 //! Whether who came by WebSocket counts as an application of this host.
 //!
-//! A connection from this host to this host is not enough to say so: any web page that a user looks at can have the browser make
-//! one, and a proxy on this host makes them for strangers. What local applications may do, such as commands, is therefore for
-//! those who name no page and no proxy, and for pages that the configuration names. The others get a face like any
-//! neighbour's.
+//! A connection from this host to this host is not enough to say so: any web page that a user looks at can
+//! have the browser make one, and a proxy on this host makes them for strangers. What local applications may
+//! do, such as commands, is therefore for those who name no page and no proxy, and for pages that the
+//! configuration names. The others get a face like any neighbour's.
 
 use engine::{FaceId, FaceScope};
 

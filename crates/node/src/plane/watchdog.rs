@@ -1,8 +1,9 @@
 //! Wake-ups in which there was nothing to do.
 //!
-//! The system says that a socket is ready, and then nothing can be read, written or accepted there: once is chance, again and again
-//! is an error that nobody clears, and would take a whole processor for ever. Such a socket is left alone for a moment, which doubles
-//! each time up to a few seconds, until there is something to do again. A deadline that is past and stays past is treated alike.
+//! The system says that a socket is ready, and then nothing can be read, written or accepted there: once is
+//! chance, again and again is an error that nobody clears, and would take a whole processor for ever. Such a
+//! socket is left alone for a moment, which doubles each time up to a few seconds, until there is something
+//! to do again. A deadline that is past and stays past is treated alike.
 
 use std::collections::HashMap;
 

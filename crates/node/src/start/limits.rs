@@ -2,7 +2,8 @@
 
 use crate::config::{Config, ConfigError};
 
-/// Refuses limits that leave no room for what they are about: with them the node would start and forward nothing.
+/// Refuses limits that leave no room for what they are about: with them the node would start and forward
+/// nothing.
 pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let Config { node, tables, management, udp, .. } = config;
     let at_least = |key: &str, value: u64, least: u64, why: &str| match value < least {

@@ -6,6 +6,8 @@ use crate::config::Config;
 
 /// What the node needs before it holds anything for anybody.
 const OWN_BYTES: u64 = 12 << 20;
+/// One part of so many is what the allocator keeps beside what it was asked for.
+const ALLOCATOR_PART: u64 = 8;
 /// With less than this it could not forward.
 const LEAST_BYTES: u64 = 16 << 20;
 /// More than this is not taken unasked.
@@ -22,6 +24,8 @@ const NONCE_BYTES: u64 = 24;
 /// The limits of all tables that peers can fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
+    /// All of it.
+    pub(crate) budget_bytes: u64,
     pub(crate) store_bytes: u64,
     pub(crate) pending_bytes: u64,
     pub(crate) all_send_queues_bytes: usize,
@@ -48,6 +52,7 @@ impl Shares {
         let shares = Shares::divide(budget);
         let (node, tables) = (&config.node, &config.tables);
         Shares {
+            budget_bytes: shares.budget_bytes,
             store_bytes: config.content_store.max_bytes.unwrap_or(shares.store_bytes),
             pending_bytes: tables.max_pending_bytes.unwrap_or(shares.pending_bytes),
             all_send_queues_bytes: node.all_send_queues_bytes.unwrap_or(shares.all_send_queues_bytes),
@@ -63,10 +68,12 @@ impl Shares {
     }
 
     fn divide(budget: u64) -> Self {
-        let rest = budget.max(LEAST_BYTES) - OWN_BYTES;
+        let budget = budget.max(LEAST_BYTES);
+        let rest = budget - OWN_BYTES - budget / ALLOCATOR_PART;
         let part = |of: u64| usize::try_from(rest / of).unwrap_or(usize::MAX);
         let queues = part(8);
         Shares {
+            budget_bytes: budget,
             store_bytes: rest / 2,
             pending_bytes: rest / 8,
             all_send_queues_bytes: queues,
@@ -116,7 +123,8 @@ fn group_bytes(root: &Path, groups: &str) -> Option<u64> {
             }
             _ => continue,
         };
-        // The limits of all groups above hold, too. In a container the path may be one of the host's, and only the root is there.
+        // The limits of all groups above hold, too. In a container the path may be one of the host's, and
+        // only the root is there.
         let mut folder: PathBuf = root.join(path.trim_start_matches('/'));
         while folder.starts_with(&root) {
             let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 pub(crate) mod descriptors;
 mod limits;
+mod meant;
 mod memory;
 mod patterns;
 mod wanted;
@@ -9,6 +10,7 @@ mod wanted;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineConfig, LinkType};
+use packet::Dialect;
 
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
@@ -19,8 +21,11 @@ use crate::socket_path;
 use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
-use patterns::Selection;
+pub(crate) use meant::MeantInterfaces;
 pub(crate) use wanted::Wanted;
+
+/// The language of all listeners and faces of a configuration: it has no word to choose one yet.
+pub(crate) const CONFIGURED: Dialect = Dialect::Ndn;
 
 /// All that a data plane is made of, with the sockets bound already.
 pub(crate) struct Prepared {
@@ -30,7 +35,7 @@ pub(crate) struct Prepared {
     listeners: Vec<Listener>,
     groups: Vec<(DatagramChannel, LinkType)>,
     ethernet: Vec<EthernetChannel>,
-    ethernet_multicast: bool,
+    meant: MeantInterfaces,
 }
 
 /// Binds the sockets.
@@ -39,7 +44,12 @@ pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, Star
     let settings = wanted.settings.clone();
     let mut channels = Vec::new();
     for &local in &config.udp.listen {
-        let bound = DatagramChannel::bind(local, wanted.receive_buffer_bytes, config.udp.send_buffer_bytes);
+        let bound = DatagramChannel::bind(
+            local,
+            CONFIGURED,
+            wanted.receive_buffer_bytes,
+            config.udp.send_buffer_bytes,
+        );
         match bound {
             Ok((channel, granted)) => {
                 if granted.receive_bytes < granted.wanted_receive_bytes {
@@ -62,42 +72,28 @@ pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, Star
         }
     }
     let listeners = listeners(config)?;
-    let groups = groups(config, wanted.receive_buffer_bytes)?;
-    let ethernet = ethernet(config)?;
-    let ethernet_multicast = config.ethernet.multicast;
-    Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, ethernet_multicast })
+    let meant = MeantInterfaces::read(config, wanted.receive_buffer_bytes)?;
+    let groups = groups(&meant)?;
+    let ethernet = ethernet(&meant)?;
+    Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, meant })
 }
 
-/// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an error.
-fn groups(config: &Config, receive_bytes: usize) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
-    let section = &config.multicast;
+/// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an
+/// error.
+fn groups(meant: &MeantInterfaces) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
     let mut groups = Vec::new();
-    if section.interfaces.is_empty() {
-        return Ok(groups);
-    }
-    let link_type = if section.ad_hoc { LinkType::AdHoc } else { LinkType::MultiAccess };
+    let Some(selection) = meant.groups() else { return Ok(groups) };
     let all = interfaces::all()?;
-    let selection = Selection::read("multicast", &section.interfaces, &section.exclude)?;
     if let Some(name) = selection.missing(&all) {
         return Err(ConfigError::new(format!("multicast.interfaces: there is no interface {name}")).into());
     }
     for interface in &all {
         let named = selection.names(interface);
-        let suits = interface.is_up && interface.can_multicast && !interface.is_loopback;
-        let is_meant = named || (suits && selection.matches(interface));
-        if !is_meant {
-            continue;
-        }
-        for group in [section.group_v4, section.group_v6] {
-            let has_address =
-                if group.is_ipv4() { !interface.v4.is_empty() } else { !interface.v6.is_empty() };
-            if !has_address {
-                continue;
-            }
-            match DatagramChannel::bind_group(group, interface, receive_bytes) {
+        for group in meant.groups_on(interface) {
+            match DatagramChannel::bind_group(group, CONFIGURED, interface, meant.group_receive_bytes()) {
                 Ok(channel) => {
                     tracing::info!("multicast to {group} on {}", interface.name);
-                    groups.push((channel, link_type));
+                    groups.push((channel, meant.group_link_type()));
                 }
                 Err(source) if named => {
                     let address = format!("UDP multicast {group} on {}", interface.name);
@@ -110,25 +106,17 @@ fn groups(config: &Config, receive_bytes: usize) -> Result<Vec<(DatagramChannel,
     Ok(groups)
 }
 
-fn ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
+fn ethernet(meant: &MeantInterfaces) -> Result<Vec<EthernetChannel>, StartError> {
     let mut channels = Vec::new();
-    if config.ethernet.interfaces.is_empty() {
-        return Ok(channels);
-    }
+    let Some(selection) = meant.ethernet() else { return Ok(channels) };
     let all = interfaces::all()?;
-    let selection = Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
     if let Some(name) = selection.missing(&all) {
         return Err(ConfigError::new(format!("ethernet.interfaces: there is no interface {name}")).into());
     }
-    for interface in &all {
+    for interface in all.iter().filter(|interface| meant.means_for_ethernet(interface)) {
         let named = selection.names(interface);
-        let suits = interface.is_up && !interface.is_loopback && interface.mac.is_some();
-        let is_meant = named || (suits && selection.matches(interface));
-        if !is_meant {
-            continue;
-        }
         let name = &interface.name;
-        match EthernetChannel::open(interface, config.ethernet.multicast) {
+        match EthernetChannel::open(interface, CONFIGURED, meant.ethernet_multicast) {
             Ok(channel) => {
                 tracing::info!("listening on dev://{name}");
                 channels.push(channel);
@@ -149,7 +137,7 @@ fn ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
     let mut listeners = Vec::new();
     for &local in &config.tcp.listen {
-        match Listener::tcp(local) {
+        match Listener::tcp(local, CONFIGURED) {
             Ok(listener) => listeners.push(listener),
             Err(error) if is_missing_family(&error) && local.ip().is_unspecified() => {
                 tracing::info!("no TCP at {local}: {error}");
@@ -158,7 +146,7 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
         }
     }
     for &local in &config.websocket.listen {
-        match Listener::websocket(local) {
+        match Listener::websocket(local, CONFIGURED) {
             Ok(listener) => listeners.push(listener),
             Err(error) if is_missing_family(&error) => tracing::info!("no WebSocket at {local}: {error}"),
             Err(source) => return Err(StartError::Listen { address: format!("WebSocket {local}"), source }),
@@ -168,7 +156,7 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
         Some(paths) => {
             for path in paths {
                 let listen = |source| StartError::Listen { address: path.display().to_string(), source };
-                listeners.push(Listener::unix(path).map_err(listen)?);
+                listeners.push(Listener::unix(path, CONFIGURED).map_err(listen)?);
             }
         }
         None => listeners.push(default_unix_listener()?),
@@ -182,7 +170,7 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
 /// Where NDN applications look for a forwarder, if this user may make that; otherwise the user's own place.
 fn default_unix_listener() -> Result<Listener, StartError> {
     let [system, own] = default_unix_paths();
-    match Listener::unix(&system) {
+    match Listener::unix(&system, CONFIGURED) {
         Ok(listener) => Ok(listener),
         Err(source) if source.kind() == std::io::ErrorKind::AddrInUse => {
             Err(StartError::Listen { address: system.display().to_string(), source })
@@ -191,7 +179,7 @@ fn default_unix_listener() -> Result<Listener, StartError> {
             tracing::info!("{} cannot be made ({error}); using {}", system.display(), own.display());
             let folder = own.parent().map_or(Ok(()), socket_path::own_folder);
             folder
-                .and_then(|()| Listener::unix(&own))
+                .and_then(|()| Listener::unix(&own, CONFIGURED))
                 .map_err(|source| StartError::Listen { address: own.display().to_string(), source })
         }
     }
@@ -238,7 +226,8 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
         plane.add_group(channel, link_type)?;
     }
     for channel in prepared.ethernet {
-        plane.add_ethernet(channel, prepared.ethernet_multicast)?;
+        plane.add_ethernet(channel, prepared.meant.ethernet_multicast)?;
     }
+    plane.welcome_newcomers(prepared.meant);
     Ok(plane)
 }

@@ -48,6 +48,11 @@ impl Selection {
         })
     }
 
+    /// Whether interfaces that are not there yet may be meant.
+    pub(super) fn may_grow(&self) -> bool {
+        self.wanted.iter().any(|pattern| !matches!(pattern, Pattern::Name(_)))
+    }
+
     /// Whether the interface is called by its very name, and not excluded.
     pub(super) fn names(&self, interface: &Interface) -> bool {
         self.wanted.contains(&Pattern::Name(interface.name.clone())) && !self.excludes(interface)
@@ -110,7 +115,8 @@ fn starts_alike(one: IpAddr, other: IpAddr, bits: u8) -> bool {
     differing >= bits.into()
 }
 
-/// As in the shell: `*` is any text, `?` any letter, `[abc]`, `[a-c]` and `[!abc]` one letter of, or not of, a set.
+/// As in the shell: `*` is any text, `?` any letter, `[abc]`, `[a-c]` and `[!abc]` one letter of, or not of,
+/// a set.
 fn glob_matches(glob: &[u8], text: &[u8]) -> bool {
     let (mut at, mut in_text) = (0, 0);
     // Where the last `*` stands, and how far it reaches at present.

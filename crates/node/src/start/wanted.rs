@@ -1,12 +1,13 @@
 //! What a configuration asks for, understood: its names, addresses and words mean something.
 //!
-//! Reading it opens nothing and changes nothing, so a configuration can be checked, and is refused as a whole, before any of it is in force.
+//! Reading it opens nothing and changes nothing, so a configuration can be checked, and is refused as a
+//! whole, before any of it is in force.
 
 use engine::{
     ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec, UnsolicitedPolicy,
 };
+use packet::Name;
 use packet::time::Duration;
-use packet::{Dialect, Name};
 
 use super::limits;
 use super::patterns::Selection;
@@ -17,8 +18,8 @@ use crate::control::{
 };
 use crate::node::RemoteControl;
 use crate::plane::{Impaired, Settings};
-use crate::start::descriptors;
 use crate::start::memory::Shares;
+use crate::start::{CONFIGURED, descriptors};
 
 /// What a configuration asks for, its sockets aside.
 pub(crate) struct Wanted {
@@ -52,9 +53,10 @@ impl Wanted {
             let bad = |error| ConfigError::new(format!("strategy for {prefix}: {error}"));
             Ok((prefix.clone(), strategy.map_err(bad)?))
         });
+        let engine = engine(&config.tables, &content_store, &shares)?;
         Ok(Wanted {
-            settings: settings(config, &shares),
-            engine: engine(&config.tables, &content_store, &shares)?,
+            settings: settings(config, &shares, engine.max_lifetime),
+            engine,
             receive_buffer_bytes: shares.receive_buffer_bytes,
             content_store,
             strategies: with_usual(strategies.collect::<Result<_, _>>()?)?,
@@ -73,10 +75,11 @@ impl Wanted {
 
     /// Makes the faces and routes, and chooses the strategies; gives the routes.
     pub(crate) fn apply(mut self, node: &mut RemoteControl) -> Result<Vec<(Name, NextHop)>, ConfigError> {
-        // Longest first: an Interest that comes in between must not wait by a strategy that is not meant for it.
+        // Longest first: an Interest that comes in between must not wait by a strategy that is not meant for
+        // it.
         self.strategies.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.as_ref().component_count()));
         for (prefix, strategy) in &self.strategies {
-            node.set_strategy(Dialect::Ndn, prefix, strategy)
+            node.set_strategy(CONFIGURED, prefix, strategy)
                 .map_err(|error| ConfigError::new(format!("strategy for {prefix}: {error}")))?;
         }
         let mut routes = Vec::new();
@@ -102,7 +105,7 @@ impl WantedFace {
                 local: section.local.as_deref().map(uri).transpose()?,
                 persistency,
                 changes: FaceChanges::default(),
-                dialect: Dialect::Ndn,
+                dialect: CONFIGURED,
             },
             routes: section
                 .routes
@@ -115,7 +118,7 @@ impl WantedFace {
     }
 
     fn make(self, node: &mut RemoteControl, routes: &mut Vec<(Name, NextHop)>) -> Result<(), ConfigError> {
-        let remote = self.request.remote.clone();
+        let (remote, dialect) = (self.request.remote.clone(), self.request.dialect);
         let face = match node.create_face(self.request) {
             Ok(face) => face,
             Err(CreateFaceError::Exists(face)) => *face,
@@ -124,7 +127,7 @@ impl WantedFace {
         node.impair(face.id, self.impairment);
         for prefix in self.routes {
             let hop = NextHop { face: face.id, cost: self.cost };
-            node.add_next_hop(Dialect::Ndn, &prefix, hop, None)
+            node.add_next_hop(dialect, &prefix, hop, None)
                 .map_err(|error| ConfigError::new(format!("route {prefix} to {remote}: {error}")))?;
             routes.push((prefix, hop));
         }
@@ -136,8 +139,8 @@ fn name(key: &str, text: &str) -> Result<Name, ConfigError> {
     text.parse().map_err(|error| ConfigError::new(format!("{key}: {text:?}: {error}")))
 }
 
-/// The strategies that NFD's configuration comes with, unless others are chosen for these prefixes: names of this host and
-/// those that are for everybody go to all who want them, and commands to one.
+/// The strategies that NFD's configuration comes with, unless others are chosen for these prefixes: names of
+/// this host and those that are for everybody go to all who want them, and commands to one.
 fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, StrategySpec)>, ConfigError> {
     for (prefix, word) in
         [("/localhost", "multicast"), ("/localhost/nfd", "best-route"), ("/ndn/broadcast", "multicast")]
@@ -153,7 +156,7 @@ fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, Strate
 }
 
 /// The settings of the data plane.
-fn settings(config: &Config, shares: &Shares) -> Settings {
+fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Settings {
     let node = &config.node;
     Settings {
         max_faces: node.max_faces,
@@ -165,6 +168,9 @@ fn settings(config: &Config, shares: &Shares) -> Settings {
         },
         idle_timeout: Duration::from_secs(node.idle_timeout_secs),
         crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
+        // As long as anything that an idle face asked for may be pending.
+        crowd_idle_timeout: longest_lifetime,
+        memory_budget_bytes: shares.budget_bytes,
         stall_timeout: Duration::from_secs(node.stall_timeout_secs),
         busy_poll: Duration::from_micros(node.busy_poll_micros),
         answer_poll: Duration::from_micros(node.answer_poll_micros),

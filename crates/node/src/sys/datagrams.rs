@@ -1,5 +1,5 @@
-//! Datagrams in trains: one system call receives or sends many, and the kernel walks its stack once for all those of a train,
-//! which have one sender or receiver and, but for the last, one size.
+//! Datagrams in trains: one system call receives or sends many, and the kernel walks its stack once for all
+//! those of a train, which have one sender or receiver and, but for the last, one size.
 #![allow(unsafe_code)]
 
 use std::io::{self, IoSlice};
@@ -73,7 +73,8 @@ impl Receiver {
         self.receive_with(socket, most, || None)
     }
 
-    /// The same, with memory of [`SLOT_BYTES`] from `spare`, or new, in the place of that in which trains were kept.
+    /// The same, with memory of [`SLOT_BYTES`] from `spare`, or new, in the place of that in which trains
+    /// were kept.
     pub(crate) fn receive_with(
         &mut self,
         socket: &impl AsFd,
@@ -100,8 +101,9 @@ impl Receiver {
             header.msg_hdr.msg_control = control.0.as_mut_ptr().cast();
             header.msg_hdr.msg_controllen = control.0.len() as _;
         }
-        // SAFETY: every header points to a name, a vector and a control buffer of the lengths it gives, all of which outlive
-        // the call and are used by nothing else meanwhile; `most` is at most the number of headers.
+        // SAFETY: every header points to a name, a vector and a control buffer of the lengths it gives, all
+        // of which outlive the call and are used by nothing else meanwhile; `most` is at most the
+        // number of headers.
         let count = unsafe {
             libc::recvmmsg(
                 socket.as_fd().as_raw_fd(),
@@ -139,7 +141,8 @@ impl Receiver {
         Some((train, bytes.get(..train.len)?))
     }
 
-    /// The memory of train number `index`, for what is in it to stay there; `None` if it would be wasted on it.
+    /// The memory of train number `index`, for what is in it to stay there; `None` if it would be wasted on
+    /// it.
     pub(crate) fn keep(&mut self, index: usize) -> Option<Buffer> {
         let train = *self.trains.get(index)?;
         if train.len < MIN_KEPT_BYTES {
@@ -172,8 +175,8 @@ impl Receiver {
 
 /// The size of the datagrams that the kernel joined, if it did.
 fn segment_size(header: &libc::msghdr) -> Option<usize> {
-    // SAFETY: the kernel filled the control buffer that the header points to and set its length; CMSG_FIRSTHDR and
-    // CMSG_NXTHDR stay within it.
+    // SAFETY: the kernel filled the control buffer that the header points to and set its length;
+    // CMSG_FIRSTHDR and CMSG_NXTHDR stay within it.
     let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !message.is_null() {
         // SAFETY: not null, so it points to a whole control message header within the buffer.
@@ -212,12 +215,14 @@ impl Train<'_> {
     }
 }
 
-/// Sends trains, up to [`SEND_TRAINS`] of them; gives how many went. An error is about the first, of which nothing went.
+/// Sends trains, up to [`SEND_TRAINS`] of them; gives how many went. An error is about the first, of which
+/// nothing went.
 pub(crate) fn send(socket: &impl AsFd, trains: &[Train<'_>]) -> io::Result<usize> {
     send_with(socket, trains, false)
 }
 
-/// The same, by a socket that may be connected to whom all of them are for, which spares the system looking for the way.
+/// The same, by a socket that may be connected to whom all of them are for, which spares the system looking
+/// for the way.
 pub(crate) fn send_with(socket: &impl AsFd, trains: &[Train<'_>], is_connected: bool) -> io::Result<usize> {
     if let [train] = trains {
         return send_one(socket, train, is_connected).map(|()| 1);
@@ -241,8 +246,8 @@ pub(crate) fn send_with(socket: &impl AsFd, trains: &[Train<'_>], is_connected: 
         }
         count += 1;
     }
-    // SAFETY: each of the first `count` headers points to a name, to slices and perhaps to a control buffer of the lengths it
-    // gives; all of them, and the bytes of the trains, outlive the call.
+    // SAFETY: each of the first `count` headers points to a name, to slices and perhaps to a control buffer
+    // of the lengths it gives; all of them, and the bytes of the trains, outlive the call.
     let sent = unsafe {
         libc::sendmmsg(
             socket.as_fd().as_raw_fd(),
@@ -271,8 +276,8 @@ fn send_one(socket: &impl AsFd, train: &Train<'_>, is_connected: bool) -> io::Re
         set_segment_size(&mut header, &mut control, train.segment);
     }
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-    // SAFETY: the header points to slices and perhaps to a name and a control buffer of the lengths it gives; all of them, and the
-    // bytes of the train, outlive the call.
+    // SAFETY: the header points to slices and perhaps to a name and a control buffer of the lengths it gives;
+    // all of them, and the bytes of the train, outlive the call.
     let sent = unsafe { libc::sendmsg(socket.as_fd().as_raw_fd(), &raw const header, flags) };
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -283,8 +288,8 @@ fn set_segment_size(header: &mut libc::msghdr, control: &mut Control, size: usiz
     // SAFETY: both only compute lengths.
     let (space, len) = unsafe { (libc::CMSG_SPACE(2), libc::CMSG_LEN(2)) };
     header.msg_controllen = space as _;
-    // SAFETY: the control buffer is aligned for a header and longer than `space`, so there is a first one, with room for two
-    // bytes behind it.
+    // SAFETY: the control buffer is aligned for a header and longer than `space`, so there is a first one,
+    // with room for two bytes behind it.
     unsafe {
         let message = libc::CMSG_FIRSTHDR(header);
         (*message).cmsg_level = libc::SOL_UDP;
@@ -326,7 +331,8 @@ fn read_address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     let place = std::ptr::from_ref(name);
     match libc::c_int::from(name.ss_family) {
         libc::AF_INET => {
-            // SAFETY: the family says that this is what the kernel wrote; storage is large and aligned enough for it.
+            // SAFETY: the family says that this is what the kernel wrote; storage is large and aligned enough
+            // for it.
             let read = unsafe { &*place.cast::<libc::sockaddr_in>() };
             let ip = Ipv4Addr::from(read.sin_addr.s_addr.to_ne_bytes());
             Some(SocketAddr::V4(SocketAddrV4::new(ip, u16::from_be(read.sin_port))))

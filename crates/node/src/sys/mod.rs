@@ -4,4 +4,5 @@ pub(crate) mod datagrams;
 pub(crate) mod interfaces;
 pub(crate) mod options;
 pub(crate) mod packet_ring;
+pub(crate) mod pages;
 mod ring_slots;

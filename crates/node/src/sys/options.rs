@@ -21,7 +21,8 @@ pub(crate) fn allow_ip_fragments(socket: &impl AsFd, v6: bool) -> io::Result<()>
     }
 }
 
-/// Has the system ask a silent peer now and then whether it is still there, so that a connection to one that vanished ends.
+/// Has the system ask a silent peer now and then whether it is still there, so that a connection to one that
+/// vanished ends.
 pub(crate) fn notice_dead_peers(socket: &impl AsFd) -> io::Result<()> {
     let keepalive = TcpKeepalive::new()
         .with_time(Duration::from_secs(60))
@@ -38,7 +39,8 @@ pub(crate) fn force_receive_buffer(socket: &impl AsFd, bytes: usize) -> io::Resu
 
 fn set(socket: &impl AsFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
     let len = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as it is borrowed, and the kernel reads `len` bytes of `value`, which lives here.
+    // SAFETY: the descriptor is open as long as it is borrowed, and the kernel reads `len` bytes of `value`,
+    // which lives here.
     let outcome = unsafe {
         libc::setsockopt(socket.as_fd().as_raw_fd(), level, option, (&raw const value).cast(), len)
     };

@@ -1,5 +1,5 @@
-//! Ethernet frames without IP (AF_PACKET), received by way of a ring of memory that the kernel shares, so that a burst costs one
-//! system call or none.
+//! Ethernet frames without IP (AF_PACKET), received by way of a ring of memory that the kernel shares, so
+//! that a burst costs one system call or none.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -57,7 +57,8 @@ impl PacketRing {
         // SAFETY: the descriptor was just opened and belongs to nobody else.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
         option(&socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
-        // The kernel's header, room for alignment, and the frame; a power of two, so that blocks hold whole slots.
+        // The kernel's header, room for alignment, and the frame; a power of two, so that blocks hold whole
+        // slots.
         let slot_bytes = (128 + HEADER_BYTES + mtu_bytes).next_power_of_two().clamp(2048, BLOCK_BYTES);
         let slots = MAX_SLOTS.min(MAX_RING_BYTES / slot_bytes);
         let blocks = slots * slot_bytes / BLOCK_BYTES;
@@ -82,8 +83,9 @@ impl PacketRing {
         };
         let memory = NonNull::new(memory).filter(|memory| memory.as_ptr() != libc::MAP_FAILED);
         let memory = memory.ok_or_else(io::Error::last_os_error)?.cast();
-        // SAFETY: the mapping is zero at first and has this size, which is that of its slots; it begins with a page, slots are multiples
-        // of 2,048 bytes; it is unmapped when the ring is dropped. Only the kernel writes to it.
+        // SAFETY: the mapping is zero at first and has this size, which is that of its slots; it begins with
+        // a page, slots are multiples of 2,048 bytes; it is unmapped when the ring is dropped. Only
+        // the kernel writes to it.
         let ring = PacketRing { socket, slots: unsafe { RingSlots::new(memory, slot_bytes, slots) }, length };
         ring.bind(ethertype, interface)?;
         Ok(ring)

@@ -1,5 +1,5 @@
-//! The memory of a packet ring: slots that the kernel fills and we empty, in turn. Apart from the socket, so that the memory that both
-//! sides share can be checked by an interpreter that knows no sockets.
+//! The memory of a packet ring: slots that the kernel fills and we empty, in turn. Apart from the socket, so
+//! that the memory that both sides share can be checked by an interpreter that knows no sockets.
 #![allow(unsafe_code)]
 
 use std::ptr::NonNull;
@@ -32,9 +32,10 @@ impl RingSlots {
     /// Slots in this memory.
     ///
     /// # Safety
-    /// `memory` holds `slots` times `slot_bytes` initialised bytes for as long as this value is used, aligned like a `tpacket2_hdr`, and
-    /// so is `slot_bytes`, which is at least the size of one. Who writes to it keeps to the protocol of TPACKET_V2: a slot belongs to
-    /// the kernel until its status has the bit of the user, and to the user until the status is given back.
+    /// `memory` holds `slots` times `slot_bytes` initialised bytes for as long as this value is used, aligned
+    /// like a `tpacket2_hdr`, and so is `slot_bytes`, which is at least the size of one. Who writes to it
+    /// keeps to the protocol of TPACKET_V2: a slot belongs to the kernel until its status has the bit of
+    /// the user, and to the user until the status is given back.
     pub(super) unsafe fn new(memory: NonNull<u8>, slot_bytes: usize, slots: usize) -> Self {
         RingSlots { memory, slot_bytes, slots, next: 0, losses: Losses::default() }
     }
@@ -63,8 +64,8 @@ impl RingSlots {
     pub(super) fn receive(&mut self, visit: impl FnOnce(ReceivedFrame<'_>)) -> bool {
         // SAFETY: `next` is less than `slots`, so the slot lies within the memory.
         let slot = unsafe { self.memory.as_ptr().add(self.next * self.slot_bytes) };
-        // SAFETY: each slot begins with a header whose first word is the status. Kernel and process hand the slot to each other by this
-        // word, so it is read and written atomically.
+        // SAFETY: each slot begins with a header whose first word is the status. Kernel and process hand the
+        // slot to each other by this word, so it is read and written atomically.
         let status = unsafe { AtomicU32::from_ptr(slot.cast()) };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {
@@ -152,7 +153,8 @@ mod tests {
     fn slots_are_read_in_turn_and_given_back() {
         let mut kernel = Kernel::new();
         let place = kernel.place();
-        // SAFETY: the memory has this size and is zero, aligned to eight bytes, and lives to the end of the test.
+        // SAFETY: the memory has this size and is zero, aligned to eight bytes, and lives to the end of the
+        // test.
         let mut slots = unsafe { RingSlots::new(place, SLOT_BYTES, SLOTS) };
         assert_eq!(receive(&mut slots), None);
         for number in 0..10u8 {

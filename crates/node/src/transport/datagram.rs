@@ -6,10 +6,12 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::ops::Range;
 
 use engine::FaceId;
+use packet::Dialect;
 use smallvec::SmallVec;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
 use super::Place;
+use super::read_size::ReadSize;
 use super::train::{Outbox, Run, RunLimits};
 use crate::control::FaceUri;
 use crate::drop_reason::{DropCounters, DropReason};
@@ -23,6 +25,8 @@ use crate::sys::options;
 pub(crate) struct DatagramChannel {
     pub(crate) socket: UdpSocket,
     pub(crate) local: SocketAddr,
+    /// The language of whoever comes to it.
+    pub(crate) dialect: Dialect,
     /// The faces of the peers. The keys come from the network; the map's hasher is keyed.
     peers: HashMap<SocketAddr, FaceId>,
     /// Whom the last datagram came from: trains and bursts come from one.
@@ -38,6 +42,8 @@ pub(crate) struct DatagramChannel {
     pub(crate) receive_buffer_bytes: usize,
     /// The one neighbour that it is connected to.
     own: Option<Own>,
+    /// How much is read from it at once.
+    pub(crate) read_size: ReadSize,
 }
 
 /// A socket that one neighbour has for itself.
@@ -70,6 +76,7 @@ impl DatagramChannel {
     /// Binds a socket and asks for large buffers, because bursts overflow small ones.
     pub(crate) fn bind(
         local: SocketAddr,
+        dialect: Dialect,
         receive_bytes: usize,
         send_bytes: usize,
     ) -> io::Result<(Self, GrantedBuffers)> {
@@ -81,17 +88,19 @@ impl DatagramChannel {
         let granted = enlarge_buffers(&socket, receive_bytes, send_bytes);
         options::allow_ip_fragments(&socket, local.is_ipv6())?;
         socket.bind(&local.into())?;
-        // Only now: whoever else is bound to this address must have been an error. It lets us, and nobody of another user, bind
-        // the sockets of single neighbours to it.
+        // Only now: whoever else is bound to this address must have been an error. It lets us, and nobody of
+        // another user, bind the sockets of single neighbours to it.
         let _ = socket.set_reuse_port(true);
         // Without it trains arrive one datagram at a time, and nothing else changes.
         let _ = options::receive_trains(&socket);
-        Ok((DatagramChannel::over(socket.into(), local, receive_bytes)?, granted))
+        Ok((DatagramChannel::over(socket.into(), local, dialect, receive_bytes)?, granted))
     }
 
-    /// Binds a socket to a group on one interface: what is sent to the group there arrives, and what is sent leaves there.
+    /// Binds a socket to a group on one interface: what is sent to the group there arrives, and what is sent
+    /// leaves there.
     pub(crate) fn bind_group(
         group: SocketAddr,
+        dialect: Dialect,
         interface: &Interface,
         receive_bytes: usize,
     ) -> io::Result<Self> {
@@ -120,17 +129,23 @@ impl DatagramChannel {
         }
         let _ = enlarge_buffers(&socket, receive_bytes, receive_bytes);
         let _ = options::receive_trains(&socket);
-        let mut channel = DatagramChannel::over(socket.into(), group, receive_bytes)?;
+        let mut channel = DatagramChannel::over(socket.into(), group, dialect, receive_bytes)?;
         channel.place = Some(Place::of(interface));
         Ok(channel)
     }
 
-    fn over(socket: UdpSocket, local: SocketAddr, receive_buffer_bytes: usize) -> io::Result<Self> {
+    fn over(
+        socket: UdpSocket,
+        local: SocketAddr,
+        dialect: Dialect,
+        receive_buffer_bytes: usize,
+    ) -> io::Result<Self> {
         let local = socket.local_addr().unwrap_or(local);
         let send_buffer_bytes = socket2::SockRef::from(&socket).send_buffer_size()?;
         Ok(DatagramChannel {
             socket,
             local,
+            dialect,
             peers: HashMap::new(),
             last: None,
             group: None,
@@ -140,6 +155,7 @@ impl DatagramChannel {
             place: None,
             receive_buffer_bytes,
             own: None,
+            read_size: ReadSize::default(),
         })
     }
 
@@ -167,7 +183,7 @@ impl DatagramChannel {
         socket.bind(&self.local.into())?;
         socket.connect(&peer.into())?;
         let _ = options::receive_trains(&socket);
-        let mut channel = DatagramChannel::over(socket.into(), self.local, receive_bytes)?;
+        let mut channel = DatagramChannel::over(socket.into(), self.local, self.dialect, receive_bytes)?;
         channel.own = Some(Own { main, face });
         channel.add_peer(peer, face);
         Ok(channel)
@@ -247,8 +263,8 @@ impl DatagramChannel {
         if self.backlog.is_empty() { 0 } else { (self.send_buffer_bytes + self.backlog_bytes) as u64 }
     }
 
-    /// Sends what a face has collected. Frames larger than `largest_in_train` go one by one; it is lowered when the path turns
-    /// out not to take trains of such frames.
+    /// Sends what a face has collected. Frames larger than `largest_in_train` go one by one; it is lowered
+    /// when the path turns out not to take trains of such frames.
     pub(crate) fn send(
         &mut self,
         to: SocketAddr,

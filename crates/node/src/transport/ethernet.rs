@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use engine::FaceId;
+use packet::Dialect;
 
 use super::Place;
 use super::train::Outbox;
@@ -22,6 +23,8 @@ pub(crate) struct EthernetChannel {
     pub(crate) ring: PacketRing,
     pub(crate) place: Place,
     pub(crate) mac: MacAddress,
+    /// The language of whoever is on it.
+    pub(crate) dialect: Dialect,
     pub(crate) mtu_bytes: usize,
     peers: HashMap<MacAddress, FaceId>,
     spare: Vec<u8>,
@@ -29,7 +32,7 @@ pub(crate) struct EthernetChannel {
 }
 
 impl EthernetChannel {
-    pub(crate) fn open(interface: &Interface, multicast: bool) -> io::Result<Self> {
+    pub(crate) fn open(interface: &Interface, dialect: Dialect, multicast: bool) -> io::Result<Self> {
         let mac = interface.mac.ok_or_else(|| io::Error::other("the interface has no Ethernet address"))?;
         let mtu_bytes = interface.mtu_bytes;
         let ring = PacketRing::open(ETHERTYPE, interface.index, mtu_bytes)?;
@@ -38,7 +41,7 @@ impl EthernetChannel {
         }
         let place = Place::of(interface);
         let (peers, spare) = (HashMap::new(), Vec::new());
-        Ok(EthernetChannel { ring, place, mac, mtu_bytes, peers, spare, is_in_group: multicast })
+        Ok(EthernetChannel { ring, place, mac, dialect, mtu_bytes, peers, spare, is_in_group: multicast })
     }
 
     /// Whether frames to the group are received.
@@ -82,7 +85,7 @@ impl EthernetChannel {
                 {
                     drops.count(DropReason::SendQueueFull);
                 }
-                Err(_) => drops.count(DropReason::SocketError),
+                Err(_) => drops.add(DropReason::SocketError, 1),
             }
         }
     }

@@ -1,9 +1,13 @@
-//! How frames leave and arrive: one file for each kind of socket.
+//! How frames leave and arrive: one file for each kind of socket, and `inner` for applications inside the
+//! process, over a `ring` each way.
 
 mod channels;
 pub(crate) mod datagram;
 pub(crate) mod ethernet;
+pub(crate) mod inner;
 mod place;
+pub(crate) mod read_size;
+pub(crate) mod ring;
 pub(crate) mod stream;
 pub(crate) mod train;
 pub(crate) mod websocket;

@@ -1,4 +1,5 @@
-//! Connections: TCP and unix sockets. Large reads with many packets in each, and vectored writes of the packets' own bytes.
+//! Connections: TCP and unix sockets. Large reads with many packets in each, and vectored writes of the
+//! packets' own bytes.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read, Write};
@@ -92,7 +93,8 @@ const SLICES: usize = 128;
 const BYTES_PER_TURN: usize = 1 << 20;
 /// Bytes between two looks at how much the system holds.
 const SAMPLE_INTERVAL_BYTES: u64 = 32 << 10;
-/// How long a peer is not read from while nothing leaves for it: perhaps it writes and does not read before that is done.
+/// How long a peer is not read from while nothing leaves for it: perhaps it writes and does not read before
+/// that is done.
 const HOLD_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Stream {
@@ -136,8 +138,8 @@ impl Stream {
         if self.waits_for_room { read | epoll::EventFlags::OUT } else { read }
     }
 
-    /// Decides whether more is read from a peer, so much having just been written to it: what it asks for while more than
-    /// `most` waits for it would only be dropped. Whether that begins now.
+    /// Decides whether more is read from a peer, so much having just been written to it: what it asks for
+    /// while more than `most` waits for it would only be dropped. Whether that begins now.
     pub(crate) fn hold(&mut self, now: Instant, written: usize, most: usize) -> bool {
         let waits = self.queue_cost();
         if waits <= most / 2 {
@@ -199,8 +201,8 @@ impl Stream {
         self.sampled_bytes + self.queue.bytes as u64
     }
 
-    /// Writes as much as the system takes, within a turn's share. An error means that the connection is gone; true that
-    /// something is left.
+    /// Writes as much as the system takes, within a turn's share. An error means that the connection is gone;
+    /// true that something is left.
     pub(crate) fn write(&mut self) -> io::Result<bool> {
         let mut written = 0;
         while !self.queue.is_empty() && written < BYTES_PER_TURN {
@@ -226,8 +228,8 @@ impl Stream {
     }
 }
 
-/// Frames on their way out. A packet is not copied: the queue holds the bytes that stand before it in its frame, and a reference to
-/// the packet.
+/// Frames on their way out. A packet is not copied: the queue holds the bytes that stand before it in its
+/// frame, and a reference to the packet.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     frames: VecDeque<Frame>,

@@ -7,7 +7,8 @@ use packet::Buffer;
 
 use crate::codec::FrameSink;
 
-/// Frames in the order in which they leave. Large packets are not copied: a frame holds a reference to their bytes.
+/// Frames in the order in which they leave. Large packets are not copied: a frame holds a reference to their
+/// bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     frames: Vec<Frame>,
@@ -103,8 +104,8 @@ impl Outbox {
         (self.heads_complete, self.len_bytes) = (0, 0);
     }
 
-    /// Brings frames of equal length together, the longest first, and otherwise leaves their order. What stands in nobody's
-    /// order of arrival but the link's own must not be moved.
+    /// Brings frames of equal length together, the longest first, and otherwise leaves their order. What
+    /// stands in nobody's order of arrival but the link's own must not be moved.
     pub(crate) fn group_by_length(&mut self) {
         if !self.uniform && self.frames.len() > 2 {
             self.frames.sort_by_key(|frame| std::cmp::Reverse(frame.len()));

@@ -1,4 +1,5 @@
-//! WebSocket (RFC 6455), the server's side of it: an HTTP request, and then messages, each of which is one frame of a face.
+//! WebSocket (RFC 6455), the server's side of it: an HTTP request, and then messages, each of which is one
+//! frame of a face.
 //!
 //! Browsers have no other way to a forwarder. No extension is agreed to; text messages end the connection.
 
@@ -96,7 +97,8 @@ impl WebSocket {
         let (is_last, reserved, opcode) = (first & 0x80 != 0, first & 0x70, first & 0x0f);
         let is_masked = bytes.get(1).is_some_and(|second| second & 0x80 != 0);
         let is_control = opcode >= CLOSE;
-        // Clients must mask, nothing was agreed to that uses the reserved bits, and control frames are short and whole.
+        // Clients must mask, nothing was agreed to that uses the reserved bits, and control frames are short
+        // and whole.
         if !is_masked || reserved != 0 || is_control && (length > 125 || !is_last) {
             return Step::Broken(control(CLOSE, &1002u16.to_be_bytes()));
         }

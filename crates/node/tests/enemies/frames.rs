@@ -17,8 +17,9 @@ pub(crate) fn mutator(seed: u64) -> Mutator {
     Mutator::of_vectors(&["ndn", "ndn-lp", "ndn-management"], seed)
 }
 
-/// Whether a stream of these bytes comes to a place where no frame begins: one that is neither Interest, Data nor link packet, or whose
-/// length is larger than any may be or is not written as short as it can be. Bytes behind such a place mean nothing.
+/// Whether a stream of these bytes comes to a place where no frame begins: one that is neither Interest, Data
+/// nor link packet, or whose length is larger than any may be or is not written as short as it can be. Bytes
+/// behind such a place mean nothing.
 fn is_broken(mut stream: &[u8]) -> bool {
     const LARGEST: u64 = 8800 + 1024;
     loop {
@@ -36,8 +37,8 @@ fn is_broken(mut stream: &[u8]) -> bool {
     }
 }
 
-/// Sends damaged frames over one stream after the other, each with an end, and demands that those and only those are counted as broken
-/// that are.
+/// Sends damaged frames over one stream after the other, each with an end, and demands that those and only
+/// those are counted as broken that are.
 fn bombard_streams(place: impl Fn(&Victim) -> &Place, seed: u64) {
     let victim = Victim::start();
     let mut mutator = mutator(seed);

@@ -1,4 +1,5 @@
-//! Frames that are nearly right, over what has no connection and no single peer: Ethernet, and the groups of both.
+//! Frames that are nearly right, over what has no connection and no single peer: Ethernet, and the groups of
+//! both.
 
 use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::sync::Arc;
@@ -62,7 +63,8 @@ fn create(node: &Victim, remote: &str, interface: &str) -> FaceId {
     node.node.control().create_face(request).unwrap().id
 }
 
-/// A neighbour with a real socket for Ethernet sends nonsense by `face_of`, and after that an honest question.
+/// A neighbour with a real socket for Ethernet sends nonsense by `face_of`, and after that an honest
+/// question.
 fn bombard_ethernet(seed: u64, face_of: impl FnOnce(&Victim, &str, &str) -> FaceId) {
     let Some(cable) = Cable::plug() else { return };
     let [near, far] = cable.ends();
@@ -114,7 +116,8 @@ fn damaged_frames_to_the_ethernet_group_leave_the_node_serving_and_are_counted()
 
 /// The index of an interface, and its link-local address once that may be used.
 fn link_local(interface: &str) -> Option<(u32, Ipv6Addr)> {
-    // Address, index, length of the prefix, scope (0x20: of the link), flags (0x40: not sure yet to be the only one), name.
+    // Address, index, length of the prefix, scope (0x20: of the link), flags (0x40: not sure yet to be the
+    // only one), name.
     let table = std::fs::read_to_string("/proc/net/if_inet6").ok()?;
     table.lines().find_map(|line| {
         let [address, index, _, "20", flags, name] = line.split_whitespace().collect::<Vec<_>>()[..] else {

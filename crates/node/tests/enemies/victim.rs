@@ -1,4 +1,5 @@
-//! A node in this process, an honest producer behind it, and the demands that are made on it after each attack.
+//! A node in this process, an honest producer behind it, and the demands that are made on it after each
+//! attack.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -37,8 +38,8 @@ impl Victim {
         Victim::with(|_| {})
     }
 
-    /// A node with the default configuration but for its addresses and what `change` does. An honest producer serves
-    /// `/honest` over its unix socket.
+    /// A node with the default configuration but for its addresses and what `change` does. An honest producer
+    /// serves `/honest` over its unix socket.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
         let directory = new_directory();
         let path = directory.join("nfd.sock");

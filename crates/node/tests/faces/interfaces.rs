@@ -8,7 +8,8 @@ use testkit::own_network::{self, ip};
 
 use crate::support::*;
 
-/// Wake-ups for nothing that chance may cause; a socket that is not looked after causes as many in a millisecond.
+/// Wake-ups for nothing that chance may cause; a socket that is not looked after causes as many in a
+/// millisecond.
 const BY_CHANCE: u64 = 300;
 
 fn plug() {
@@ -153,6 +154,45 @@ fn an_ethernet_interface_that_is_down_when_the_node_starts_carries_packets_once_
         set_both("up");
         path.wait_for(FaceState::Up);
         path.assert_carries();
+        path.assert_calm();
+    });
+}
+
+#[test]
+fn an_interface_that_appears_and_fits_a_pattern_carries_packets_over_ethernet_and_multicast() {
+    own_network::run(|| {
+        let start = |interface: &str| {
+            let interface = interface.to_owned();
+            TestNode::start_with(move |config| {
+                config.ethernet.interfaces = vec![interface.clone()];
+                config.multicast.interfaces = vec![interface];
+                config.multicast.exclude = vec!["lo".into()];
+            })
+        };
+        let nodes = [start("cab*0"), start("cab?e1")];
+        assert!(nodes.iter().all(|node| node.faces().iter().all(|face| face.remote.scheme() != "ether")));
+        plug();
+        ip("link add spare0 type veth peer name spare1").unwrap();
+        ip("link set spare0 up").unwrap();
+        let has = |node: &TestNode, scheme: &str| {
+            node.faces().iter().filter(|face| face.remote.scheme() == scheme).count()
+        };
+        for node in &nodes {
+            node.until("Ethernet is there", |node| has(node, "ether") == 1);
+        }
+        number_ends();
+        for node in &nodes {
+            node.until("the group is joined", |node| has(node, "udp6") == 1);
+        }
+        let [near, far] = nodes;
+        let mut path = Path::lay(near, far, "ether");
+        path.assert_carries();
+        unplug();
+        path.wait_for(FaceState::Down);
+        plug();
+        path.wait_for(FaceState::Up);
+        path.assert_carries();
+        assert_eq!(has(&path.near, "ether"), 1, "it has come back, it is not another one");
         path.assert_calm();
     });
 }

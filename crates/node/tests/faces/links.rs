@@ -203,7 +203,8 @@ fn udp_multicast_reaches_the_neighbour_on_the_link() {
     consumer.set_read_timeout(soon).unwrap();
     let deadline = std::time::Instant::now() + PATIENCE;
     let mut frame = vec![0; 9000];
-    // The addresses may not be usable for a moment after they have appeared: until then packets are lost, both ways.
+    // The addresses may not be usable for a moment after they have appeared: until then packets are lost,
+    // both ways.
     for number in 0.. {
         let uri = format!("/x/{number}");
         consumer.send_to(&interest(&uri), near.address("udp4")).unwrap();

@@ -1,4 +1,5 @@
-//! Commands by keys that an operator's key has certified: obeyed once the certificates between are there, and not otherwise.
+//! Commands by keys that an operator's key has certified: obeyed once the certificates between are there, and
+//! not otherwise.
 
 use engine::FaceId;
 use management::{Command, ControlResponse, Reach};

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
+use node::InnerFace;
 use node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
-    CreateFaceError, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus, FaceTraffic, FaceUri,
-    INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice, UpdateFaceError,
+    CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus,
+    FaceTraffic, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice,
+    UpdateFaceError,
 };
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Name};
@@ -43,7 +45,7 @@ pub(crate) fn face(id: FaceId, remote: &str, local: &str) -> FaceStatus {
     FaceStatus {
         id,
         scope: match remote {
-            FaceUri::Internal | FaceUri::FileDescriptor(_) => FaceScope::Local,
+            FaceUri::Internal(_) | FaceUri::FileDescriptor(_) => FaceScope::Local,
             _ => FaceScope::NonLocal,
         },
         remote,
@@ -125,8 +127,15 @@ impl NodeControl for FakeNode {
         Ok(face)
     }
 
+    fn create_inner_face(&mut self, _: CreateInnerFace) -> Result<InnerFace, CreateFaceError> {
+        Err(CreateFaceError::Unsupported("this node has no data plane".to_owned()))
+    }
+
     fn update_face(&mut self, id: FaceId, changes: FaceChanges) -> Result<FaceStatus, UpdateFaceError> {
         let face = self.faces.get_mut(&id).ok_or(UpdateFaceError::NoFace(id))?;
+        if id == INTERNAL_FACE {
+            return face.clone().refusing(&changes);
+        }
         let mut conflicts = Vec::new();
         if changes.local_fields == Some(true) && face.scope == FaceScope::NonLocal {
             conflicts.push(FaceConflict::LocalFields);
@@ -275,6 +284,7 @@ impl NodeControl for FakeNode {
             out_packets: [4, 5, 6],
             queued_bytes: 7,
             reassembly_bytes: 8,
+            memory_budget_bytes: 10,
             idle_wakeups: 0,
             socket_rests: 0,
             stream_holds: 0,

@@ -1,5 +1,5 @@
-//! Whatever is asked, however often, in whatever order: management answers at most once, keeps its limits, counts everything, and the
-//! forwarding table has next hops by faces that exist only.
+//! Whatever is asked, however often, in whatever order: management answers at most once, keeps its limits,
+//! counts everything, and the forwarding table has next hops by faces that exist only.
 
 use engine::FaceId;
 use management::{Command, ControlParameters, Dataset, FacePersistency, Reach, RouteOrigin};

@@ -1,4 +1,5 @@
-//! NFD's management protocol against a node made of a few vectors: what is answered, what is done, and what is passed over in silence.
+//! NFD's management protocol against a node made of a few vectors: what is answered, what is done, and what
+//! is passed over in silence.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod acceptance;

@@ -1,5 +1,5 @@
-//! Who is asked first: a default route, an application of this host, a neighbour. The same table, in words, is in
-//! docs/management.md.
+//! Who is asked first: a default route, an application of this host, a neighbour. The same table, in words,
+//! is in docs/management.md.
 
 use management::{Command, ControlParameters, ControlResponse, Reach, RouteOrigin};
 use node::control::{ControlApplication as _, FaceEventKind};
@@ -35,8 +35,9 @@ struct Scenario {
     asked: &'static str,
     /// Who is asked first, by all strategies that ask the cheapest first.
     first: u32,
-    /// Whom NFD 24.07 asks first with the same commands. Its RIB hands every inherited route down with the cost it has,
-    /// its forwarding table sorts by cost, and of equal costs whoever was added first stays first.
+    /// Whom NFD 24.07 asks first with the same commands. Its RIB hands every inherited route down with the
+    /// cost it has, its forwarding table sorts by cost, and of equal costs whoever was added first stays
+    /// first.
     in_nfd: &'static str,
 }
 

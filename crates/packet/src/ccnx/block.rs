@@ -1,12 +1,13 @@
 //! Blocks: the unit of ccnb, a number and a kind in one header, and what follows it.
 //!
-//! A header is a base-128 number, big-endian, whose bytes have a clear high bit, but for the last: that one has the
-//! high bit set, the lowest four bits of the number, and three bits of [`BlockKind`]. One byte 00 is a kind of its own
-//! and closes the innermost open element. There are no lengths around elements, so the end of an element is known
-//! only after everything in it has been read.
+//! A header is a base-128 number, big-endian, whose bytes have a clear high bit, but for the last: that one
+//! has the high bit set, the lowest four bits of the number, and three bits of [`BlockKind`]. One byte 00 is
+//! a kind of its own and closes the innermost open element. There are no lengths around elements, so the end
+//! of an element is known only after everything in it has been read.
 //!
-//! Since a header cannot start with 00, each number has exactly one spelling. A BLOB or UDATA of zero bytes is left
-//! out; Cairn's decoders refuse one that is written, because two spellings of one name would be two keys in a table.
+//! Since a header cannot start with 00, each number has exactly one spelling. A BLOB or UDATA of zero bytes
+//! is left out; Cairn's decoders refuse one that is written, because two spellings of one name would be two
+//! keys in a table.
 
 use crate::ccnx::dtag::Dtag;
 use crate::error::Rule;
@@ -14,8 +15,8 @@ use crate::error::Rule;
 /// The byte that ends the innermost open element.
 pub const CLOSE: u8 = 0x00;
 
-/// How deeply elements may be nested. The deepest message known nests seven: a ContentObject in a protocol data unit,
-/// with a KeyName in its KeyLocator.
+/// How deeply elements may be nested. The deepest message known nests seven: a ContentObject in a protocol
+/// data unit, with a KeyName in its KeyLocator.
 pub const MAX_DEPTH: u32 = 32;
 
 /// The largest number a header may hold.
@@ -114,8 +115,8 @@ impl Header {
         Some(Header { kind, number: high << 4 | u64::from(last >> 3 & 0x0f), len })
     }
 
-    /// Bytes that belong to the block after its header: the name of a TAG or ATTR, the content of a BLOB or UDATA.
-    /// `None` when there are more than this machine can address.
+    /// Bytes that belong to the block after its header: the name of a TAG or ATTR, the content of a BLOB or
+    /// UDATA. `None` when there are more than this machine can address.
     pub fn body_len(&self) -> Option<usize> {
         match self.kind {
             BlockKind::Blob | BlockKind::Udata => usize::try_from(self.number).ok(),
@@ -128,7 +129,8 @@ impl Header {
 /// Reads the header at the start of `bytes`; `None` when the bytes end before it does.
 ///
 /// # Errors
-/// [`Rule::BadValue`] for a number above [`MAX_NUMBER`], [`Rule::TypeOutOfRange`] for the one kind that does not exist.
+/// [`Rule::BadValue`] for a number above [`MAX_NUMBER`], [`Rule::TypeOutOfRange`] for the one kind that does
+/// not exist.
 pub fn read_header(bytes: &[u8]) -> Result<Option<Header>, Rule> {
     let mut high = 0u64;
     for (index, &byte) in bytes.iter().enumerate() {

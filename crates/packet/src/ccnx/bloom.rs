@@ -1,9 +1,10 @@
 //! Bloom filters as CCNx 0.8 puts them into an Exclude.
 //!
-//! New programs should not make any: a component that is excluded by accident can never be asked for with that filter.
+//! New programs should not make any: a component that is excluded by accident can never be asked for with
+//! that filter.
 //!
-//! Layout: logarithm of the number of bits, number of hash functions, method `A`, a reserved byte, the seed in four
-//! bytes, then the bits; bit *i* is bit *i* mod 8, from the least significant, of byte *i* / 8.
+//! Layout: logarithm of the number of bits, number of hash functions, method `A`, a reserved byte, the seed
+//! in four bytes, then the bits; bit *i* is bit *i* mod 8, from the least significant, of byte *i* / 8.
 
 /// A filter inside a message, which it borrows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,8 @@ const HEADER_BYTES: usize = 8;
 const METHOD: u8 = b'A';
 
 impl<'a> BloomRef<'a> {
-    /// The filter with these bytes; `None` if they are not one. The Exclude rule counts that as "everything is in it".
+    /// The filter with these bytes; `None` if they are not one. The Exclude rule counts that as "everything
+    /// is in it".
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         let (header, bits) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let &[lg_bits, functions, method, reserved, seed @ ..] = header;
@@ -59,7 +61,8 @@ impl Bloom {
         Self::sized(Hashing { lg_bits, functions: functions.clamp(2, 32) as u8, seed })
     }
 
-    /// An empty filter of 2^`lg_bits` bits (3 to 13) with this many hash functions (1 to 32); `None` outside these.
+    /// An empty filter of 2^`lg_bits` bits (3 to 13) with this many hash functions (1 to 32); `None` outside
+    /// these.
     pub fn with_sizes(lg_bits: u8, functions: u8, seed: u32) -> Option<Self> {
         Hashing::new(lg_bits, functions, seed).map(Self::sized)
     }

@@ -65,8 +65,8 @@ impl Layout {
 /// Signature: what proves that the publisher made a ContentObject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
-    /// The digest algorithm's object identifier, as text; [`DEFAULT_DIGEST_ALGORITHM`] unless given. CCNx 0.8.2 writes
-    /// `HMAC` for signatures with a symmetric key.
+    /// The digest algorithm's object identifier, as text; [`DEFAULT_DIGEST_ALGORITHM`] unless given. CCNx
+    /// 0.8.2 writes `HMAC` for signatures with a symmetric key.
     pub digest_algorithm: Option<&'a str>,
     /// The way from this object's digest to the root of a Merkle tree, whose digest is signed instead: a DER
     /// DigestInfo with a MerklePath.
@@ -79,7 +79,8 @@ impl<'a> ContentObjectView<'a> {
     /// Reads one ContentObject that fills `wire` exactly.
     ///
     /// # Errors
-    /// Any element but those of CCNx 0.8 in their order, or a value outside its range; more than 65,535 bytes.
+    /// Any element but those of CCNx 0.8 in their order, or a value outside its range; more than 65,535
+    /// bytes.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         Self::decode_with(wire, |_| {})
     }
@@ -209,8 +210,8 @@ impl<'a> ContentObjectView<'a> {
         self.part(self.layout.content)
     }
 
-    /// Where in [`wire`](ContentObjectView::wire) the bytes are that the signature covers: from Name to the close of
-    /// Content.
+    /// Where in [`wire`](ContentObjectView::wire) the bytes are that the signature covers: from Name to the
+    /// close of Content.
     pub fn signed_range(&self) -> Range<usize> {
         self.layout.signed.range().unwrap_or_default()
     }
@@ -307,8 +308,8 @@ pub struct ContentObjectFields<'a> {
 }
 
 impl ContentObjectFields<'_> {
-    /// The ContentObject with the signature that `sign` makes of the bytes it is given. `digest_algorithm` is the
-    /// object identifier to name in it, if it is not SHA-256.
+    /// The ContentObject with the signature that `sign` makes of the bytes it is given. `digest_algorithm` is
+    /// the object identifier to name in it, if it is not SHA-256.
     ///
     /// # Errors
     /// Those of `sign`, and those of [`signed_bytes`](ContentObjectFields::signed_bytes) and [`assemble`].

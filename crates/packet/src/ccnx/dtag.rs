@@ -4,8 +4,8 @@ use std::fmt;
 
 /// A dictionary tag: the number that stands for an element name in a DTAG block.
 ///
-/// The dictionary is the one of CCNx 0.8.2 with the block that was assigned to NDNLP v1 (NDN-0006, appendix B) and
-/// the private numbers of ndnld's control protocol (appendix B.1).
+/// The dictionary is the one of CCNx 0.8.2 with the block that was assigned to NDNLP v1 (NDN-0006, appendix
+/// B) and the private numbers of ndnld's control protocol (appendix B.1).
 ///
 /// ```
 /// use packet::ccnx::Dtag;

@@ -1,7 +1,8 @@
 //! Exclude: which components, just below the prefix, an Interest does not want (CCNx 0.8, "Interest").
 //!
-//! An Exclude lists components in strictly ascending canonical order. Between two of them, before the first and behind
-//! the last there may be an Any, which excludes everything in the gap, or a Bloom filter, which excludes what is in it.
+//! An Exclude lists components in strictly ascending canonical order. Between two of them, before the first
+//! and behind the last there may be an Any, which excludes everything in the gap, or a Bloom filter, which
+//! excludes what is in it.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -18,8 +19,8 @@ const FIELD: &str = "Exclude";
 /// How long a Bloom filter may be, in bytes: its header and 2^13 bits.
 const BLOOM_BYTES: std::ops::RangeInclusive<usize> = 1..=1024 + 8;
 
-/// Entries of an Exclude in a message. Every node that the Interest comes by reads all of them; tools that list what is there send
-/// another Interest long before, where an Interest is full.
+/// Entries of an Exclude in a message. Every node that the Interest comes by reads all of them; tools that
+/// list what is there send another Interest long before, where an Interest is full.
 const MAX_ENTRIES: usize = 512;
 
 /// An Exclude inside a message, which it borrows.
@@ -44,7 +45,8 @@ impl<'a> ExcludeRef<'a> {
     /// Reads an Exclude element that fills `wire`.
     ///
     /// # Errors
-    /// Anything else in it, two fillers in a row, components that are not strictly ascending, more than 512 entries.
+    /// Anything else in it, two fillers in a row, components that are not strictly ascending, more than 512
+    /// entries.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(wire, FIELD);
         let exclude = Self::read_optional(&mut reader)?;
@@ -200,8 +202,8 @@ impl Exclude {
     /// Appends an entry.
     ///
     /// # Errors
-    /// [`Rule::OutOfOrder`] for a component that is not behind the last one, or for a filler directly after a filler;
-    /// [`Rule::BadLength`] for a Bloom filter that is empty or longer than 1,032 bytes.
+    /// [`Rule::OutOfOrder`] for a component that is not behind the last one, or for a filler directly after a
+    /// filler; [`Rule::BadLength`] for a Bloom filter that is empty or longer than 1,032 bytes.
     pub fn push(&mut self, entry: ExcludeEntry<'_>) -> Result<(), DecodeError> {
         let error = |rule| DecodeError::new(FIELD, self.entries.len(), rule);
         let last_component = self.last_component.clone().and_then(|range| self.entries.get(range));

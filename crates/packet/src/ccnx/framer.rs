@@ -7,8 +7,8 @@ const FIELD: &str = "message";
 
 /// Length of the message at the start of `bytes`, in bytes; `None` when the bytes end before it does.
 ///
-/// A message is one whole element. For a stream that arrives in pieces use a [`Framer`], which does not start over
-/// with every piece.
+/// A message is one whole element. For a stream that arrives in pieces use a [`Framer`], which does not start
+/// over with every piece.
 ///
 /// # Errors
 /// What no further bytes can mend: see [`Framer::scan`].
@@ -18,10 +18,11 @@ pub fn message_len(bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
 
 /// Finds the end of a message in bytes that arrive a few at a time.
 ///
-/// Each byte of the stream is looked at once (a block header up to nine times), however small the pieces are. The
-/// framer keeps no bytes: the owner appends what arrives to a buffer, calls [`scan`](Framer::scan) with all that the
-/// buffer holds, and on `Some(len)` removes the first `len` bytes and scans again, for the framer has started on the
-/// next message by then. After an error the stream cannot be followed any more and must be closed.
+/// Each byte of the stream is looked at once (a block header up to nine times), however small the pieces are.
+/// The framer keeps no bytes: the owner appends what arrives to a buffer, calls [`scan`](Framer::scan) with
+/// all that the buffer holds, and on `Some(len)` removes the first `len` bytes and scans again, for the
+/// framer has started on the next message by then. After an error the stream cannot be followed any more and
+/// must be closed.
 ///
 /// ```
 /// use packet::ccnx::Framer;
@@ -33,7 +34,8 @@ pub fn message_len(bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Framer {
-    /// Start of the first block that was not read yet; beyond the buffer while a long BLOB is still arriving.
+    /// Start of the first block that was not read yet; beyond the buffer while a long BLOB is still
+    /// arriving.
     position: usize,
     depth: u32,
     expect: Expect,
@@ -60,17 +62,18 @@ impl Framer {
         Framer { position: 0, depth: 0, expect: Expect::Message, limit_bytes, limit_depth: MAX_DEPTH }
     }
 
-    /// A framer for an element that stands in `outer` others: together they may be no more than [`MAX_DEPTH`].
+    /// A framer for an element that stands in `outer` others: together they may be no more than
+    /// [`MAX_DEPTH`].
     pub(crate) fn inside(outer: u32) -> Self {
         Framer { limit_depth: MAX_DEPTH.saturating_sub(outer), ..Framer::new(usize::MAX) }
     }
 
-    /// Continues with `bytes`, all that has arrived since the start of the current message. Gives its length once it
-    /// is complete, and turns to the next message.
+    /// Continues with `bytes`, all that has arrived since the start of the current message. Gives its length
+    /// once it is complete, and turns to the next message.
     ///
     /// # Errors
-    /// A block kind that does not exist, a number out of range, a block where it may not stand, elements nested more
-    /// than [`MAX_DEPTH`] deep, or a message longer than the limit, as soon as that is known.
+    /// A block kind that does not exist, a number out of range, a block where it may not stand, elements
+    /// nested more than [`MAX_DEPTH`] deep, or a message longer than the limit, as soon as that is known.
     pub fn scan(&mut self, bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
         while let Some(rest) = bytes.get(self.position..).filter(|rest| !rest.is_empty()) {
             let at = self.position;

@@ -24,7 +24,8 @@ use crate::time::Duration;
 /// Lifetime of an Interest that names none.
 pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(4);
 
-/// MaxSuffixComponents of an Interest that names none, and the largest number of suffix components told apart.
+/// MaxSuffixComponents of an Interest that names none, and the largest number of suffix components told
+/// apart.
 pub const MAX_SUFFIX_COMPONENTS: u16 = 32_767;
 
 /// How long a nonce may be, in bytes.
@@ -73,7 +74,8 @@ impl<'a> InterestView<'a> {
     /// Reads one Interest that fills `wire` exactly.
     ///
     /// # Errors
-    /// Any element but those of CCNx 0.8 in their order, or a value outside its range; more than 65,535 bytes.
+    /// Any element but those of CCNx 0.8 in their order, or a value outside its range; more than 65,535
+    /// bytes.
     pub fn decode(wire: &'a [u8]) -> Result<Self, DecodeError> {
         Self::decode_with(wire, |_| {})
     }
@@ -189,8 +191,8 @@ impl<'a> InterestView<'a> {
         }
     }
 
-    /// Where in [`wire`](InterestView::wire) the selectors are: from behind the Name up to InterestLifetime. Two
-    /// Interests are the same to a forwarder if their names are equal and these bytes are.
+    /// Where in [`wire`](InterestView::wire) the selectors are: from behind the Name up to InterestLifetime.
+    /// Two Interests are the same to a forwarder if their names are equal and these bytes are.
     pub fn aggregation_range(&self) -> Range<usize> {
         self.layout.aggregation.range().unwrap_or_default()
     }

@@ -6,7 +6,8 @@ use crate::ccnx::ticks::Ticks;
 const SEGMENT: u8 = 0x00;
 const VERSION: u8 = 0xfd;
 
-/// The service of the forwarder on this host, before a service's name: `/%C1.M.S.localhost/%C1.M.SRV/ccnd/KEY`.
+/// The service of the forwarder on this host, before a service's name:
+/// `/%C1.M.S.localhost/%C1.M.SRV/ccnd/KEY`.
 pub const LOCALHOST: &[u8] = b"\xc1.M.S.localhost";
 /// The same within the next host.
 pub const NEIGHBORHOOD: &[u8] = b"\xc1.M.S.neighborhood";
@@ -25,7 +26,8 @@ pub const START_WRITE: &[u8] = b"\xc1.R.sw";
 /// The same, unless it is already stored.
 pub const CHECKED_START_WRITE: &[u8] = b"\xc1.R.sw-c";
 
-/// The component of segment `number`, from 0: the marker and the number in as few bytes as will do, none for 0.
+/// The component of segment `number`, from 0: the marker and the number in as few bytes as will do, none for
+/// 0.
 pub fn segment(number: u64) -> Vec<u8> {
     let bytes = number.to_be_bytes();
     let zeros = number.leading_zeros() as usize / 8;
@@ -50,8 +52,8 @@ pub fn version(timestamp: Ticks) -> Vec<u8> {
     [&[VERSION], timestamp.as_bytes()].concat()
 }
 
-/// When a version was made; `None` for any other component. Like CCNx's own tools, this counts only components of seven
-/// bytes as versions.
+/// When a version was made; `None` for any other component. Like CCNx's own tools, this counts only
+/// components of seven bytes as versions.
 pub fn parse_version(component: &[u8]) -> Option<Ticks> {
     match component {
         [VERSION, timestamp @ ..] if timestamp.len() == 6 => Ticks::from_bytes(timestamp),

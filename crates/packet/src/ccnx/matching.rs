@@ -1,6 +1,7 @@
 //! Which ContentObject answers which Interest (CCNx 0.8, "Interest").
 //!
-//! Freshness, AnswerOriginKind and Scope are no part of this: they ask whether a cache or a face may be used at all.
+//! Freshness, AnswerOriginKind and Scope are no part of this: they ask whether a cache or a face may be used
+//! at all.
 
 use crate::ccnx::content_object::ContentObjectView;
 use crate::ccnx::exclude::ExcludeRef;
@@ -14,8 +15,8 @@ pub fn matches(interest: &InterestView<'_>, object: &ContentObjectView<'_>) -> b
 
 /// The same, for those who keep digests: `digest` is called at most once.
 ///
-/// The full name of an object is its name and, as one more component, its digest. The Interest's name must be a prefix
-/// of it, leaving as many components as the Interest allows, the first of which is not excluded.
+/// The full name of an object is its name and, as one more component, its digest. The Interest's name must be
+/// a prefix of it, leaving as many components as the Interest allows, the first of which is not excluded.
 pub fn matches_with_digest(
     interest: &InterestView<'_>,
     object: &ContentObjectView<'_>,
@@ -24,7 +25,8 @@ pub fn matches_with_digest(
     matches_excluding(interest, object, digest, |exclude, component| exclude.excludes(component))
 }
 
-/// The same, for those who know another way to tell what an Exclude excludes: `excludes` is called at most once.
+/// The same, for those who know another way to tell what an Exclude excludes: `excludes` is called at most
+/// once.
 pub fn matches_excluding<'a>(
     interest: &InterestView<'a>,
     object: &ContentObjectView<'_>,

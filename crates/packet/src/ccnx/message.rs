@@ -23,7 +23,8 @@ pub enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads the message that fills `wire`, cut from a stream or datagram by a [`Framer`](crate::ccnx::Framer).
+    /// Reads the message that fills `wire`, cut from a stream or datagram by a
+    /// [`Framer`](crate::ccnx::Framer).
     ///
     /// # Errors
     /// Those of the message that is announced.

@@ -1,20 +1,22 @@
 //! The CCNx dialect: ccnb of CCNx 0.8, and the NDNLP v1 link protocol that was written for it.
 //!
-//! CCNx 0.8 is what NDN grew out of: an Interest asks for a name or a prefix of it, with [selectors](InterestFields)
-//! to choose among the answers, and a signed ContentObject answers. On the wire both are binary XML, in which an
-//! element says what it is but not how long it is. The layers, from the bottom:
+//! CCNx 0.8 is what NDN grew out of: an Interest asks for a name or a prefix of it, with
+//! [selectors](InterestFields) to choose among the answers, and a signed ContentObject answers. On the wire
+//! both are binary XML, in which an element says what it is but not how long it is. The layers, from the
+//! bottom:
 //!
 //! * [`block`], [`dtag`], [`reader`], [`framer`]: the encoding; nothing in them knows what an Interest is.
-//! * [`name`], [`markers`], [`uri`], [`exclude`], [`selectors`], [`signed_info`], [`ticks`]: the parts that messages are made of.
-//! * [`interest`], [`content_object`], [`pdu`], [`message`]: what is sent between hosts; [`matching`]: which of them
-//!   belong together.
+//! * [`name`], [`markers`], [`uri`], [`exclude`], [`selectors`], [`signed_info`], [`ticks`]: the parts that
+//!   messages are made of.
+//! * [`interest`], [`content_object`], [`pdu`], [`message`]: what is sent between hosts; [`matching`]: which
+//!   of them belong together.
 //! * [`management`]: what is in the Content of the messages that control ccnd, ndnld and repositories.
 //! * [`ndnlp`]: the packets that carry messages over one link.
 //!
-//! Decoders borrow: a view holds the received bytes and the places of the fields, everything in it has been checked,
-//! and nothing was copied. They are strict where being lenient would give one message two spellings, or where every
-//! CCNx peer is strict, too: elements stand in one order and unknown ones are refused. Encoders write what decoders
-//! accept, into a buffer whose length was known beforehand.
+//! Decoders borrow: a view holds the received bytes and the places of the fields, everything in it has been
+//! checked, and nothing was copied. They are strict where being lenient would give one message two spellings,
+//! or where every CCNx peer is strict, too: elements stand in one order and unknown ones are refused.
+//! Encoders write what decoders accept, into a buffer whose length was known beforehand.
 //!
 //! ```
 //! use packet::ccnx::{ContentObjectFields, InterestFields, InterestView, ContentObjectView, SignedInfo, Ticks};

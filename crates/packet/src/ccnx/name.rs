@@ -1,8 +1,8 @@
 //! Names on the CCNx wire, and the way to and from the canonical form that the rest of Cairn uses.
 //!
-//! A ccnb Name is an element of Component elements, each with at most one BLOB. The canonical form of a name is the
-//! concatenation of its components as NDN TLVs; a CCNx component is a GenericNameComponent (type 8) there. Both forms
-//! have exactly one spelling for each name, so names may be compared as bytes.
+//! A ccnb Name is an element of Component elements, each with at most one BLOB. The canonical form of a name
+//! is the concatenation of its components as NDN TLVs; a CCNx component is a GenericNameComponent (type 8)
+//! there. Both forms have exactly one spelling for each name, so names may be compared as bytes.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -343,11 +343,12 @@ pub fn encoded_len_from_canonical(canonical: &[u8]) -> Result<usize, DecodeError
     Ok(element_len(Dtag::NAME, content_len))
 }
 
-/// Appends the Name element of the name with the canonical form `canonical`. After an error `out` holds a part of it.
+/// Appends the Name element of the name with the canonical form `canonical`. After an error `out` holds a
+/// part of it.
 ///
 /// # Errors
-/// Bytes that are not TLVs in their shortest form, and components of another type than 8: CCNx cannot say that a
-/// component is a digest or a keyword.
+/// Bytes that are not TLVs in their shortest form, and components of another type than 8: CCNx cannot say
+/// that a component is a digest or a keyword.
 pub fn encode_from_canonical(canonical: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     write_open(out, Dtag::NAME);
     write_canonical(canonical, out)?;

@@ -1,7 +1,8 @@
 //! Packets of NDNLP version 1, the link protocol for CCNx (NDN-0006, section 2.1).
 //!
-//! A *message* is what the network layer sends, a *packet* is what goes over the link. A data packet carries a message
-//! or a fragment of one; an acknowledgement packet lists data packets that have arrived, as bitmaps.
+//! A *message* is what the network layer sends, a *packet* is what goes over the link. A data packet carries
+//! a message or a fragment of one; an acknowledgement packet lists data packets that have arrived, as
+//! bitmaps.
 //!
 //! ```
 //! use packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
@@ -34,7 +35,8 @@ pub enum Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Reads the packet at the start of `frame`. Bytes behind its end are padding of the layer below and ignored.
+    /// Reads the packet at the start of `frame`. Bytes behind its end are padding of the layer below and
+    /// ignored.
     ///
     /// # Errors
     /// Anything but the elements of NDN-0006, section 2.1, in their order and with their sizes.
@@ -123,8 +125,8 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The longest payload that fits a link of `mtu_bytes`, by the rule of ndnld: the length of a payload as long as the
-/// MTU and the two fragment fields are counted whether they are needed or not. Zero when nothing fits.
+/// The longest payload that fits a link of `mtu_bytes`, by the rule of ndnld: the length of a payload as long
+/// as the MTU and the two fragment fields are counted whether they are needed or not. Zero when nothing fits.
 pub const fn max_payload_bytes(mtu_bytes: usize) -> usize {
     const AROUND_PAYLOAD: usize = element_len(Dtag::NDNLP_DATA, 0)
         + body_element_len(Dtag::NDNLP_SEQUENCE, Sequence::BYTES)
@@ -187,7 +189,8 @@ impl<'a> Ack<'a> {
 pub struct AckBlock<'a> {
     /// Number of the packet that the bitmap's first bit stands for.
     pub base: Sequence,
-    /// One bit a packet, the most significant bit of each byte first; a set bit acknowledges, a clear one says nothing.
+    /// One bit a packet, the most significant bit of each byte first; a set bit acknowledges, a clear one
+    /// says nothing.
     pub bitmap: &'a [u8],
 }
 
@@ -299,7 +302,8 @@ pub struct Flags(u16);
 impl Flags {
     /// Nothing.
     pub const NONE: Flags = Flags(0);
-    /// RLA, "requesting link acknowledgement". The paper calls it bit 0; ndnld sends the most significant bit.
+    /// RLA, "requesting link acknowledgement". The paper calls it bit 0; ndnld sends the most significant
+    /// bit.
     pub const ACK_REQUESTED: Flags = Flags(0x8000);
 
     /// The flags that are on the wire as `bits`, those without a meaning included.
@@ -331,8 +335,8 @@ impl Fragment {
     /// The only fragment of its message, which is what a packet without fragment fields carries.
     pub const WHOLE: Fragment = Fragment { index: 0, count: 1 };
 
-    /// False when there can be no such fragment. A receiver acknowledges such a packet if asked to, then drops it, so
-    /// the decoder lets it pass.
+    /// False when there can be no such fragment. A receiver acknowledges such a packet if asked to, then
+    /// drops it, so the decoder lets it pass.
     pub const fn is_possible(self) -> bool {
         self.index < self.count
     }
@@ -362,7 +366,8 @@ mod tests {
         assert_eq!(Sequence::new(0x8a48_10d0_f08b).to_string(), "8a4810d0f08b");
     }
 
-    /// The sizes ndnld arrives at for Ethernet and UDP (NDN-0006, figure 4: 4 × 1452 + 1186 bytes in five packets).
+    /// The sizes ndnld arrives at for Ethernet and UDP (NDN-0006, figure 4: 4 × 1452 + 1186 bytes in five
+    /// packets).
     #[test]
     fn full_packets_fill_the_mtu() {
         assert_eq!(max_payload_bytes(1500), 1452);

@@ -5,11 +5,12 @@ use crate::ccnx::dtag::Dtag;
 use crate::ccnx::reader::Reader;
 use crate::error::{DecodeError, Rule};
 
-/// The CCNProtocolDataUnit with nothing in it. A link adapter (udplink, ndnld) sends it to ccnd to say what it is; from
-/// then on ccnd wraps everything it sends on that face.
+/// The CCNProtocolDataUnit with nothing in it. A link adapter (udplink, ndnld) sends it to ccnd to say what
+/// it is; from then on ccnd wraps everything it sends on that face.
 pub const EMPTY_PDU: [u8; 5] = *b"CCN\x82\x00";
 
-/// What is in the CCNProtocolDataUnit that fills `wire`: whole messages one after the other, usually one, or none.
+/// What is in the CCNProtocolDataUnit that fills `wire`: whole messages one after the other, usually one, or
+/// none.
 ///
 /// # Errors
 /// Anything but a CCNProtocolDataUnit with whole elements in it.

@@ -9,9 +9,9 @@ use crate::error::{DecodeError, Rule};
 
 /// Reads the blocks of `wire[position..]`, borrowing what it gives out.
 ///
-/// ccnb has no lengths around elements, so the reader enters an element with [`open`](Reader::open), reads what is in
-/// it, and leaves with [`close`](Reader::close), which refuses anything that is left. Errors name the field that was
-/// asked for and the offset, from the start of `wire`, of the block that is wrong.
+/// ccnb has no lengths around elements, so the reader enters an element with [`open`](Reader::open), reads
+/// what is in it, and leaves with [`close`](Reader::close), which refuses anything that is left. Errors name
+/// the field that was asked for and the offset, from the start of `wire`, of the block that is wrong.
 ///
 /// ```
 /// use packet::ccnx::{Dtag, Reader};
@@ -29,7 +29,8 @@ use crate::error::{DecodeError, Rule};
 pub struct Reader<'a> {
     wire: &'a [u8],
     position: usize,
-    /// The header at `position`. An element is asked for many times before it comes, so it is read only once.
+    /// The header at `position`. An element is asked for many times before it comes, so it is read only
+    /// once.
     next: Option<Header>,
     field: &'static str,
 }
@@ -55,8 +56,8 @@ impl<'a> Reader<'a> {
         self.wire.get(start..self.position).unwrap_or_default()
     }
 
-    /// The header of the next block, which stays in place; `None` if there is none that can be read. Whatever is then
-    /// asked for fails for that reason.
+    /// The header of the next block, which stays in place; `None` if there is none that can be read. Whatever
+    /// is then asked for fails for that reason.
     #[inline]
     pub fn peek(&self) -> Option<Header> {
         self.next

@@ -68,7 +68,8 @@ impl AnswerOriginKind {
         self.0 & Self::STALE != 0
     }
 
-    /// Whether what matches in the content store is to be marked stale. Only an Interest of [`Scope::LOCAL`] may ask so.
+    /// Whether what matches in the content store is to be marked stale. Only an Interest of [`Scope::LOCAL`]
+    /// may ask so.
     pub const fn marks_stale(self) -> bool {
         self.0 & Self::MARK_STALE != 0
     }
@@ -118,7 +119,8 @@ pub struct PublisherId<'a> {
 pub enum PublisherIdKind {
     /// The publisher's public key, as a DER SubjectPublicKeyInfo.
     PublicKey,
-    /// The publisher's certificate. Parsed but never compared, as in CCNx 0.8.2; the same goes for the next two.
+    /// The publisher's certificate. Parsed but never compared, as in CCNx 0.8.2; the same goes for the next
+    /// two.
     Certificate,
     /// The public key that signed the publisher's certificate.
     IssuerKey,

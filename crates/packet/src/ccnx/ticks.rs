@@ -6,8 +6,8 @@ use crate::time::Duration;
 
 /// A span of time (InterestLifetime) or a point in it (Timestamp, counted from 1970) in units of 1/4096 s.
 ///
-/// Leading zeros are allowed and sent by real programs, so the width is kept, and two values that differ only in it are
-/// not equal; compare their [`count`](Ticks::count).
+/// Leading zeros are allowed and sent by real programs, so the width is kept, and two values that differ only
+/// in it are not equal; compare their [`count`](Ticks::count).
 ///
 /// ```
 /// use packet::ccnx::Ticks;
@@ -22,7 +22,8 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// How many bytes a Timestamp may have: CCNx 0.8.2 refuses others. An InterestLifetime may have any number from one to eight.
+    /// How many bytes a Timestamp may have: CCNx 0.8.2 refuses others. An InterestLifetime may have any
+    /// number from one to eight.
     pub const TIMESTAMP_WIDTHS: std::ops::RangeInclusive<usize> = 3..=7;
 
     /// Ticks in a second.
@@ -48,7 +49,8 @@ impl Ticks {
         Some(Ticks { bytes: all, width })
     }
 
-    /// The moment `secs` seconds and `nanos` nanoseconds after the start of 1970, rounded to the nearest tick.
+    /// The moment `secs` seconds and `nanos` nanoseconds after the start of 1970, rounded to the nearest
+    /// tick.
     pub const fn from_unix(secs: u64, nanos: u32) -> Self {
         let fraction = (nanos as u64 / 5 * 8 + 195_312) / 390_625;
         Ticks::from_count(secs.saturating_mul(Self::PER_SECOND).saturating_add(fraction))

@@ -10,8 +10,9 @@ use crate::name::{Component, ComponentKind, Name, NameRef};
 pub enum Escaping {
     /// Each as `%XX`.
     Percent,
-    /// As CCNx's own tools print them: one alone as `%XX`, and from the first of two in a row, or from the start of a
-    /// component that begins with 00 (segment) or FD (version), everything up to its end as `=` and hex digits.
+    /// As CCNx's own tools print them: one alone as `%XX`, and from the first of two in a row, or from the
+    /// start of a component that begins with 00 (segment) or FD (version), everything up to its end as
+    /// `=` and hex digits.
     Mixed,
 }
 
@@ -47,8 +48,9 @@ pub fn format<'a>(components: impl IntoIterator<Item = &'a [u8]>, escaping: Esca
 
 /// The name of an absolute URI: one with a leading slash, with or without scheme `ccnx:` or `ccn:`.
 ///
-/// An authority (`ccnx://host/…`), a query and a fragment are allowed and ignored. Empty segments and `.` are skipped,
-/// `..` removes the component before it, and three dots fewer stand for a component of three dots or more.
+/// An authority (`ccnx://host/…`), a query and a fragment are allowed and ignored. Empty segments and `.` are
+/// skipped, `..` removes the component before it, and three dots fewer stand for a component of three dots or
+/// more.
 ///
 /// # Errors
 /// [`Rule::BadText`] at the byte where an escape is broken, or where a relative URI or another scheme begins.
@@ -62,8 +64,8 @@ pub fn parse(uri: &str) -> Result<Name, DecodeError> {
 /// The name that `uri` stands for; a relative one continues the name `base`.
 ///
 /// # Errors
-/// Those of [`parse`], but that a relative URI is none, and [`Rule::TypeOutOfRange`] for a component of `base` that
-/// CCNx cannot express.
+/// Those of [`parse`], but that a relative URI is none, and [`Rule::TypeOutOfRange`] for a component of
+/// `base` that CCNx cannot express.
 pub fn resolve(base: NameRef<'_>, uri: &str) -> Result<Name, DecodeError> {
     let (mut offset, mut path) = strip_scheme(uri)?;
     path = path.split(['?', '#']).next().unwrap_or_default();
@@ -178,7 +180,8 @@ fn dots(component: &[u8]) -> Option<usize> {
     component.iter().all(|&byte| byte == b'.').then_some(component.len())
 }
 
-/// The characters that stand for themselves (RFC 3986). CCNx's document lists `+` in place of `~`; reading takes both.
+/// The characters that stand for themselves (RFC 3986). CCNx's document lists `+` in place of `~`; reading
+/// takes both.
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
 }

@@ -1,9 +1,9 @@
 //! Names: what is asked for and what is sent, instead of addresses.
 //!
-//! A name is a sequence of typed components, kept in canonical form: the components' TLVs one after the other, each
-//! number in its shortest form (the TLV-VALUE of an NDN Name). Both dialects use this form; components of CCNx are
-//! generic components. Two names are equal exactly when their canonical bytes are, and canonical order is the order
-//! of those bytes, a prefix first.
+//! A name is a sequence of typed components, kept in canonical form: the components' TLVs one after the
+//! other, each number in its shortest form (the TLV-VALUE of an NDN Name). Both dialects use this form;
+//! components of CCNx are generic components. Two names are equal exactly when their canonical bytes are, and
+//! canonical order is the order of those bytes, a prefix first.
 
 mod component;
 mod uri;
@@ -108,8 +108,8 @@ impl<'a> NameRef<'a> {
     /// The longest name, in canonical bytes.
     pub const MAX_BYTES: usize = 65_535;
 
-    /// Most components that a name in a packet may have. Work for a packet grows with them, here and in every forwarder it
-    /// comes by; real names have ten or twenty.
+    /// Most components that a name in a packet may have. Work for a packet grows with them, here and in every
+    /// forwarder it comes by; real names have ten or twenty.
     pub const MAX_COMPONENTS: usize = 128;
 
     /// The name without components.
@@ -118,8 +118,8 @@ impl<'a> NameRef<'a> {
     /// Checks that `canonical` is a sequence of legal components (an NDN Name's TLV-VALUE) and borrows it.
     ///
     /// # Errors
-    /// A malformed TLV, a component type outside 1 to 65535, a digest component that has not 32 bytes, more than one
-    /// ParametersSha256DigestComponent, more than 65,535 bytes.
+    /// A malformed TLV, a component type outside 1 to 65535, a digest component that has not 32 bytes, more
+    /// than one ParametersSha256DigestComponent, more than 65,535 bytes.
     pub fn decode(canonical: &'a [u8]) -> Result<Self, DecodeError> {
         if canonical.len() > Self::MAX_BYTES {
             let rule = Rule::TooLarge { size: canonical.len(), limit: Self::MAX_BYTES };
@@ -234,8 +234,8 @@ impl PartialOrd for NameRef<'_> {
 }
 
 impl Ord for NameRef<'_> {
-    /// Canonical order (NDN packet format, section 2.1): with every number in its shortest form it is the order of
-    /// the canonical bytes.
+    /// Canonical order (NDN packet format, section 2.1): with every number in its shortest form it is the
+    /// order of the canonical bytes.
     fn cmp(&self, other: &Self) -> Ordering {
         self.canonical.cmp(other.canonical)
     }

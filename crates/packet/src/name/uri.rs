@@ -1,7 +1,7 @@
 //! Names as text: the NDN URI scheme (NDN packet format, section 2.2).
 //!
-//! Output follows ndn-cxx: the alternate form for typed numbers and digests where the value allows it, `8=` left out,
-//! three periods more than a component of only periods has. Input accepts both forms of everything.
+//! Output follows ndn-cxx: the alternate form for typed numbers and digests where the value allows it, `8=`
+//! left out, three periods more than a component of only periods has. Input accepts both forms of everything.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! What owned packets remember of what was read from them.
 //!
-//! These few words are moved about for every packet. They are whole words, without values that an enum around them could keep its tag in,
-//! because what was written in pieces is slow to move as a whole.
+//! These few words are moved about for every packet. They are whole words, without values that an enum around
+//! them could keep its tag in, because what was written in pieces is slow to move as a whole.
 
 use super::tlv::Reader;
 use super::types;
@@ -10,8 +10,8 @@ use crate::name::NameRef;
 use crate::span::Span;
 use crate::time::Duration;
 
-/// What forwarders ask of an Interest again and again, by value; small, because it is moved about for every packet. The rest is
-/// read from the bytes again where it is needed.
+/// What forwarders ask of an Interest again and again, by value; small, because it is moved about for every
+/// packet. The rest is read from the bytes again where it is needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InterestBrief {
     pub(crate) lifetime: Duration,
@@ -133,8 +133,8 @@ pub(super) struct InterestFacts {
     pub(super) has_forwarding_hint: bool,
 }
 
-/// What forwarders and applications ask of a Data again and again, by value; small, because it is moved about for every packet. The
-/// rest is read from the bytes again where it is needed.
+/// What forwarders and applications ask of a Data again and again, by value; small, because it is moved about
+/// for every packet. The rest is read from the bytes again where it is needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataBrief {
     pub(crate) freshness: Duration,

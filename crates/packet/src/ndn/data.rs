@@ -47,8 +47,9 @@ impl<'a> DataView<'a> {
         Self::decode_asking(wire, |_| None)
     }
 
-    /// The same for whoever may know the name already, as the one of an Interest that was read before: `components_of` gets its bytes, and
-    /// tells how many components they are if they are known for a name. They are not looked into again then.
+    /// The same for whoever may know the name already, as the one of an Interest that was read before:
+    /// `components_of` gets its bytes, and tells how many components they are if they are known for a
+    /// name. They are not looked into again then.
     ///
     /// # Errors
     /// As [`DataView::decode`].
@@ -168,7 +169,8 @@ impl<'a> DataView<'a> {
 }
 
 impl Layout {
-    /// Reads the fields of almost every Data as long as they follow each other in their usual form; gives the rank of the last.
+    /// Reads the fields of almost every Data as long as they follow each other in their usual form; gives the
+    /// rank of the last.
     #[inline(always)]
     fn read_usual_fields(&mut self, reader: &mut Reader<'_>, signed_start: usize) -> Result<u8, DecodeError> {
         let mut last_rank = 0;
@@ -405,7 +407,8 @@ impl DataBuilder {
             + if meta_len > 0 { tlv::element_len(types::META_INFO, meta_len) } else { 0 }
             + self.content.as_ref().map_or(0, |content| tlv::element_len(types::CONTENT, content.len()))
             + info.encoded_len(types::SIGNATURE_INFO);
-        // The header tells the length of all, and that of the signature is not known yet: it is put in front when it is.
+        // The header tells the length of all, and that of the signature is not known yet: it is put in front
+        // when it is.
         let mut wire = Vec::with_capacity(HEADER_ROOM + signed_len + USUAL_SIGNATURE_BYTES);
         wire.resize(HEADER_ROOM, 0);
         tlv::write_element(&mut wire, types::NAME, self.name.canonical());

@@ -170,8 +170,8 @@ impl<'a> InterestView<'a> {
         self.layout.signature_value.of(self.wire)
     }
 
-    /// The bytes a signature covers, in order: components but the parameters digest, then ApplicationParameters to
-    /// InterestSignatureInfo. `None` when the Interest is not signed.
+    /// The bytes a signature covers, in order: components but the parameters digest, then
+    /// ApplicationParameters to InterestSignatureInfo. `None` when the Interest is not signed.
     pub fn signed_portion(&self) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
         let parameters = self.layout.parameters.range()?;
         let info = self.layout.signature_info.range()?;
@@ -184,8 +184,8 @@ impl<'a> InterestView<'a> {
         Some(components.chain(wire.get(parameters.start..info.end)))
     }
 
-    /// Whether the name carries the right ParametersSha256Digest; `None` when there are neither parameters nor a
-    /// digest. Forwarders do not check this; producers do.
+    /// Whether the name carries the right ParametersSha256Digest; `None` when there are neither parameters
+    /// nor a digest. Forwarders do not check this; producers do.
     pub fn parameters_digest_is_valid(&self) -> Option<bool> {
         let digest = self.name().components().find(|c| c.kind == ComponentKind::PARAMETERS_DIGEST);
         match (self.layout.parameters.of(self.wire), digest) {
@@ -213,7 +213,8 @@ impl<'a> InterestView<'a> {
 }
 
 impl Layout {
-    /// Reads the fields of almost every Interest as long as they follow each other in their usual form; gives the rank of the last.
+    /// Reads the fields of almost every Interest as long as they follow each other in their usual form; gives
+    /// the rank of the last.
     #[inline(always)]
     fn read_usual_fields(&mut self, reader: &mut Reader<'_>) -> u8 {
         let mut last_rank = 0;
@@ -332,7 +333,8 @@ fn bad_len(element: Element<'_>, field: &'static str) -> DecodeError {
     DecodeError::new(field, element.start, Rule::BadLength(element.value.len()))
 }
 
-/// Most components that all delegations of a ForwardingHint may have together, each counted as one more than it has.
+/// Most components that all delegations of a ForwardingHint may have together, each counted as one more than
+/// it has.
 const MAX_HINT_COMPONENTS: usize = 256;
 
 fn check_forwarding_hint(reader: &Reader<'_>, element: Element<'_>) -> Result<(), DecodeError> {
@@ -463,8 +465,8 @@ impl InterestBuilder {
         self.encode(&parameters)
     }
 
-    /// Signs the Interest with what `sign` returns for the signed portion, and encodes it. Parameters that were not
-    /// set are there and empty, as the format demands.
+    /// Signs the Interest with what `sign` returns for the signed portion, and encodes it. Parameters that
+    /// were not set are there and empty, as the format demands.
     ///
     /// # Errors
     /// As [`InterestBuilder::build`].

@@ -1,9 +1,9 @@
 //! NDNLPv2: the LpPacket that carries a network packet, or a slice of one, over one hop.
 //!
-//! A frame on an NDN link is one element: a bare Interest or Data, or an LpPacket (type 100) whose header fields
-//! stand in ascending order of their types and whose Fragment, if there is one, comes last. [`LpPacketView`] is
-//! both directions of that: [`LpPacketView::decode`] borrows every field from the frame and allocates nothing;
-//! [`LpPacketView::encode`] knows every length beforehand and writes each byte once.
+//! A frame on an NDN link is one element: a bare Interest or Data, or an LpPacket (type 100) whose header
+//! fields stand in ascending order of their types and whose Fragment, if there is one, comes last.
+//! [`LpPacketView`] is both directions of that: [`LpPacketView::decode`] borrows every field from the frame
+//! and allocates nothing; [`LpPacketView::encode`] knows every length beforehand and writes each byte once.
 //!
 //! ```
 //! use packet::NackReason;
@@ -18,8 +18,8 @@
 //! ```
 //!
 //! Rules for fields that are unknown, late or repeated (NDNLPv2 has its own, stricter than those of network
-//! packets): an unknown field may be skipped only if its type lies in 800..=959 and is a multiple of four; fields
-//! out of order, and any field but Ack given twice, spoil the packet. ndn-cxx does the same.
+//! packets): an unknown field may be skipped only if its type lies in 800..=959 and is a multiple of four;
+//! fields out of order, and any field but Ack given twice, spoil the packet. ndn-cxx does the same.
 
 mod acks;
 
@@ -69,7 +69,8 @@ pub mod types {
     pub const NON_DISCOVERY: u32 = 844;
     /// A Data that announces a prefix.
     pub const PREFIX_ANNOUNCEMENT: u32 = 848;
-    /// Cairn's own: Interests in 1,000 seconds that routers allow a consumer. Peers that do not know it skip it.
+    /// Cairn's own: Interests in 1,000 seconds that routers allow a consumer. Peers that do not know it skip
+    /// it.
     pub const EXPLICIT_RATE: u32 = 936;
     /// Cairn's own: a number that the neighbour's link sends back at once. Peers that do not know it skip it.
     pub const ECHO_REQUEST: u32 = 940;
@@ -169,8 +170,8 @@ impl<'a> LpPacketView<'a> {
         Ok((view, outer.end()))
     }
 
-    /// The network-layer fields as the rest of the stack knows them. Only tokens of more than 14 bytes and prefix
-    /// announcements are copied to the heap.
+    /// The network-layer fields as the rest of the stack knows them. Only tokens of more than 14 bytes and
+    /// prefix announcements are copied to the heap.
     pub fn link_header(&self) -> LinkHeader {
         LinkHeader {
             pit_token: PitToken::new(self.pit_token).unwrap_or_default(),
@@ -199,9 +200,9 @@ impl<'a> LpPacketView<'a> {
         }
     }
 
-    /// The network-layer fields that stand on every fragment of a packet, not on the first alone: PitToken and
-    /// CongestionMark. NFD and NDNts read them from the first fragment, ndnd from the one that arrives last, and
-    /// none of them minds the repetition.
+    /// The network-layer fields that stand on every fragment of a packet, not on the first alone: PitToken
+    /// and CongestionMark. NFD and NDNts read them from the first fragment, ndnd from the one that
+    /// arrives last, and none of them minds the repetition.
     pub fn repeated_on_fragments(&self) -> Self {
         LpPacketView { pit_token: self.pit_token, congestion_mark: self.congestion_mark, ..Self::default() }
     }
@@ -244,8 +245,8 @@ impl<'a> LpPacketView<'a> {
         }
     }
 
-    /// Appends all of the frame that stands before the Fragment's value: nothing at all when the network packet goes bare.
-    /// With it a sender writes the head from here and the packet from where it lies.
+    /// Appends all of the frame that stands before the Fragment's value: nothing at all when the network
+    /// packet goes bare. With it a sender writes the head from here and the packet from where it lies.
     #[inline]
     pub fn encode_head(&self, frame: &mut Vec<u8>) {
         let header = self.header_len();

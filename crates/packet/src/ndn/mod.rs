@@ -19,7 +19,8 @@ use crate::error::{DecodeError, Rule};
 use crate::name::{Component, ComponentKind, NameRef};
 use tlv::{Element, MAX_PACKET_BYTES, Reader};
 
-/// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where that starts.
+/// Opens the element of type `kind` that fills `wire` exactly; gives a reader of what is inside and where
+/// that starts.
 #[inline(always)]
 fn outer_element<'a>(
     wire: &'a [u8],

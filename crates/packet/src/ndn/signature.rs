@@ -1,4 +1,5 @@
-//! SignatureInfo and InterestSignatureInfo (NDN packet format, section 5): what a signature says about itself.
+//! SignatureInfo and InterestSignatureInfo (NDN packet format, section 5): what a signature says about
+//! itself.
 //!
 //! Signatures are made and verified elsewhere; here they are only carried.
 
@@ -53,8 +54,8 @@ pub struct SignatureInfo<'a> {
 }
 
 impl<'a> SignatureInfo<'a> {
-    /// Reads a SignatureInfo or InterestSignatureInfo that fills `wire` exactly, type and length included, as it stands in
-    /// a name component of a signed Interest older than v0.3.
+    /// Reads a SignatureInfo or InterestSignatureInfo that fills `wire` exactly, type and length included, as
+    /// it stands in a name component of a signed Interest older than v0.3.
     ///
     /// # Errors
     /// Another element, or any broken rule of the format.
@@ -181,7 +182,8 @@ pub struct SignatureInfoBuilder {
 }
 
 impl SignatureInfoBuilder {
-    /// Only the algorithm. Further fields must be added in the order of the methods below, the format's order.
+    /// Only the algorithm. Further fields must be added in the order of the methods below, the format's
+    /// order.
     pub fn new(signature_type: SignatureType) -> Self {
         let mut value = Vec::new();
         tlv::write_nni_element(&mut value, types::SIGNATURE_TYPE, signature_type.0);
@@ -235,7 +237,8 @@ impl SignatureInfoBuilder {
         tlv::element_len(kind, self.value.len())
     }
 
-    /// The whole SignatureInfo element, as it stands in a name component of a signed Interest older than v0.3.
+    /// The whole SignatureInfo element, as it stands in a name component of a signed Interest older than
+    /// v0.3.
     pub fn encode_element(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.encoded_len(types::SIGNATURE_INFO));
         self.write(types::SIGNATURE_INFO, &mut out);

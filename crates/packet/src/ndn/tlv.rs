@@ -42,8 +42,8 @@ impl<'a> Reader<'a> {
         Reader { rest: wire, end: wire.len(), field }
     }
 
-    /// Reads the elements inside `element`, which this reader or one on the same buffer returned. Offsets keep
-    /// counting from the start of the whole buffer.
+    /// Reads the elements inside `element`, which this reader or one on the same buffer returned. Offsets
+    /// keep counting from the start of the whole buffer.
     #[inline]
     pub fn inside(&self, element: Element<'a>, field: &'static str) -> Reader<'a> {
         Reader { rest: element.value, end: element.end(), field }
@@ -75,8 +75,9 @@ impl<'a> Reader<'a> {
         if self.rest.is_empty() { Ok(None) } else { self.long_element().map(Some) }
     }
 
-    /// The next element if it has type `kind`, at most 252, a length of at most 65,535 and no flaw; leaves anything else in place, for
-    /// [`element`](Self::element) to read or to refuse. Costs a third of that.
+    /// The next element if it has type `kind`, at most 252, a length of at most 65,535 and no flaw; leaves
+    /// anything else in place, for [`element`](Self::element) to read or to refuse. Costs a third of
+    /// that.
     #[inline(always)]
     pub fn plain(&mut self, kind: u32) -> Option<Element<'a>> {
         let (&[first, length], rest) = self.rest.split_first_chunk()?;
@@ -98,8 +99,8 @@ impl<'a> Reader<'a> {
         Some(Element { kind, value, start, value_start: start + header })
     }
 
-    /// The value of the next element if it has type `kind`, at most 252, and `LEN` bytes, fewer than 253; leaves anything else in place, as
-    /// [`plain`](Self::plain) does.
+    /// The value of the next element if it has type `kind`, at most 252, and `LEN` bytes, fewer than 253;
+    /// leaves anything else in place, as [`plain`](Self::plain) does.
     #[inline(always)]
     pub(crate) fn fixed<const LEN: usize>(&mut self, kind: u32) -> Option<&'a [u8; LEN]> {
         let (&[first, length], rest) = self.rest.split_first_chunk()?;
@@ -111,8 +112,8 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The next element if its type is one of 3 to 252 and its length at most 252; leaves anything else in place, as
-    /// [`plain`](Self::plain) does.
+    /// The next element if its type is one of 3 to 252 and its length at most 252; leaves anything else in
+    /// place, as [`plain`](Self::plain) does.
     #[inline(always)]
     pub(crate) fn short(&mut self) -> Option<Element<'a>> {
         let (&[kind @ 3..=252, length @ 0..=252], rest) = self.rest.split_first_chunk()? else { return None };
@@ -205,8 +206,8 @@ fn not_there(found: Option<Element<'_>>, offset: usize, field: &'static str) -> 
 
 /// Reads the VAR-NUMBER at `at`; gives it and the offset behind it.
 ///
-/// Only the shortest form is accepted. Other implementations tolerate longer forms; Cairn does not, because two
-/// spellings of one name would then be two keys in every table.
+/// Only the shortest form is accepted. Other implementations tolerate longer forms; Cairn does not, because
+/// two spellings of one name would then be two keys in every table.
 #[inline]
 pub fn read_number(bytes: &[u8], at: usize) -> Result<(u64, usize), Rule> {
     let rest = bytes.get(at..).unwrap_or_default();

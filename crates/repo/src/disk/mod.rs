@@ -1,4 +1,5 @@
-//! The one module that does I/O, behind a trait, so that tests can put a disk in its place that fails as disks do.
+//! The one module that does I/O, behind a trait, so that tests can put a disk in its place that fails as
+//! disks do.
 
 mod real;
 mod simulated;
@@ -25,13 +26,15 @@ pub trait Disk: Debug + Send + Sync {
     /// Those of the file system.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// Gives a file another name; a file that has that name is gone then. Durable after [`sync_folder`](Self::sync_folder).
+    /// Gives a file another name; a file that has that name is gone then. Durable after
+    /// [`sync_folder`](Self::sync_folder).
     ///
     /// # Errors
     /// Those of the file system.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Removes a file. Those who have it open may go on reading. Durable after [`sync_folder`](Self::sync_folder).
+    /// Removes a file. Those who have it open may go on reading. Durable after
+    /// [`sync_folder`](Self::sync_folder).
     ///
     /// # Errors
     /// Those of the file system.
@@ -82,7 +85,8 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Those of the file system.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Makes zeros of the bytes in `range` and gives the whole blocks among them back to the file system. The length stays.
+    /// Makes zeros of the bytes in `range` and gives the whole blocks among them back to the file system. The
+    /// length stays.
     ///
     /// # Errors
     /// Those of the file system.

@@ -1,7 +1,8 @@
 //! A disk in memory that fails as disks do, repeatably.
 //!
-//! What was written is read back at once, but is durable only after a sync. In a crash each sector that was written since is lost or
-//! kept by chance, whatever the order; so is each file that was made, renamed or removed since the folder was synced.
+//! What was written is read back at once, but is durable only after a sync. In a crash each sector that was
+//! written since is lost or kept by chance, whatever the order; so is each file that was made, renamed or
+//! removed since the folder was synced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -152,7 +153,8 @@ impl SimulatedDisk {
         }
     }
 
-    /// Flips one bit that is not zero all around it, in a file that `which` chooses by name; false if there is none.
+    /// Flips one bit that is not zero all around it, in a file that `which` chooses by name; false if there
+    /// is none.
     pub fn flip_a_bit(&self, which: impl Fn(&str) -> bool, from: u64) -> bool {
         let mut state = self.lock_state();
         let State { names, files, random, .. } = &mut *state;

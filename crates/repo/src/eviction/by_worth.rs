@@ -1,7 +1,8 @@
 //! Two policies that keep what is worth most: by how often it was asked for, and by that for each byte.
 //!
-//! Both age by inflation, after Arlitt et al., "Evaluating content management techniques for Web proxy caches" (2000): what is asked
-//! for gets the worth that the last one who left had on top of its own. So nothing has to be halved or forgotten.
+//! Both age by inflation, after Arlitt et al., "Evaluating content management techniques for Web proxy
+//! caches" (2000): what is asked for gets the worth that the last one who left had on top of its own. So
+//! nothing has to be halved or forgotten.
 
 use super::Eviction;
 use super::heap::Heap;

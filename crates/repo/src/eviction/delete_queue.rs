@@ -1,7 +1,8 @@
-//! The delete queue of Gadow and Anastasiades et al., "Persistent Caching in Information-Centric Networking" (2015).
+//! The delete queue of Gadow and Anastasiades et al., "Persistent Caching in Information-Centric Networking"
+//! (2015).
 //!
-//! New objects enter at three quarters of the queue, a request for the first segment pushes an object to the tail, and
-//! deletions take from the head. The variants that the paper names are settings.
+//! New objects enter at three quarters of the queue, a request for the first segment pushes an object to the
+//! tail, and deletions take from the head. The variants that the paper names are settings.
 
 use super::Eviction;
 use super::list::{List, Nodes};

@@ -1,4 +1,5 @@
-//! A heap of object numbers by priority, in which an object's priority can be changed: the lowest leaves first.
+//! A heap of object numbers by priority, in which an object's priority can be changed: the lowest leaves
+//! first.
 
 const OUT: u32 = u32::MAX;
 

@@ -1,7 +1,7 @@
 //! Which objects to give up when there is no more room.
 //!
-//! A policy knows numbers of objects, their sizes and the order of events, nothing of names or disks, so the same policies
-//! serve the store and studies of request traces.
+//! A policy knows numbers of objects, their sizes and the order of events, nothing of names or disks, so the
+//! same policies serve the store and studies of request traces.
 
 mod by_worth;
 mod delete_queue;
@@ -22,7 +22,8 @@ pub use tiny_lfu::TinyLfu;
 /// [`request`](Eviction::request) in any order, until [`evict`](Eviction::evict) names it or
 /// [`remove`](Eviction::remove) is called.
 pub trait Eviction: fmt::Debug + Send {
-    /// Object `id` has come, with so many bytes so far. `key` identifies its name across its comings and goings.
+    /// Object `id` has come, with so many bytes so far. `key` identifies its name across its comings and
+    /// goings.
     fn include(&mut self, id: u32, key: u64, bytes: u64);
 
     /// Object `id` has so many bytes now.
@@ -54,14 +55,17 @@ pub trait Eviction: fmt::Debug + Send {
 /// When a deletion begins, and how far it goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeletionRule {
-    /// A deletion begins once more bytes than this are stored. A soft threshold: what is being included is completed first.
+    /// A deletion begins once more bytes than this are stored. A soft threshold: what is being included is
+    /// completed first.
     pub threshold_bytes: u64,
-    /// The share of the stored bytes that a deletion frees at least, 0 to 1. With 0 it frees what is above the threshold.
+    /// The share of the stored bytes that a deletion frees at least, 0 to 1. With 0 it frees what is above
+    /// the threshold.
     pub ratio: f64,
 }
 
 impl DeletionRule {
-    /// Down to how many bytes objects are to be deleted, when so many are stored; `None` if no deletion is due.
+    /// Down to how many bytes objects are to be deleted, when so many are stored; `None` if no deletion is
+    /// due.
     pub fn target_bytes(&self, stored_bytes: u64) -> Option<u64> {
         if stored_bytes <= self.threshold_bytes {
             return None;

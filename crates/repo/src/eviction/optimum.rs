@@ -1,11 +1,12 @@
 //! What no policy can do better than, for a trace that is known as a whole.
 //!
-//! With objects of different sizes the best schedule is hard to compute, so there are two numbers. The bound follows Berger,
-//! Beckmann and Harchol-Balter, "Practical bounds on optimal caching with variable object sizes" (2018), where they ask for enough
-//! room on the whole only: to keep an object until its next request takes its bytes for so many requests; the cheapest of
-//! these are bought until all the room of all the trace is spent. No policy hits more often. The schedule is Belady's, by size: when room is needed, the one leaves whose bytes
-//! times requests until its next use are the most. It can be followed, so the optimum lies between the two; with equal sizes
-//! the schedule is the optimum.
+//! With objects of different sizes the best schedule is hard to compute, so there are two numbers. The bound
+//! follows Berger, Beckmann and Harchol-Balter, "Practical bounds on optimal caching with variable object
+//! sizes" (2018), where they ask for enough room on the whole only: to keep an object until its next request
+//! takes its bytes for so many requests; the cheapest of these are bought until all the room of all the trace
+//! is spent. No policy hits more often. The schedule is Belady's, by size: when room is needed, the one
+//! leaves whose bytes times requests until its next use are the most. It can be followed, so the optimum lies
+//! between the two; with equal sizes the schedule is the optimum.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};

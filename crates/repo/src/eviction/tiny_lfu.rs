@@ -1,8 +1,9 @@
-//! W-TinyLFU, after Einziger, Friedman and Manes, "TinyLFU: A highly efficient cache admission policy" (2017).
+//! W-TinyLFU, after Einziger, Friedman and Manes, "TinyLFU: A highly efficient cache admission policy"
+//! (2017).
 //!
-//! Newcomers enter a small window. Who leaves it for want of room is admitted to the main part only if it was asked for more often
-//! than the one who would have to go for it. How often is told by a sketch that halves all its counts now and then, which also
-//! knows those who are not here.
+//! Newcomers enter a small window. Who leaves it for want of room is admitted to the main part only if it was
+//! asked for more often than the one who would have to go for it. How often is told by a sketch that halves
+//! all its counts now and then, which also knows those who are not here.
 
 use super::Eviction;
 use super::list::{List, Nodes};

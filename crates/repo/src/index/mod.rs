@@ -1,8 +1,10 @@
-//! The index on disk: which objects there are, where their segments lie, and up to which place in the volumes that is so.
+//! The index on disk: which objects there are, where their segments lie, and up to which place in the volumes
+//! that is so.
 //!
-//! The volumes themselves are the log of everything that happened. The index follows lazily: a checkpoint writes down what has changed
-//! since the last one, and where the log ended. After a crash only the log behind the last checkpoint is read again; without an
-//! index, all of it. So nobody who inserts waits for the index.
+//! The volumes themselves are the log of everything that happened. The index follows lazily: a checkpoint
+//! writes down what has changed since the last one, and where the log ended. After a crash only the log
+//! behind the last checkpoint is read again; without an index, all of it. So nobody who inserts waits for the
+//! index.
 
 mod backend;
 mod row;
@@ -112,7 +114,8 @@ impl Index {
         Ok(contents)
     }
 
-    /// Writes down objects that have changed and forgets those that are gone. When this returns it is durable.
+    /// Writes down objects that have changed and forgets those that are gone. When this returns it is
+    /// durable.
     pub(crate) fn write<'o>(
         &mut self,
         disk: &Arc<dyn Disk>,

@@ -1,6 +1,6 @@
-//! Copy and swap, as Gadow and Anastasiades et al. built it into CCNx' repository: one repofile, a B-tree that says where each
-//! segment lies in it, and a deletion that sorts what goes by where it lies, copies what stays to a second repofile, and
-//! brings the B-tree up to date. Nothing is taken in meanwhile.
+//! Copy and swap, as Gadow and Anastasiades et al. built it into CCNx' repository: one repofile, a B-tree
+//! that says where each segment lies in it, and a deletion that sorts what goes by where it lies, copies what
+//! stays to a second repofile, and brings the B-tree up to date. Nothing is taken in meanwhile.
 
 use std::sync::Arc;
 
@@ -126,7 +126,8 @@ impl CopyAndSwap {
         Ok(false)
     }
 
-    /// Takes what goes out of the B-tree, tells it the new places of what stays, and lets the new repofile take the old one's place.
+    /// Takes what goes out of the B-tree, tells it the new places of what stays, and lets the new repofile
+    /// take the old one's place.
     fn clean_up(&mut self, deletion: &Deletion) -> Result<(), ReclaimError> {
         deletion.new.sync()?;
         self.disk.sync_folder()?;

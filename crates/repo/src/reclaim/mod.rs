@@ -1,9 +1,10 @@
-//! Ways to lay payload out on a disk, and what each has to do to give room back: for comparison, on real disks and with real Data.
+//! Ways to lay payload out on a disk, and what each has to do to give room back: for comparison, on real
+//! disks and with real Data.
 //!
-//! The [`Store`](crate::Store) punches holes. The others are what the paper built (copy and swap) and what it names as
-//! future work (a file for each object, a file for each segment, a database). All five know objects by number and segments of
-//! them; a deletion goes on in steps, each of which says what it worked on, so that whoever drives it can time the parts and
-//! serve between them.
+//! The [`Store`](crate::Store) punches holes. The others are what the paper built (copy and swap) and what it
+//! names as future work (a file for each object, a file for each segment, a database). All five know objects
+//! by number and segments of them; a deletion goes on in steps, each of which says what it worked on, so that
+//! whoever drives it can time the parts and serve between them.
 
 mod copy_and_swap;
 mod database;

@@ -68,8 +68,9 @@ impl Store {
         deleted
     }
 
-    /// Deletes what is selected, and what waits for a commit is committed first. When this returns the deletion is durable and nothing
-    /// of it is served any longer; its room is given back by [`upkeep`](Self::upkeep).
+    /// Deletes what is selected, and what waits for a commit is committed first. When this returns the
+    /// deletion is durable and nothing of it is served any longer; its room is given back by
+    /// [`upkeep`](Self::upkeep).
     ///
     /// # Errors
     /// The file system failed: nothing was deleted.
@@ -85,7 +86,8 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Keeps an object from being evicted, or lets it go again. Durable when this returns; false if it is not here.
+    /// Keeps an object from being evicted, or lets it go again. Durable when this returns; false if it is not
+    /// here.
     ///
     /// # Errors
     /// The file system failed: nothing has changed.

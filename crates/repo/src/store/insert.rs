@@ -1,4 +1,5 @@
-//! Taking packets in: they wait for a commit, which writes them together, syncs once, and only then lets them be acknowledged.
+//! Taking packets in: they wait for a commit, which writes them together, syncs once, and only then lets them
+//! be acknowledged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
 use crate::time::UnixTime;
 use crate::volume::{Entry, Written};
 
-/// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that it did not name as
-/// failed.
+/// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that
+/// it did not name as failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
 
@@ -67,7 +68,8 @@ impl Open {
 }
 
 impl Store {
-    /// Takes a packet in. It is stored once [`commit`](Self::commit) has returned this ticket or a higher one, and not before.
+    /// Takes a packet in. It is stored once [`commit`](Self::commit) has returned this ticket or a higher
+    /// one, and not before.
     ///
     /// # Errors
     /// The limit that is reached; the refusal has been counted.
@@ -149,7 +151,8 @@ impl Store {
         self.names.hash(object.dialect, prefix.components()).whole()
     }
 
-    /// Writes what was inserted since the last commit and syncs it. Returns the last ticket there is, if any was given since.
+    /// Writes what was inserted since the last commit and syncs it. Returns the last ticket there is, if any
+    /// was given since.
     ///
     /// # Errors
     /// The file system failed: none of these insertions is stored.

@@ -1,4 +1,5 @@
-//! Finding what answers an Interest: candidates are found in memory, read from the disk, and checked before they are served.
+//! Finding what answers an Interest: candidates are found in memory, read from the disk, and checked before
+//! they are served.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ const VERSION_MARKER: u8 = 0xfd;
 /// Which of several objects below a prefix answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preference {
-    /// The one with the highest version right behind the prefix; the first in canonical order if none has a version there.
+    /// The one with the highest version right behind the prefix; the first in canonical order if none has a
+    /// version there.
     #[default]
     Newest,
     /// The first in canonical order.
@@ -38,7 +40,8 @@ pub enum Preference {
 pub enum Answer {
     /// A stored packet.
     Data(Data),
-    /// Nobody stored an answer, but the store knows the newest version: its owner makes a packet of that, signed by whom it likes.
+    /// Nobody stored an answer, but the store knows the newest version: its owner makes a packet of that,
+    /// signed by whom it likes.
     Metadata(Metadata),
 }
 
@@ -121,7 +124,8 @@ impl Store {
         metadata.map(Answer::Metadata)
     }
 
-    /// Where packets lie that may answer an Interest, the most likely one first. Whoever reads one checks it with [`is_answer`].
+    /// Where packets lie that may answer an Interest, the most likely one first. Whoever reads one checks it
+    /// with [`is_answer`].
     pub fn locate(&self, now: UnixTime, interest: &Interest) -> Vec<Located> {
         let (dialect, name) = (interest.dialect(), interest.name());
         let mut found = Vec::new();
@@ -151,7 +155,8 @@ impl Store {
         }
     }
 
-    /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of it.
+    /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of
+    /// it.
     pub fn report(&mut self, now: UnixTime, located: &Located, error: &ReadError) {
         if let ReadError::Io(_) = error {
             self.refusals.count(Refusal::DiskFailed);
@@ -227,7 +232,8 @@ impl Store {
         self.catalogue.below_key_reversed(&typed).chain(marked).take(MAX_EXAMINED)
     }
 
-    /// What is known of the newest version of the object that the Interest asks about, if it is a question for metadata.
+    /// What is known of the newest version of the object that the Interest asks about, if it is a question
+    /// for metadata.
     fn metadata(&self, interest: &Interest) -> Option<Metadata> {
         let name = interest.name();
         let asks = interest.can_be_prefix() && interest.must_be_fresh() && name.last() == Some(METADATA);
@@ -260,7 +266,8 @@ pub fn is_answer(now: UnixTime, interest: &Interest, data: &Data, arrival: UnixT
     interest.matches(data) && (!interest.must_be_fresh() || is_fresh())
 }
 
-/// The Interest's name without the digest that it ends in, if it does. In CCNx any component of 32 bytes may be one.
+/// The Interest's name without the digest that it ends in, if it does. In CCNx any component of 32 bytes may
+/// be one.
 fn without_digest(interest: &Interest) -> Option<NameRef<'_>> {
     let name = interest.name();
     let last = name.last()?;
@@ -276,7 +283,8 @@ fn wants_last(interest: &Interest) -> bool {
     interest.ccnx().is_some_and(|interest| interest.child_selector().is_rightmost())
 }
 
-/// The packet that says this in answer to an Interest for metadata: fresh for as little as may be, signed by its digest alone.
+/// The packet that says this in answer to an Interest for metadata: fresh for as little as may be, signed by
+/// its digest alone.
 ///
 /// # Errors
 /// The name would be over-long.

@@ -1,4 +1,5 @@
-//! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object is deleted.
+//! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object
+//! is deleted.
 
 mod delete;
 mod insert;
@@ -79,7 +80,8 @@ impl Default for StoreConfig {
 pub struct StoreKeys {
     /// For records of a store that is new; one that exists has its own.
     pub records: [u64; 2],
-    /// Under which the filter's prefixes are hashed: that of the data plane, so that it can ask with what it has hashed.
+    /// Under which the filter's prefixes are hashed: that of the data plane, so that it can ask with what it
+    /// has hashed.
     pub names: NameHasher,
 }
 
@@ -163,8 +165,8 @@ const MAX_EVENTS: usize = 1024;
 /// The store.
 ///
 /// Its owner calls [`insert`](Store::insert) and [`commit`](Store::commit), [`answer`](Store::answer),
-/// [`delete`](Store::delete) as they come, and [`upkeep`](Store::upkeep) often: it evicts, punches holes, compacts and
-/// brings the index up to date, a bounded amount each time.
+/// [`delete`](Store::delete) as they come, and [`upkeep`](Store::upkeep) often: it evicts, punches holes,
+/// compacts and brings the index up to date, a bounded amount each time.
 #[derive(Debug)]
 pub struct Store {
     disk: Arc<dyn Disk>,
@@ -244,7 +246,8 @@ impl Store {
             pending_punches: self.punches.len() as u64,
             ..StoreStats::default()
         };
-        // What a balanced tree needs for an entry of sixteen and four bytes, and the counts beside a shared key.
+        // What a balanced tree needs for an entry of sixteen and four bytes, and the counts beside a shared
+        // key.
         let tree_bytes = 34 + 2 * size_of::<usize>();
         for (_, object) in self.catalogue.iter() {
             stats.segments += object.extents.segment_count();

@@ -28,8 +28,8 @@ pub struct Recovery {
     pub replayed_bytes: u64,
     /// Records in them.
     pub replayed_records: u64,
-    /// Records and stretches that are not as they were written. Packets that nobody was told are stored look like this
-    /// after a power cut.
+    /// Records and stretches that are not as they were written. Packets that nobody was told are stored look
+    /// like this after a power cut.
     pub damaged: u64,
     /// Objects of the index of which segments lie in volumes that are not there.
     pub missing: u64,
@@ -41,7 +41,8 @@ impl Store {
     /// Opens the store on this disk, or makes an empty one.
     ///
     /// # Errors
-    /// Another process has it, or the file system failed. A damaged index is no error: the volumes say what it said.
+    /// Another process has it, or the file system failed. A damaged index is no error: the volumes say what
+    /// it said.
     pub fn open(
         disk: Arc<dyn Disk>,
         config: StoreConfig,
@@ -181,7 +182,8 @@ impl Store {
                 });
                 at += done as u64;
                 recovery.replayed_bytes += done as u64;
-                // A record is smaller than a piece, so there is always progress; a file that shrinks ends this, too.
+                // A record is smaller than a piece, so there is always progress; a file that shrinks ends
+                // this, too.
                 if done == 0 {
                     break;
                 }

@@ -1,4 +1,5 @@
-//! What the store does beside serving, a bounded amount at a time: evicting, punching holes, compacting, checkpoints.
+//! What the store does beside serving, a bounded amount at a time: evicting, punching holes, compacting,
+//! checkpoints.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,7 +14,8 @@ use crate::space::BLOCK_BYTES;
 use crate::time::UnixTime;
 use crate::volume::{Entry, file_name};
 
-/// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole out of a file.
+/// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole
+/// out of a file.
 const PUNCHES_OF_A_STEP: usize = 16;
 const PUNCHED_BYTES_OF_A_STEP: u64 = 4 << 20;
 /// Records copied in one step.
@@ -78,8 +80,8 @@ impl Store {
         self.checkpoint_index()
     }
 
-    /// Deletes objects that the policy chooses until no more than `target` bytes are stored; one sync for all. Returns how
-    /// many there were.
+    /// Deletes objects that the policy chooses until no more than `target` bytes are stored; one sync for
+    /// all. Returns how many there were.
     fn evict_down_to(&mut self, now: UnixTime, target: u64) -> Result<usize, Refusal> {
         let Some(mut policy) = self.eviction.take() else { return Ok(0) };
         let (mut victims, mut spared) = (Vec::new(), Vec::new());
@@ -134,7 +136,8 @@ impl Store {
     }
 
     pub(super) fn checkpoint_index(&mut self) -> Result<(), IndexError> {
-        // What was deleted before the checkpoint is not mentioned again behind it, so its holes must be there by then.
+        // What was deleted before the checkpoint is not mentioned again behind it, so its holes must be there
+        // by then.
         let holes = self.punch(usize::MAX, u64::MAX / 2).and_then(|()| {
             while let Some(&number) = self.punched.first() {
                 if let Some(volume) = self.volumes.get(number) {
@@ -238,8 +241,8 @@ impl Store {
         Ok(copied)
     }
 
-    /// Packets of an object that lie in this volume, about `max_bytes` of them, and whether these are all. An object of which one cannot
-    /// be read is dropped.
+    /// Packets of an object that lie in this volume, about `max_bytes` of them, and whether these are all. An
+    /// object of which one cannot be read is dropped.
     fn records_in(
         &mut self,
         now: UnixTime,

@@ -13,8 +13,8 @@ use crate::error::SimError;
 use crate::network::IntoName;
 use crate::trace::Delay;
 
-/// Asks for `prefix`/0, `prefix`/1 and so on, or for the objects of a catalogue, at a rate, with a window, or in batches. What is
-/// not answered in time, or comes back, is asked for again.
+/// Asks for `prefix`/0, `prefix`/1 and so on, or for the objects of a catalogue, at a rate, with a window, or
+/// in batches. What is not answered in time, or comes back, is asked for again.
 ///
 /// Files and transfers under control of congestion belong to the crate `flow`.
 ///

@@ -7,8 +7,8 @@ use super::{Application, Context, NumberedNames};
 use crate::error::SimError;
 use crate::network::IntoName;
 
-/// Sends Interests for random names under a prefix at a fixed rate and cares for no answer: an Interest flooding attack, if nobody
-/// can answer them.
+/// Sends Interests for random names under a prefix at a fixed rate and cares for no answer: an Interest
+/// flooding attack, if nobody can answer them.
 #[derive(Debug)]
 pub struct Flooder {
     names: NumberedNames,

@@ -1,5 +1,6 @@
 //! Programs at the ends of the network.
 
+mod checked;
 mod consumer;
 mod flooder;
 mod names;
@@ -10,11 +11,11 @@ mod zipf;
 
 use std::any::Any;
 
-use engine::Outgoing;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, PrefixHashes};
+use packet::{Data, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PrefixHashes};
 
+pub use checked::{CheckedConsumer, CheckedProducer, Fetched, Outcome, Produce, Request};
 pub use consumer::{Consumer, ConsumerReport, Gap};
 pub use flooder::Flooder;
 pub use names::{NumberedNames, number_of};
@@ -27,10 +28,11 @@ use crate::event_queue::Source;
 use crate::trace::Delay;
 use crate::{AppId, NodeId};
 
-/// A program on a node. All methods have a default that does nothing, so a new application writes down what it is about.
+/// A program on a node. All methods have a default that does nothing, so a new application writes down what
+/// it is about.
 ///
-/// An application sees the clock of its node and draws randomness from a stream of its own. What it sends is received by the engine
-/// of its node after the method has returned, at the same instant.
+/// An application sees the clock of its node and draws randomness from a stream of its own. What it sends is
+/// received by the engine of its node after the method has returned, at the same instant.
 ///
 /// ```
 /// use packet::ndn::InterestBuilder;
@@ -112,7 +114,8 @@ pub trait Application: Any + Send {
 pub struct Context<'a> {
     core: &'a mut Core,
     application: u32,
-    /// The parcel of the packet it was called for, until that is used for an answer, and the name of the packet.
+    /// The parcel of the packet it was called for, until that is used for an answer, and the name of the
+    /// packet.
     current: Option<u32>,
     name: Option<NameRef<'a>>,
     hops: u32,
@@ -161,8 +164,9 @@ impl<'a> Context<'a> {
         &mut self.core.residences[self.application as usize].random
     }
 
-    /// Asks to be called when the clock of the node shows `reading`, in place of any earlier wish; [`Instant::NEVER`] takes
-    /// the wish back. A reading that has passed means: as soon as what happens now is done.
+    /// Asks to be called when the clock of the node shows `reading`, in place of any earlier wish;
+    /// [`Instant::NEVER`] takes the wish back. A reading that has passed means: as soon as what happens
+    /// now is done.
     pub fn wake_at(&mut self, reading: Instant) {
         let residence = &mut self.core.residences[self.application as usize];
         let clock = &self.core.nodes[residence.node as usize].clock;
@@ -177,12 +181,12 @@ impl<'a> Context<'a> {
 
     /// Sends an Interest.
     pub fn send_interest(&mut self, interest: Interest) {
-        self.send(Outgoing::Interest(interest), LinkHeader::default());
+        self.send(Packet::Interest(interest), LinkHeader::default());
     }
 
     /// Sends an Interest whose name was hashed with [`Context::hasher`] when it was made.
     pub fn send_hashed_interest(&mut self, interest: Interest, hashes: &PrefixHashes) {
-        let parcel = self.core.parcels.add(Outgoing::Interest(interest), LinkHeader::default(), hashes);
+        let parcel = self.core.parcels.add(Packet::Interest(interest), LinkHeader::default(), hashes);
         self.core.outbox.push_back((self.application, parcel));
     }
 
@@ -193,20 +197,20 @@ impl<'a> Context<'a> {
             && let Some(parcel) = self.current.take()
         {
             let slot = self.core.parcels.get_mut(parcel);
-            slot.packet = Some(Outgoing::Data(data));
+            slot.packet = Some(Packet::Data(data));
             slot.hops = 0;
             return self.core.outbox.push_back((self.application, parcel));
         }
-        self.send(Outgoing::Data(data), LinkHeader::default());
+        self.send(Packet::Data(data), LinkHeader::default());
     }
 
     /// Sends an Interest back.
     pub fn send_nack(&mut self, interest: Interest, reason: NackReason) {
-        self.send(Outgoing::Nack(interest, reason), LinkHeader::default());
+        self.send(Packet::Nack(interest, reason), LinkHeader::default());
     }
 
     /// Sends any packet with anything that travels with it.
-    pub fn send(&mut self, packet: Outgoing, header: LinkHeader) {
+    pub fn send(&mut self, packet: Packet, header: LinkHeader) {
         let parcel = self.core.wrap(packet, header);
         self.core.outbox.push_back((self.application, parcel));
     }

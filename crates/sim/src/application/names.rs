@@ -6,8 +6,8 @@ use packet::{
     Component, ComponentKind, Dialect, HashedPrefix, Interest, Name, NameHasher, NameRef, Nonce, PrefixHashes,
 };
 
-/// Makes Interests for `prefix` + a sequence number. One buffer of its own for each Interest, and nothing else allocated; what
-/// they have in common is encoded, decoded and hashed once.
+/// Makes Interests for `prefix` + a sequence number. One buffer of its own for each Interest, and nothing
+/// else allocated; what they have in common is encoded, decoded and hashed once.
 #[derive(Clone, Debug)]
 pub struct NumberedNames {
     prefix: Name,
@@ -28,8 +28,8 @@ impl NumberedNames {
         &self.prefix
     }
 
-    /// The Interest for a number, and the hashes of its name; `None` if prefix and number do not fit into a packet. The hasher is
-    /// always the same one.
+    /// The Interest for a number, and the hashes of its name; `None` if prefix and number do not fit into a
+    /// packet. The hasher is always the same one.
     #[inline]
     pub fn interest(
         &mut self,

@@ -10,8 +10,8 @@ use super::{Application, Context};
 
 /// Answers every Interest under its prefix with Data of exactly its name.
 ///
-/// The content is zeros and the signature is of type null: a simulation is not about those, and they would cost more than all the
-/// rest. An application that publishes what a consumer verifies writes its own Data.
+/// The content is zeros and the signature is of type null: a simulation is not about those, and they would
+/// cost more than all the rest. An application that publishes what a consumer verifies writes its own Data.
 #[derive(Debug)]
 pub struct Producer {
     prefix: Name,
@@ -70,7 +70,8 @@ impl Producer {
         }
     }
 
-    /// Answers with packets of so many bytes in all, whatever the length of their names, as far as that is possible.
+    /// Answers with packets of so many bytes in all, whatever the length of their names, as far as that is
+    /// possible.
     pub fn of_packet_size(packet_bytes: usize) -> Self {
         Producer { size: Size::Packet(packet_bytes), ..Producer::new(0) }
     }

@@ -1,4 +1,5 @@
-//! Consumers under control of congestion, and whole files: the machines of the crate `flow`, driven by virtual time.
+//! Consumers under control of congestion, and whole files: the machines of the crate `flow`, driven by
+//! virtual time.
 
 use std::sync::Arc;
 

@@ -6,11 +6,11 @@ use packet::random::Random;
 
 use crate::error::SimError;
 
-/// A catalogue of objects of which few are popular: object `k`, counted from 0, is asked for with a probability in
-/// proportion to `1 / (k + 1 + shift)^exponent`. A shift of zero is Zipf's law.
+/// A catalogue of objects of which few are popular: object `k`, counted from 0, is asked for with a
+/// probability in proportion to `1 / (k + 1 + shift)^exponent`. A shift of zero is Zipf's law.
 ///
-/// Drawing takes two looks at a table (Walker's alias method, with Vose's construction), however large the catalogue is. Share
-/// one among all consumers.
+/// Drawing takes two looks at a table (Walker's alias method, with Vose's construction), however large the
+/// catalogue is. Share one among all consumers.
 ///
 /// ```
 /// use packet::random::Random;

@@ -42,7 +42,8 @@ pub(crate) struct Channel {
     impairment: Option<Box<Impaired>>,
     /// In the order of arrival.
     pub(crate) flights: VecDeque<Flight>,
-    /// How many of the first of them the engine at the other end has been told of; see [`Channel::next_to_prepare`].
+    /// How many of the first of them the engine at the other end has been told of; see
+    /// [`Channel::next_to_prepare`].
     prepared: usize,
     /// When the latest of them arrives; no other may come before it.
     latest_arrival: Instant,
@@ -57,7 +58,8 @@ enum Transmitter {
     Managed(Box<Managed>),
 }
 
-/// A kind of fault draws from a random stream of its own, so that turning one on does not change which packets another hits.
+/// A kind of fault draws from a random stream of its own, so that turning one on does not change which
+/// packets another hits.
 #[derive(Debug)]
 struct Impaired {
     config: Impairment,
@@ -65,6 +67,7 @@ struct Impaired {
     jitter: Random,
     reorder: Random,
     duplicate: Random,
+    corrupt: Random,
 }
 
 /// Packets under way above which what they will touch is fetched ahead.
@@ -123,8 +126,8 @@ impl Channel {
         channel
     }
 
-    /// Changes how it behaves towards packets that join from now on. A queue under CoDel that gets another kind of
-    /// queue is emptied: gives what waited.
+    /// Changes how it behaves towards packets that join from now on. A queue under CoDel that gets another
+    /// kind of queue is emptied: gives what waited.
     pub(crate) fn configure(&mut self, config: &LinkConfig, seed: u64) -> Vec<u32> {
         self.overhead_bytes = config.overhead_bytes;
         self.delay = config.delay;
@@ -136,6 +139,7 @@ impl Channel {
                 jitter: stream(2),
                 reorder: stream(3),
                 duplicate: stream(4),
+                corrupt: stream(5),
             })
         });
         let mut orphans = Vec::new();
@@ -168,16 +172,16 @@ impl Channel {
     pub(crate) fn offer(&mut self, now: Instant, parcel: u32, bare_bytes: u32) -> Offer {
         let size_bytes = bare_bytes + self.overhead_bytes;
         if !self.is_up {
-            return self.refuse(LinkDropReason::Down);
+            return self.refuse(LinkDropReason::FaceDown);
         }
         let offer = match &mut self.transmitter {
             Transmitter::Immediate => Offer::Departs { at: now, marked: false },
             Transmitter::Fifo(fifo) => match fifo.offer(now, size_bytes) {
-                None => return self.refuse(LinkDropReason::QueueFull),
+                None => return self.refuse(LinkDropReason::SendQueueFull),
                 Some(admission) => Offer::Departs { at: admission.departs, marked: admission.marked },
             },
             Transmitter::Managed(managed) => match managed.join(now, parcel, size_bytes) {
-                None => return self.refuse(LinkDropReason::QueueFull),
+                None => return self.refuse(LinkDropReason::SendQueueFull),
                 Some(marked) => Offer::Waits { marked, idle: managed.sending.is_none() },
             },
         };
@@ -201,8 +205,9 @@ impl Channel {
         self.flights.pop_front()
     }
 
-    /// What is under way and will arrive soon, if there is so much of it that the memory it needs has left the processor's cache
-    /// since it was sent: then it pays to fetch some of it at once. Nothing if that was done lately.
+    /// What is under way and will arrive soon, if there is so much of it that the memory it needs has left
+    /// the processor's cache since it was sent: then it pays to fetch some of it at once. Nothing if that
+    /// was done lately.
     #[inline]
     pub(crate) fn next_to_prepare(&mut self) -> Option<impl Iterator<Item = Flight> + use<'_>> {
         let wanted = self.prepared < PREPARED_AHEAD && self.flights.len() >= CROWD;
@@ -267,6 +272,13 @@ impl Channel {
         missed
     }
 
+    /// Which bit of a frame of so many bytes that arrives now is flipped, if any.
+    pub(crate) fn flipped_bit(&mut self, frame_bytes: usize) -> Option<u64> {
+        let impaired = self.impairment.as_mut().filter(|impaired| impaired.config.corrupt > 0.0)?;
+        let flips = frame_bytes > 0 && impaired.corrupt.chance(impaired.config.corrupt);
+        flips.then(|| impaired.corrupt.below(frame_bytes as u64 * 8))
+    }
+
     /// Packets and bytes that wait in front of the channel.
     pub(crate) fn queue_length(&mut self, now: Instant) -> (u64, u64) {
         match &mut self.transmitter {
@@ -289,7 +301,7 @@ impl Channel {
         }
         self.latest_arrival = Instant::ZERO;
         for _ in &lost {
-            self.counters.drop(LinkDropReason::Down);
+            self.counters.drop(LinkDropReason::FaceDown);
         }
         lost
     }

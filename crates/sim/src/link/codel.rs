@@ -154,8 +154,8 @@ const MAX_PACKET_BYTES: u32 = 1514;
 mod tests {
     use super::*;
 
-    /// Offers a packet of 1,250 bytes every `gap` to a link of 10 Mbit/s (1 ms each) for so long; gives how many were
-    /// dropped and how long the queue was in the end.
+    /// Offers a packet of 1,250 bytes every `gap` to a link of 10 Mbit/s (1 ms each) for so long; gives how
+    /// many were dropped and how long the queue was in the end.
     fn overload(gap_micros: u64, millis: u64, action: CoDelAction) -> (u64, u64, u64) {
         let codel = CoDel { action, ..CoDel::RFC_8289 };
         let mut managed = Managed::new(10_000_000, &Queue::packets(10_000), codel);

@@ -1,4 +1,5 @@
-//! First in, first out, at a fixed rate: when a packet leaves is known when it enters, so nothing need happen in between.
+//! First in, first out, at a fixed rate: when a packet leaves is known when it enters, so nothing need happen
+//! in between.
 
 use std::collections::VecDeque;
 
@@ -16,7 +17,8 @@ pub(crate) struct Fifo {
     mark_above_bytes: u64,
     /// When the transmitter will have sent all it was given.
     busy_until: Instant,
-    /// Packets that wait: when each will begin to be sent, and its size. Those whose time has come are forgotten lazily.
+    /// Packets that wait: when each will begin to be sent, and its size. Those whose time has come are
+    /// forgotten lazily.
     waiting: VecDeque<(Instant, u32)>,
     waiting_bytes: u64,
 }
@@ -122,7 +124,8 @@ mod tests {
         let mut fifo = Fifo::new(8_000_000, &queue);
         let marks: Vec<_> =
             (0..8).map(|_| fifo.offer(Instant::ZERO, 15).map(|admission| admission.marked)).collect();
-        // The first is being sent; then 0, 15, 30, 45, 60, 75 bytes wait before each, and the eighth does not fit.
+        // The first is being sent; then 0, 15, 30, 45, 60, 75 bytes wait before each, and the eighth does not
+        // fit.
         let expected = [false, false, false, true, true, true, true];
         assert_eq!(marks[..7], expected.map(Some));
         assert_eq!(marks[7], None);

@@ -2,6 +2,7 @@
 
 mod channel;
 mod codel;
+mod drop_reason;
 mod fifo;
 mod transmission;
 
@@ -9,9 +10,11 @@ use packet::time::Duration;
 
 pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
 pub(crate) use codel::Departure;
+pub use drop_reason::{LinkDropCounters, LinkDropReason};
 use engine::{FaceConfig, RateControlConfig, RateMethod};
 
-/// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no time lost.
+/// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no
+/// time lost.
 ///
 /// ```
 /// use packet::time::Duration;
@@ -36,11 +39,12 @@ pub struct LinkConfig {
     pub metric: u32,
     /// How engines see their ends of the link. The link type is set by the number of ends.
     pub face: FaceConfig,
-    /// Have engines tell consumers behind the link how fast to ask, by this method, and let so many of their Interests wait. Needs a
-    /// rate; takes the place of what `face` says of it.
+    /// Have engines tell consumers behind the link how fast to ask, by this method, and let so many of their
+    /// Interests wait. Needs a rate; takes the place of what `face` says of it.
     pub rate_control: Option<(RateMethod, u32)>,
-    /// Cut packets into frames, put them together, repair losses: both ends run the link service of a real face, and what
-    /// the link carries is encoded frames. Costs time; without it packets pass by reference.
+    /// Cut packets into frames, put them together, repair losses: both ends run the link service of a real
+    /// face, and what the link carries is encoded frames. Costs time; without it packets pass by
+    /// reference.
     pub framing: Option<Box<link::v2::Config>>,
 }
 
@@ -92,7 +96,8 @@ impl LinkConfig {
         self
     }
 
-    /// With engines at its ends that tell consumers behind it how fast to ask, and let so many of their Interests wait.
+    /// With engines at its ends that tell consumers behind it how fast to ask, and let so many of their
+    /// Interests wait.
     pub fn rate_control(self, method: RateMethod, max_held: u32) -> Self {
         LinkConfig { rate_control: Some((method, max_held)), ..self }
     }
@@ -183,7 +188,8 @@ pub enum CoDelAction {
     Mark,
 }
 
-/// What goes wrong under way, after the queue. Probabilities lie in 0.0..=1.0 and count per packet, or per frame where there are frames.
+/// What goes wrong under way, after the queue. Probabilities lie in 0.0..=1.0 and count per packet, or per
+/// frame where there are frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Impairment {
     /// Probability that a packet is lost.
@@ -196,6 +202,9 @@ pub struct Impairment {
     pub reorder_delay: Duration,
     /// Upper bound of an additional delay, drawn uniformly. Jitter alone never reorders.
     pub jitter: Duration,
+    /// Probability that a frame arrives with a flipped bit, as over a link without a checksum. Packets that
+    /// pass by reference stay whole.
+    pub corrupt: f64,
 }
 
 impl Impairment {
@@ -206,58 +215,13 @@ impl Impairment {
         reorder: 0.0,
         reorder_delay: Duration::ZERO,
         jitter: Duration::ZERO,
+        corrupt: 0.0,
     };
 }
 
 impl Default for Impairment {
     fn default() -> Self {
         Impairment::NONE
-    }
-}
-
-/// Why a link, or the processor of a node, dropped a packet. What engines drop is counted by their own
-/// [`engine::DropReason`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LinkDropReason {
-    /// The queue held as many packets, or bytes, as it may.
-    QueueFull,
-    /// CoDel chose the packet.
-    CoDel,
-    /// Lost under way.
-    Loss,
-    /// The link was down.
-    Down,
-    /// The processor's queue was full.
-    ProcessorQueueFull,
-    /// The face it was for is gone.
-    FaceGone,
-    /// The link service refused or lost it; its own counters say why.
-    LinkService,
-}
-
-impl LinkDropReason {
-    /// All reasons, in the order of their counters.
-    pub const ALL: [LinkDropReason; 7] = [
-        LinkDropReason::QueueFull,
-        LinkDropReason::CoDel,
-        LinkDropReason::Loss,
-        LinkDropReason::Down,
-        LinkDropReason::ProcessorQueueFull,
-        LinkDropReason::FaceGone,
-        LinkDropReason::LinkService,
-    ];
-
-    /// The word used in traces.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            LinkDropReason::QueueFull => "queue-full",
-            LinkDropReason::CoDel => "codel",
-            LinkDropReason::Loss => "loss",
-            LinkDropReason::Down => "link-down",
-            LinkDropReason::ProcessorQueueFull => "processor-queue-full",
-            LinkDropReason::FaceGone => "face-gone",
-            LinkDropReason::LinkService => "link-service",
-        }
     }
 }
 
@@ -274,17 +238,17 @@ pub struct ChannelCounters {
     pub duplicated: u64,
     /// Packets that were held back.
     pub reordered: u64,
-    /// Dropped, by reason, in the order of [`LinkDropReason::ALL`].
-    pub drops: [u64; LinkDropReason::ALL.len()],
+    /// Dropped, by reason.
+    pub drops: LinkDropCounters,
 }
 
 impl ChannelCounters {
     /// Dropped for one reason.
     pub fn dropped(&self, reason: LinkDropReason) -> u64 {
-        self.drops[reason as usize]
+        self.drops.get(reason)
     }
 
     pub(crate) fn drop(&mut self, reason: LinkDropReason) {
-        self.drops[reason as usize] += 1;
+        self.drops.add(reason, 1);
     }
 }

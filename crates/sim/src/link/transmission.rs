@@ -2,8 +2,9 @@
 
 use packet::time::Duration;
 
-/// Sends packets one after the other at a fixed rate. Each leaves at a whole nanosecond, the first at which its last bit is sent; what
-/// that is too late is not lost to the next, so that a link carries what its rate says however fast it is.
+/// Sends packets one after the other at a fixed rate. Each leaves at a whole nanosecond, the first at which
+/// its last bit is sent; what that is too late is not lost to the next, so that a link carries what its rate
+/// says however fast it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     rate_bits_per_second: u64,

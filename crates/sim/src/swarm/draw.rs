@@ -4,12 +4,12 @@ use engine::{
     ContentStoreConfig, EngineConfig, EvictionPolicy, FaceConfig, RateLimit, RateMethod, UnsolicitedPolicy,
 };
 use link::v2::{Config as ServiceConfig, ReliabilityConfig};
-use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
+use packet::{Dialect, Name};
 
 use super::Broken;
-use super::applications::{Answerer, Asker, Wish};
+use crate::application::{CheckedConsumer, CheckedProducer, Produce, Request};
 use crate::clock::Clock;
 use crate::link::{CoDel, CoDelAction, Impairment, LinkConfig, Queue};
 use crate::network::Network;
@@ -20,10 +20,16 @@ use crate::{AppId, LinkId, NodeId};
 pub(super) struct World {
     pub(super) network: Network,
     pub(super) random: Random,
+    /// For what was not always drawn, so that a seed's network stays what it was.
+    extras: Random,
+    /// What everybody speaks. CCNx travels without frames.
+    pub(super) dialect: Dialect,
+    /// Links flip bits and do not notice, so Data may be anything.
+    pub(super) hostile: bool,
     pub(super) nodes: Vec<NodeId>,
     pub(super) links: Vec<LinkId>,
-    pub(super) answerers: Vec<Answerer>,
-    pub(super) askers: Vec<AppId>,
+    pub(super) producers: Vec<Produce>,
+    pub(super) consumers: Vec<AppId>,
     /// Routes that lead astray or around in circles, while there are faults.
     pub(super) detours: Vec<(NodeId, Name, NodeId)>,
 }
@@ -40,20 +46,24 @@ impl World {
     pub(super) fn draw(seed: u64) -> Result<World, Broken> {
         let mut random = Random::derive(seed, 0x0073_7761_726d);
         let network = Network::new(random.next_u64());
+        let mut extras = Random::derive(seed, 0x6578_7472_6173);
         let mut world = World {
             network,
             random,
+            dialect: if extras.chance(0.15) { Dialect::Ccnx } else { Dialect::Ndn },
+            hostile: extras.chance(0.1),
+            extras,
             nodes: Vec::new(),
             links: Vec::new(),
-            answerers: Vec::new(),
-            askers: Vec::new(),
+            producers: Vec::new(),
+            consumers: Vec::new(),
             detours: Vec::new(),
         };
         world.draw_nodes()?;
         world.draw_links()?;
-        world.draw_answerers()?;
+        world.draw_producers()?;
         world.draw_routes()?;
-        world.draw_askers()?;
+        world.draw_consumers()?;
         Ok(world)
     }
 
@@ -112,25 +122,43 @@ impl World {
     }
 
     fn join(&mut self, members: &[u64]) -> Result<(), Broken> {
-        let config = draw_link(&mut self.random);
+        let mut config = draw_link(&mut self.random);
+        config.face.dialect = self.dialect;
+        if self.dialect == Dialect::Ccnx {
+            config.framing = None;
+        }
+        config.impairment.corrupt = self.draw_corruption();
         let nodes: Vec<NodeId> = members.iter().map(|&member| NodeId(member as u32)).collect();
         self.links.push(self.network.connect_all(&nodes, &config)?);
         Ok(())
     }
 
-    fn draw_answerers(&mut self) -> Result<(), Broken> {
+    /// How many frames of a link arrive with a flipped bit.
+    pub(super) fn draw_corruption(&mut self) -> f64 {
+        if self.hostile && self.extras.chance(0.3) { self.extras.unit() * 0.1 } else { 0.0 }
+    }
+
+    /// How applications are seen by their nodes.
+    fn application_face(&self) -> FaceConfig {
+        FaceConfig { dialect: self.dialect, ..FaceConfig::local() }
+    }
+
+    fn draw_producers(&mut self) -> Result<(), Broken> {
         for number in 0..1 + self.random.below(3) {
             let home = pick(&mut self.random, &self.nodes);
-            let answerer = Answerer {
-                prefix: name(&format!("/p{number}"))?,
+            let produce = Produce {
                 content_bytes: pick(&mut self.random, &[0, 100, 2000, 8000]),
                 freshness: pick(
                     &mut self.random,
                     &[Duration::ZERO, Duration::from_millis(500), Duration::from_secs(60)],
                 ),
+                reply_delay: pick(&mut self.extras, &[Duration::ZERO, Duration::from_millis(30)]),
+                dialect: self.dialect,
+                ..Produce::new(name(&format!("/p{number}"))?)
             };
-            self.network.add_application(home, answerer.clone())?;
-            self.answerers.push(answerer);
+            let face = self.application_face();
+            self.network.add_application_with(home, CheckedProducer::new(produce.clone()), face)?;
+            self.producers.push(produce);
         }
         Ok(())
     }
@@ -148,7 +176,7 @@ impl World {
                 }
                 let ends = self.network.ends(link)?;
                 let towards = pick(&mut self.random, &ends);
-                let prefix = pick(&mut self.random, &self.answerers).prefix;
+                let prefix = pick(&mut self.random, &self.producers).prefix;
                 if towards != node {
                     let cost = 100 + self.random.below(10);
                     self.network.add_route(node, &prefix, towards, cost)?;
@@ -159,25 +187,26 @@ impl World {
         Ok(())
     }
 
-    fn draw_askers(&mut self) -> Result<(), Broken> {
+    fn draw_consumers(&mut self) -> Result<(), Broken> {
         for _ in 0..1 + self.random.below(4) {
             let node = pick(&mut self.random, &self.nodes);
             let random = &mut self.random;
-            let mut asker = Asker::new(pick(random, &[1, 4, 16]));
+            let mut consumer = CheckedConsumer::new(self.dialect, pick(random, &[1, 4, 16]));
             for _ in 0..10 + random.below(30) {
-                let prefix = pick(random, &self.answerers).prefix;
-                let wish = Wish {
-                    name: name(&format!("{prefix}/{}", random.below(30)))?,
+                let prefix = pick(random, &self.producers).prefix;
+                let name = name(&format!("{prefix}/{}", random.below(30)))?;
+                let request = Request {
                     can_be_prefix: random.chance(0.2),
                     must_be_fresh: random.chance(0.2),
                     lifetime: Duration::from_millis(100 + random.below(4000)),
                     attempts: 1 + random.below(4) as u32,
                     hop_limit: random.chance(0.1).then(|| 1 + random.below(30) as u8),
-                    nack_delay: Duration::from_millis(50),
+                    ..Request::new(name)
                 };
-                asker.wish(Instant::ZERO + millis(random, 5000), wish);
+                consumer.request(Instant::ZERO + millis(random, 5000), request);
             }
-            self.askers.push(self.network.add_application(node, asker)?);
+            let face = self.application_face();
+            self.consumers.push(self.network.add_application_with(node, consumer, face)?);
         }
         Ok(())
     }
@@ -213,6 +242,7 @@ pub(super) fn draw_impairment(random: &mut Random) -> Impairment {
         reorder: chance(0.4, 0.3),
         reorder_delay: Duration::from_millis(chance(0.8, 50.0) as u64),
         jitter: Duration::from_millis(chance(0.4, 20.0) as u64),
+        corrupt: 0.0,
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use packet::time::Duration;
 
-use super::applications::{Asker, Wish};
 use super::draw::{World, draw_impairment, millis, pick};
 use super::{Broken, SwarmReport, stuck_because, unsafe_because};
+use crate::application::{CheckedConsumer, Outcome, Request};
 use crate::link::{Impairment, Queue};
 use crate::trace::TraceConfig;
 
@@ -17,7 +17,7 @@ pub(super) fn live(mut world: World) -> Result<SwarmReport, Broken> {
     world.disturb()?;
     world.heal()?;
     world.come_to_rest()?;
-    let fetched = world.fetch_everything()?;
+    let fetched = if world.hostile { 0 } else { world.fetch_everything()? };
     world.come_to_rest()?;
     let network = &world.network;
     Ok(SwarmReport {
@@ -42,7 +42,7 @@ impl World {
             match self.random.below(10) {
                 0 => {
                     let node = pick(&mut self.random, &self.nodes);
-                    self.network.check_conservation(node).map_err(unsafe_because)?;
+                    self.network.check_conservation(node)?;
                     self.network.restart(node)?;
                 }
                 1 | 2 => {
@@ -55,7 +55,8 @@ impl World {
                 }
                 5 | 6 => {
                     let link = pick(&mut self.random, &self.links);
-                    let impairment = draw_impairment(&mut self.random);
+                    let corrupt = self.draw_corruption();
+                    let impairment = Impairment { corrupt, ..draw_impairment(&mut self.random) };
                     let rate = pick(&mut self.random, &[None, Some(500_000), Some(10_000_000)]);
                     let delay = millis(&mut self.random, 50);
                     self.network.reconfigure(link, |config| {
@@ -80,8 +81,9 @@ impl World {
             self.network.reconfigure(link, |config| {
                 config.impairment = Impairment::NONE;
                 config.queue = Queue::UNLIMITED;
-                // Fast enough for all: a link with acknowledgements sends everything four times when its round trip, with eight
-                // packets of 8 kB in an endless queue, takes longer than its timeout.
+                // Fast enough for all: a link with acknowledgements sends everything four times when its
+                // round trip, with eight packets of 8 kB in an endless queue, takes longer
+                // than its timeout.
                 config.rate_bits_per_second = config.rate_bits_per_second.map(|rate| rate.max(20_000_000));
             })?;
         }
@@ -121,8 +123,8 @@ impl World {
             )));
         }
         for &node in &self.nodes {
-            self.network.check_conservation(node).map_err(unsafe_because)?;
-            self.network.check_rest(node).map_err(unsafe_because)?;
+            self.network.check_conservation(node)?;
+            self.network.check_rest(node)?;
         }
         Ok(())
     }
@@ -138,33 +140,27 @@ impl World {
             ..TraceConfig::default()
         };
         self.network.record(record);
-        for &id in &self.askers {
+        for &id in &self.consumers {
             self.network.with_application(id, |application, context| {
                 let any: &mut dyn std::any::Any = application;
-                let Some(asker) = any.downcast_mut::<Asker>() else { return };
-                asker.window = 4;
-                let names = asker.names();
-                asker.forget_wishes();
+                let Some(consumer) = any.downcast_mut::<CheckedConsumer>() else { return };
+                consumer.window = 4;
+                let names: Vec<_> = consumer.requests().map(|(request, _)| request.name.clone()).collect();
+                consumer.forget_requests();
                 for name in names {
                     count += 1;
-                    let wish = Wish {
-                        name,
-                        can_be_prefix: false,
-                        must_be_fresh: false,
-                        lifetime: Duration::from_secs(1),
-                        attempts: 60,
-                        hop_limit: None,
-                        // Patient enough for the tightest rate limit.
-                        nack_delay: Duration::from_millis(300),
-                    };
-                    asker.wish(context.now(), wish);
+                    // Patient enough for the tightest rate limit.
+                    let nack_delay = Duration::from_millis(300);
+                    let request = Request { nack_delay, ..Request::new(name).attempts(60) };
+                    consumer.request(context.now(), request);
                 }
                 context.wake_after(Duration::ZERO);
             })?;
         }
-        let askers = self.askers.clone();
+        let consumers = self.consumers.clone();
         let busy = |network: &crate::Network| {
-            askers.iter().any(|id| network.application::<Asker>(*id).is_some_and(|asker| !asker.is_done()))
+            let mut all = consumers.iter().filter_map(|id| network.application::<CheckedConsumer>(*id));
+            all.any(|consumer| !consumer.is_done())
         };
         // Looked at once a second: to ask all of them after each event would take longer than the events.
         while busy(&self.network) {
@@ -173,9 +169,12 @@ impl World {
                 return Err(stuck_because("after an hour not all names have been fetched".to_owned()));
             }
         }
-        for &id in &self.askers {
-            let Some(asker) = self.network.application::<Asker>(id) else { continue };
-            if let Some(name) = asker.given_up().next() {
+        for &id in &self.consumers {
+            let Some(consumer) = self.network.application::<CheckedConsumer>(id) else { continue };
+            let in_vain = |outcome| !matches!(outcome, Some(&Outcome::Fetched(_)));
+            if let Some((Request { name, .. }, _)) =
+                consumer.requests().find(|(_, outcome)| in_vain(*outcome))
+            {
                 let problem = format!("application {id} asked sixty times for {name} in a healthy network");
                 return Err(stuck_because(format!(
                     "{problem} on node {:?}\n{}",
@@ -224,18 +223,13 @@ impl World {
 
     /// At any time: nobody got what was not asked for, or what the producer did not make.
     fn check_deliveries(&mut self) -> Result<(), Broken> {
-        for &id in &self.askers {
-            let Some(asker) = self.network.application_mut::<Asker>(id) else { continue };
-            if let Some(name) = asker.unasked.first() {
+        for &id in &self.consumers {
+            let Some(consumer) = self.network.application_mut::<CheckedConsumer>(id) else { continue };
+            if let Some(name) = consumer.unasked().first() {
                 return Err(unsafe_because(format!("application {id} got {name} unasked")));
             }
-            for data in std::mem::take(&mut asker.received) {
-                let made = self
-                    .answerers
-                    .iter()
-                    .find(|answerer| answerer.prefix.as_ref().is_prefix_of(data.name()))
-                    .and_then(|answerer| answerer.data(data.name()));
-                if made.is_none_or(|made| made.wire() != data.wire()) {
+            for data in consumer.take_received() {
+                if !self.hostile && !self.producers.iter().any(|producer| producer.made(&data)) {
                     let problem =
                         format!("application {id} got {} changed on the way", data.name().to_name());
                     return Err(unsafe_because(problem));
@@ -264,30 +258,22 @@ mod tests {
         World::draw(4).unwrap_or_else(|broken| panic!("{}", broken.problem))
     }
 
-    /// Gives the first asker a Data, as if the network had.
+    /// Gives the first consumer a Data, as if the network had.
     fn give(world: &mut World, uri: &str, content: &[u8], asked: bool) {
         let name: Name = uri.parse().unwrap();
         let data = DataBuilder::new(name.clone()).content(content.to_vec()).build_with_digest().unwrap();
-        let asker = world.askers[0];
+        let consumer = world.consumers[0];
         if asked {
-            let wish = Wish {
-                name,
-                can_be_prefix: false,
-                must_be_fresh: false,
-                lifetime: Duration::from_secs(1),
-                attempts: 1,
-                hop_limit: None,
-                nack_delay: Duration::ZERO,
-            };
             let now = world.network.now();
-            world.network.application_mut::<Asker>(asker).unwrap().window = 1000;
-            world.network.application_mut::<Asker>(asker).unwrap().wish(now, wish);
-            world.network.with_application(asker, |asker, context| asker.handle_timer(context)).unwrap();
+            let asking = world.network.application_mut::<CheckedConsumer>(consumer).unwrap();
+            asking.window = 1000;
+            asking.request(now, Request::new(name));
+            world.network.with_application(consumer, |asking, context| asking.handle_timer(context)).unwrap();
         }
-        let deliver = |asker: &mut dyn Application, context: &mut crate::Context<'_>| {
-            asker.handle_data(context, &data, &LinkHeader::default());
+        let deliver = |asking: &mut dyn Application, context: &mut crate::Context<'_>| {
+            asking.handle_data(context, &data, &LinkHeader::default());
         };
-        world.network.with_application(asker, deliver).unwrap();
+        world.network.with_application(consumer, deliver).unwrap();
     }
 
     #[test]
@@ -319,8 +305,8 @@ mod tests {
             .lifetime(Duration::from_secs(3))
             .build()
             .unwrap();
-        let face = world.network.application_face(world.askers[0]).unwrap();
-        let home = world.network.home(world.askers[0]).unwrap();
+        let face = world.network.application_face(world.consumers[0]).unwrap();
+        let home = world.network.home(world.consumers[0]).unwrap();
         let hasher = world.network.core.hasher.clone();
         world.network.change_engine(home, |engine| {
             let hashes = hasher.hash(packet::Dialect::Ndn, interest.name().components());

@@ -1,12 +1,13 @@
 //! Random networks that must heal.
 //!
-//! A seed draws a topology, links and their faults, tables, strategies, clocks and processors of nodes, and who asks for what. While
-//! they ask, links fail and change, and nodes restart. Then everything heals: the network must come to rest, then give
-//! everybody everything they ever asked for, and come to rest again. What is checked, all the time and from outside the code under
-//! test:
+//! A seed draws a topology, links and their faults, tables, strategies, clocks and processors of nodes, what
+//! they speak, and who asks for what. While they ask, links fail and change, and nodes restart. Then
+//! everything heals: the network must come to rest, then give everybody everything they ever asked for, and
+//! come to rest again.
+//! What is checked, all the time and from outside the code under test:
 //!
 //! - nobody gets Data that was not asked for, or more often than it was asked for;
-//! - all Data is, byte for byte, what its producer makes;
+//! - all Data is, byte for byte, what its producer makes, unless links flip bits and nothing checks that;
 //! - what engines were given equals what they sent on, dropped for a reason, or still have;
 //! - tables stay within their limits;
 //! - at rest no Interest is pending and no packet is under way.
@@ -17,13 +18,12 @@
 //! # Ok::<(), sim::swarm::SwarmFailure>(())
 //! ```
 
-mod applications;
-mod checks;
 mod draw;
 mod life;
 
 use thiserror::Error;
 
+use crate::checks::Contradiction;
 use crate::error::SimError;
 
 /// What became of a network that healed.
@@ -78,6 +78,12 @@ impl From<SimError> for Broken {
             _ => Promise::Building,
         };
         Broken { promise, problem: error.to_string() }
+    }
+}
+
+impl From<Contradiction> for Broken {
+    fn from(contradiction: Contradiction) -> Self {
+        unsafe_because(contradiction.to_string())
     }
 }
 

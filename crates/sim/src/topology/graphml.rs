@@ -1,5 +1,5 @@
-//! GraphML as the Topology Zoo writes it (Knight et al., "The Internet Topology Zoo", JSAC 2011): nodes with label, longitude
-//! and latitude, edges with `LinkSpeedRaw` in bits a second.
+//! GraphML as the Topology Zoo writes it (Knight et al., "The Internet Topology Zoo", JSAC 2011): nodes with
+//! label, longitude and latitude, edges with `LinkSpeedRaw` in bits a second.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,9 @@ struct Item {
 }
 
 impl Topology {
-    /// Reads GraphML. Nodes are called by their ids, or by their labels if every label is there once. Where both ends of
-    /// an edge have a longitude and a latitude, its delay is that of light in a fibre (200,000 km/s) along the great circle.
+    /// Reads GraphML. Nodes are called by their ids, or by their labels if every label is there once. Where
+    /// both ends of an edge have a longitude and a latitude, its delay is that of light in a fibre
+    /// (200,000 km/s) along the great circle.
     ///
     /// # Errors
     /// The line that cannot be read, and why.

@@ -1,7 +1,7 @@
 //! Networks of many nodes: built from a rule, drawn at random, or read from other people's files.
 //!
-//! A [`Topology`] is a plain graph with what is known of its nodes and links. It becomes part of a network with
-//! [`Topology::build`]; what the graph does not say about a link comes from a [`LinkConfig`] beside it.
+//! A [`Topology`] is a plain graph with what is known of its nodes and links. It becomes part of a network
+//! with [`Topology::build`]; what the graph does not say about a link comes from a [`LinkConfig`] beside it.
 //!
 //! ```
 //! use sim::topology::Topology;
@@ -102,7 +102,8 @@ const MAX_NODES: usize = 1_000_000;
 const MAX_LINKS: usize = 10_000_000;
 
 impl Topology {
-    /// Adds all nodes and links to a network: the nodes, in order. What is not known of a link is taken from `otherwise`.
+    /// Adds all nodes and links to a network: the nodes, in order. What is not known of a link is taken from
+    /// `otherwise`.
     ///
     /// # Errors
     /// As [`Network::connect`].

@@ -1,7 +1,8 @@
 //! ndnSIM's annotated text.
 //!
-//! Two sections, `router` and `link`, of lines of words; `#` begins a comment. A router has a name, a comment word, and a
-//! position as y and x. A link has two names, a rate, a metric, and then, if known, a delay, the packets its queue holds, and a loss.
+//! Two sections, `router` and `link`, of lines of words; `#` begins a comment. A router has a name, a comment
+//! word, and a position as y and x. A link has two names, a rate, a metric, and then, if known, a delay, the
+//! packets its queue holds, and a loss.
 
 use super::{Collector, Topology, TopologyError, TopologyLink};
 use crate::units;

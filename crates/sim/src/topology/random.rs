@@ -7,12 +7,13 @@ use super::{Topology, TopologyLink, TopologyNode};
 use crate::error::SimError;
 
 impl Topology {
-    /// Waxman's random graph ("Routing of multipoint connections", JSAC 1988): nodes lie anywhere in a square, and two at a
-    /// distance `d` are joined with a probability of `alpha * exp(-d / (beta * L))`, where `L` is the diagonal. The delay of a link is
-    /// in proportion to its length, `diagonal_delay` for the whole diagonal.
+    /// Waxman's random graph ("Routing of multipoint connections", JSAC 1988): nodes lie anywhere in a
+    /// square, and two at a distance `d` are joined with a probability of `alpha * exp(-d / (beta * L))`,
+    /// where `L` is the diagonal. The delay of a link is in proportion to its length, `diagonal_delay`
+    /// for the whole diagonal.
     ///
-    /// What is not connected to the largest part is then joined to it, each part by the shortest link there is, so that the
-    /// graph is connected.
+    /// What is not connected to the largest part is then joined to it, each part by the shortest link there
+    /// is, so that the graph is connected.
     ///
     /// # Errors
     /// Parameters outside of 0.0..=1.0, or no nodes.
@@ -64,8 +65,9 @@ impl Topology {
         }
     }
 
-    /// Barabási and Albert's random graph ("Emergence of scaling in random networks", Science 1999): each new node is joined to
-    /// `links_each` of those before it, chosen with a probability in proportion to their number of links. Connected.
+    /// Barabási and Albert's random graph ("Emergence of scaling in random networks", Science 1999): each new
+    /// node is joined to `links_each` of those before it, chosen with a probability in proportion to
+    /// their number of links. Connected.
     ///
     /// # Errors
     /// No links for each, or fewer nodes than one more than that.

@@ -39,7 +39,8 @@ impl Network {
         self.tree(leaves, 1, link)
     }
 
-    /// Adds a tree: its root first, then level by level, each node with so many children. `depth` counts levels of links.
+    /// Adds a tree: its root first, then level by level, each node with so many children. `depth` counts
+    /// levels of links.
     ///
     /// # Errors
     /// As [`Network::connect`].

@@ -1,5 +1,6 @@
-//! Rocketfuel's maps of networks of providers (Spring, Mahajan, Wetherall: "Measuring ISP topologies with Rocketfuel", SIGCOMM
-//! 2002): the maps of routers (`.cch`), and the weights or latencies between places (`weights.intra`, `latencies.intra`).
+//! Rocketfuel's maps of networks of providers (Spring, Mahajan, Wetherall: "Measuring ISP topologies with
+//! Rocketfuel", SIGCOMM 2002): the maps of routers (`.cch`), and the weights or latencies between places
+//! (`weights.intra`, `latencies.intra`).
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,8 @@ impl Topology {
     /// Reads a map of routers: lines like
     /// `7 @Sydney,+Australia + bb (2) &1 -> <3> <12> {-5} =core1.example.net r0`.
     ///
-    /// Neighbours in `{}` are outside the network; they, and lines that begin with a negative number, are left out. A link
-    /// that both ends name is one link.
+    /// Neighbours in `{}` are outside the network; they, and lines that begin with a negative number, are
+    /// left out. A link that both ends name is one link.
     ///
     /// # Errors
     /// The line that cannot be read, and why.
@@ -48,8 +49,8 @@ impl Topology {
         Ok(collector.topology)
     }
 
-    /// Reads weights between places, which become metrics: lines of two names and a number. A link that is there in both
-    /// directions is one link.
+    /// Reads weights between places, which become metrics: lines of two names and a number. A link that is
+    /// there in both directions is one link.
     ///
     /// # Errors
     /// The line that cannot be read, and why.

@@ -1,5 +1,5 @@
-//! As much of XML as GraphML needs: elements, attributes, text, the five entities and numbers, comments, CDATA. No DTD and
-//! no entities of a file's own, so nothing grows.
+//! As much of XML as GraphML needs: elements, attributes, text, the five entities and numbers, comments,
+//! CDATA. No DTD and no entities of a file's own, so nothing grows.
 
 use super::TopologyError;
 
@@ -14,7 +14,8 @@ pub(super) enum Token {
     Text(String),
 }
 
-/// Reads a document piece by piece, with the line on which each begins. Checks that elements are closed in order.
+/// Reads a document piece by piece, with the line on which each begins. Checks that elements are closed in
+/// order.
 pub(super) struct Reader<'a> {
     rest: &'a str,
     line: usize,

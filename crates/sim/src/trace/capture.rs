@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use engine::Outgoing;
 use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;
 
 use crate::LinkId;
-use crate::parcel::{Parcel, wire};
+use crate::parcel::Parcel;
 
-/// The frames of one link, in order of arrival where packets pass by reference and of sending where the link carries frames.
+/// The frames of one link, in order of arrival where packets pass by reference and of sending where the link
+/// carries frames.
 ///
-/// Written as pcapng with Ethernet headers of type 0x8624, which Wireshark's NDN dissector takes. The hardware address of an end is
-/// `02:00` + number of the link in two bytes + number of the end in two bytes.
+/// Written as pcapng with Ethernet headers of type 0x8624, which Wireshark's NDN dissector takes. The
+/// hardware address of an end is `02:00` + number of the link in two bytes + number of the end in two bytes.
 #[derive(Clone, Debug)]
 pub struct Capture {
     link: LinkId,
@@ -45,16 +45,13 @@ impl Capture {
 
     pub(crate) fn note_packet(&mut self, now: Instant, end: u32, parcel: &Parcel) {
         let Some(packet) = &parcel.packet else { return };
-        let nack = match packet {
-            Outgoing::Nack(_, reason) => Some(*reason),
-            _ => None,
-        };
+        let nack = packet.nack_reason();
         let view = LpPacketView { nack, ..LpPacketView::with_header(&parcel.header) };
         let mut frame = Vec::new();
         if nack.is_none() && view == LpPacketView::default() {
-            frame.extend_from_slice(wire(packet));
+            frame.extend_from_slice(packet.wire());
         } else {
-            LpPacketView { fragment: Some(wire(packet)), ..view }.encode(&mut frame);
+            LpPacketView { fragment: Some(packet.wire()), ..view }.encode(&mut frame);
         }
         self.note_frame(now, end, &frame);
     }
@@ -67,7 +64,8 @@ impl Capture {
         }
     }
 
-    /// Writes the frames as a pcapng file with times in nanoseconds since 1970, as if the simulation had begun then.
+    /// Writes the frames as a pcapng file with times in nanoseconds since 1970, as if the simulation had
+    /// begun then.
     ///
     /// # Errors
     /// Those of the writer.
@@ -83,7 +81,8 @@ impl Capture {
                 &u64::MAX.to_le_bytes(),
             ],
         )?;
-        // Interface: Ethernet, no limit on the length; option 9 says that times are in 10^-9 s; option 0 ends the options.
+        // Interface: Ethernet, no limit on the length; option 9 says that times are in 10^-9 s; option 0 ends
+        // the options.
         block(
             &mut to,
             1,

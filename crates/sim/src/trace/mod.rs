@@ -5,8 +5,8 @@ mod parquet;
 mod records;
 mod table;
 
-use engine::Outgoing;
 use packet::time::{Duration, Instant};
+use packet::{Packet, PacketKind};
 
 pub use capture::Capture;
 pub use records::{
@@ -16,7 +16,7 @@ pub use records::{
 pub use table::Table;
 
 use crate::link::LinkDropReason;
-use crate::parcel::{PacketKind, Parcel, name};
+use crate::parcel::Parcel;
 use crate::{AppId, LinkId, NodeId};
 
 /// What to record. Nothing, to begin with; the hash over everything is always computed.
@@ -32,7 +32,8 @@ pub struct TraceConfig {
     pub values: bool,
     /// Every packet that a link or a processor drops.
     pub drops: bool,
-    /// Keep one of so many of packets, delays, values and drops, each kind counted by itself; 0 and 1 keep all.
+    /// Keep one of so many of packets, delays, values and drops, each kind counted by itself; 0 and 1 keep
+    /// all.
     pub one_in: u32,
     /// Records kept in each table; later ones are lost and counted.
     pub max_records: Option<usize>,
@@ -87,7 +88,8 @@ pub struct Trace {
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Trace {
-    /// A number over every packet that arrived and was dropped, with time and place. Two runs with the same number did the same.
+    /// A number over every packet that arrived and was dropped, with time and place. Two runs with the same
+    /// number did the same.
     pub fn hash(&self) -> u64 {
         self.hash
     }
@@ -129,9 +131,9 @@ impl Trace {
     #[inline(always)]
     fn mix_parcel(&mut self, now: Instant, place: u64, parcel: &Parcel) {
         let (kind, extra) = match &parcel.packet {
-            Some(Outgoing::Interest(interest)) => (1, interest.nonce().map_or(0, |nonce| nonce.0)),
-            Some(Outgoing::Data(data)) => (2, data.wire().len() as u32),
-            Some(Outgoing::Nack(interest, reason)) => {
+            Some(Packet::Interest(interest)) => (1, interest.nonce().map_or(0, |nonce| nonce.0)),
+            Some(Packet::Data(data)) => (2, data.wire().len() as u32),
+            Some(Packet::Nack(interest, reason)) => {
                 (3 + reason.code().unwrap_or(0), interest.nonce().map_or(0, |nonce| nonce.0))
             }
             None => (0, 0),
@@ -168,13 +170,8 @@ impl Trace {
             kind: parcel.kind(),
             bytes: parcel.size_bytes(),
             hops: parcel.hops,
-            name: name(packet).to_name(),
-            nonce: match packet {
-                Outgoing::Interest(interest) | Outgoing::Nack(interest, _) => {
-                    interest.nonce().map(|nonce| nonce.0)
-                }
-                Outgoing::Data(_) => None,
-            },
+            name: packet.name().to_name(),
+            nonce: packet.nonce().map(|nonce| nonce.0),
         });
     }
 

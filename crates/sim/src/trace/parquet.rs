@@ -1,8 +1,8 @@
-//! Parquet, as little of it as a table of numbers and texts needs: data pages of version 1, plain encoding, no compression, required
-//! columns only. Every reader of Parquet reads that.
+//! Parquet, as little of it as a table of numbers and texts needs: data pages of version 1, plain encoding,
+//! no compression, required columns only. Every reader of Parquet reads that.
 //!
-//! The layout is `PAR1`, for each row group and column one page with its header, the footer, the footer's length, `PAR1`. Headers and
-//! footer are Thrift structs in the compact protocol.
+//! The layout is `PAR1`, for each row group and column one page with its header, the footer, the footer's
+//! length, `PAR1`. Headers and footer are Thrift structs in the compact protocol.
 
 use std::io::{self, Write};
 
@@ -244,8 +244,8 @@ mod tests {
         }
     }
 
-    /// The bytes of this table were read with Arrow's reader (pyarrow) and gave these rows and columns; a change of them must be
-    /// read so again.
+    /// The bytes of this table were read with Arrow's reader (pyarrow) and gave these rows and columns; a
+    /// change of them must be read so again.
     #[test]
     fn a_table_is_written_as_other_readers_read_it() {
         let mut file = Vec::new();

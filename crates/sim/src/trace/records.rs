@@ -1,10 +1,9 @@
 //! Records: a struct each, with the names and kinds of its columns.
 
-use packet::Name;
 use packet::time::{Duration, Instant};
+use packet::{Name, PacketKind};
 
 use crate::link::LinkDropReason;
-use crate::parcel::PacketKind;
 use crate::{AppId, LinkId, NodeId};
 
 /// What a cell of a column holds.

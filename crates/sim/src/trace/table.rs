@@ -29,7 +29,8 @@ impl<R> Table<R> {
         self.lost
     }
 
-    /// Takes the records out, so that a long run can be looked at piece by piece. What comes next finds an empty table.
+    /// Takes the records out, so that a long run can be looked at piece by piece. What comes next finds an
+    /// empty table.
     pub fn take(&mut self) -> Vec<R> {
         std::mem::take(&mut self.rows)
     }
@@ -71,7 +72,8 @@ impl<R: Record> Table<R> {
         Ok(())
     }
 
-    /// Writes the table as a Parquet file: one row group for every million rows, plain encoding, no compression.
+    /// Writes the table as a Parquet file: one row group for every million rows, plain encoding, no
+    /// compression.
     ///
     /// # Errors
     /// Those of the writer.
@@ -92,7 +94,8 @@ fn write_text(to: &mut impl Write, text: &str) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::trace::{PacketRecord, ValueRecord};
-    use crate::{AppId, LinkId, NodeId, PacketKind};
+    use crate::{AppId, LinkId, NodeId};
+    use packet::PacketKind;
     use packet::time::Instant;
 
     #[test]

@@ -48,8 +48,8 @@ impl Issue<'_> {
         Certificate::new(signer.sign_data_with(&data, &info)?)
     }
 
-    /// Certifies the key of a request, which is a certificate that the key signed for itself. That it did is checked:
-    /// whoever asks has the private part.
+    /// Certifies the key of a request, which is a certificate that the key signed for itself. That it did is
+    /// checked: whoever asks has the private part.
     ///
     /// # Errors
     /// A request that its own key did not sign; the signature cannot be made.
@@ -66,8 +66,8 @@ impl Issue<'_> {
     }
 }
 
-/// Certifies `key` by itself: a trust anchor with the issuer id [`names::SELF`], a request for a certificate with
-/// [`names::REQUEST`].
+/// Certifies `key` by itself: a trust anchor with the issuer id [`names::SELF`], a request for a certificate
+/// with [`names::REQUEST`].
 ///
 /// # Errors
 /// As [`Issue::certify`]; an HMAC secret has no certificates.

@@ -68,7 +68,8 @@ impl UnixTime {
         Some(UnixTime::from_secs(days * DAY + hour * 3600 + minute * 60 + second))
     }
 
-    /// Writes the form of ValidityPeriod, rounded down to seconds. What lies behind [`UnixTime::END`] is written as that.
+    /// Writes the form of ValidityPeriod, rounded down to seconds. What lies behind [`UnixTime::END`] is
+    /// written as that.
     pub fn to_iso(self) -> [u8; 15] {
         let [year, month, day, hour, minute, second] = self.parts();
         let mut out = *b"00000000T000000";

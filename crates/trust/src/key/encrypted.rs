@@ -1,4 +1,5 @@
-//! Private keys under a passphrase: EncryptedPrivateKeyInfo of PKCS#8 with PBES2, as OpenSSL and so ndn-cxx write it.
+//! Private keys under a passphrase: EncryptedPrivateKeyInfo of PKCS#8 with PBES2, as OpenSSL and so ndn-cxx
+//! write it.
 
 use std::num::NonZeroU32;
 
@@ -18,8 +19,8 @@ const WHAT: &str = "encrypted private key (PKCS#8, PBES2)";
 /// Rounds of PBKDF2 for keys we write: about a tenth of a second.
 const ROUNDS: u32 = 200_000;
 
-/// The most rounds we are ready to compute for a key we read: some seconds. A file that asks for more wants to keep us
-/// busy.
+/// The most rounds we are ready to compute for a key we read: some seconds. A file that asks for more wants
+/// to keep us busy.
 const MAX_ROUNDS: u64 = 10_000_000;
 
 const SALT_BYTES: usize = 16;

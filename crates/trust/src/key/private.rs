@@ -73,8 +73,8 @@ impl PrivateKey {
         PrivateKey(Arc::new(Secret::Hmac { key, bytes: secret.to_vec() }))
     }
 
-    /// Reads a key in DER: PKCS#8 (unencrypted), or the older PKCS#1 for RSA and SEC1 for elliptic curves, in which
-    /// ndn-cxx keeps keys on disk.
+    /// Reads a key in DER: PKCS#8 (unencrypted), or the older PKCS#1 for RSA and SEC1 for elliptic curves, in
+    /// which ndn-cxx keeps keys on disk.
     ///
     /// # Errors
     /// Bytes that are no such thing; algorithms, curves and sizes that are not supported.
@@ -112,8 +112,8 @@ impl PrivateKey {
         }
     }
 
-    /// The key in the older form of its algorithm, in DER: SEC1 for elliptic curves, PKCS#1 for RSA. For Ed25519, which has no
-    /// other, PKCS#8; for HMAC the bare secret.
+    /// The key in the older form of its algorithm, in DER: SEC1 for elliptic curves, PKCS#1 for RSA. For
+    /// Ed25519, which has no other, PKCS#8; for HMAC the bare secret.
     ///
     /// # Errors
     /// The library is out of memory.
@@ -222,7 +222,8 @@ impl fmt::Debug for PrivateKey {
 impl Drop for Secret {
     fn drop(&mut self) {
         if let Secret::Hmac { bytes, .. } = self {
-            // The other kinds are wiped by the library. `black_box` keeps the compiler from dropping the loop.
+            // The other kinds are wiped by the library. `black_box` keeps the compiler from dropping the
+            // loop.
             bytes.fill(0);
             std::hint::black_box(bytes);
         }

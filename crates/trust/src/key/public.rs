@@ -24,8 +24,8 @@ impl PublicKey {
     /// Reads a DER SubjectPublicKeyInfo: the content of a certificate.
     ///
     /// # Errors
-    /// Bytes that are no such thing; algorithms, curves and sizes that are not supported. Curves must be named, as all
-    /// implementations write them now.
+    /// Bytes that are no such thing; algorithms, curves and sizes that are not supported. Curves must be
+    /// named, as all implementations write them now.
     pub fn from_spki(spki: &[u8]) -> Result<Self, KeyError> {
         let (kind, key) = open_spki(spki)?;
         let algorithm: &'static dyn VerificationAlgorithm = match kind {

@@ -3,7 +3,8 @@
 use packet::ndn::tlv::{self, Reader};
 use packet::{DecodeError, Rule};
 
-/// TLV-TYPEs, from the range that applications may use. Even, so that readers of an older version skip what is new.
+/// TLV-TYPEs, from the range that applications may use. Even, so that readers of an older version skip what
+/// is new.
 const FIRST_SEGMENT: u32 = 62_754;
 const SEGMENT_DIGESTS: u32 = 62_756;
 const NEXT_MANIFEST: u32 = 62_758;

@@ -1,9 +1,10 @@
 //! Signed manifests: one signature for an object of any number of segments.
 //!
-//! Signing each segment costs the publisher some twenty microseconds for each, checking each costs the fetcher more. With a
-//! manifest the segments carry only a digest signature, which anybody can make and any peer can check, and a list of their
-//! implicit digests is published beside them. The list is cut into packets. Only the first one is signed with the
-//! publisher's key; each holds the implicit digest of the next, so that the first speaks for all:
+//! Signing each segment costs the publisher some twenty microseconds for each, checking each costs the
+//! fetcher more. With a manifest the segments carry only a digest signature, which anybody can make and any
+//! peer can check, and a list of their implicit digests is published beside them. The list is cut into
+//! packets. Only the first one is signed with the publisher's key; each holds the implicit digest of the
+//! next, so that the first speaks for all:
 //!
 //! ```text
 //! /object/v=1/32=manifest/seg=0    signed; digests of segments 0 … n, digest of the next manifest packet
@@ -12,9 +13,9 @@
 //! /object/v=1/seg=0 …              digest signatures only
 //! ```
 //!
-//! A peer that knows nothing of manifests fetches the segments as ever. One that does spends one check of a signature and
-//! a hash for each segment. Packets may arrive in any order: [`ManifestReader`] keeps those that come early.
-//! The bytes are described in `docs/packet-formats.md`.
+//! A peer that knows nothing of manifests fetches the segments as ever. One that does spends one check of a
+//! signature and a hash for each segment. Packets may arrive in any order: [`ManifestReader`] keeps those
+//! that come early. The bytes are described in `docs/packet-formats.md`.
 
 mod format;
 mod reader;

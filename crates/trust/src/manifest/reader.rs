@@ -42,9 +42,9 @@ pub enum SegmentVerdict {
 
 /// Reads a manifest in whatever order its packets come, and judges segments.
 ///
-/// The owner first has the signature of packet 0 checked, by a validator or against one key, and then hands it in with
-/// [`ManifestReader::handle_first`]: everything else follows from it by hashes. It asks for no packet that
-/// [`ManifestReader::has_room_beside`] has no room for.
+/// The owner first has the signature of packet 0 checked, by a validator or against one key, and then hands
+/// it in with [`ManifestReader::handle_first`]: everything else follows from it by hashes. It asks for no
+/// packet that [`ManifestReader::has_room_beside`] has no room for.
 #[derive(Clone, Debug)]
 pub struct ManifestReader {
     object: Name,
@@ -89,8 +89,8 @@ impl ManifestReader {
         (self.expected != Expected::Nothing).then_some(self.next_number)
     }
 
-    /// Whether there is room for one more packet beside `others` that were asked for already. If not, what was delivered is to be
-    /// told with [`ManifestReader::forget_below`] first.
+    /// Whether there is room for one more packet beside `others` that were asked for already. If not, what
+    /// was delivered is to be told with [`ManifestReader::forget_below`] first.
     pub fn has_room_beside(&self, others: usize) -> bool {
         let coming = (others + self.early.len()) as u64;
         // One packet at a time always has room when nothing is kept, whatever the limit.
@@ -103,7 +103,8 @@ impl ManifestReader {
         self.base + self.digests.len() as u64
     }
 
-    /// Whether all packets of the manifest are here, so that [`ManifestReader::known_segments`] is the object's number.
+    /// Whether all packets of the manifest are here, so that [`ManifestReader::known_segments`] is the
+    /// object's number.
     pub fn is_complete(&self) -> bool {
         self.expected == Expected::Nothing
     }
@@ -123,12 +124,12 @@ impl ManifestReader {
         Ok(())
     }
 
-    /// Takes any packet of the manifest but the first; nobody need have checked it. What comes early is kept until its
-    /// predecessors are here.
+    /// Takes any packet of the manifest but the first; nobody need have checked it. What comes early is kept
+    /// until its predecessors are here.
     ///
     /// # Errors
-    /// Not a packet of this manifest, not the one that was announced, or too many at once. The packet is then dropped,
-    /// and may be asked for again.
+    /// Not a packet of this manifest, not the one that was announced, or too many at once. The packet is then
+    /// dropped, and may be asked for again.
     pub fn handle_packet(&mut self, packet: &Data) -> Result<(), ManifestError> {
         let number = self.number_of(packet)?;
         if number < self.next_number {
@@ -175,7 +176,8 @@ impl ManifestReader {
         self.digests.get(index).copied()
     }
 
-    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been judged and delivered.
+    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been judged
+    /// and delivered.
     pub fn forget_below(&mut self, number: u64) {
         self.delivered = self.delivered.max(number);
         while self.base < self.delivered && self.digests.pop_front().is_some() {

@@ -1,7 +1,7 @@
 //! Name rules: whose key may sign what.
 //!
-//! The hierarchical policy, the default, lets an identity sign what lies under its own name. A file of rules says it in
-//! finer grain; [`Rules`] describes its form.
+//! The hierarchical policy, the default, lets an identity sign what lies under its own name. A file of rules
+//! says it in finer grain; [`Rules`] describes its form.
 
 mod pattern;
 mod rules;

@@ -28,7 +28,8 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(at(path)(error)),
         Ok(()) => match sync_folder(above.unwrap_or(Path::new("."))) {
-            // A folder that is not ours need not be readable for us; then its owner's system decides when it is written.
+            // A folder that is not ours need not be readable for us; then its owner's system decides when it
+            // is written.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
             synced => synced.map_err(at(path)),
         },
@@ -40,7 +41,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Keeps other programs from changing the store until what it gives is dropped, or its program has ended in whatever way.
+/// Keeps other programs from changing the store until what it gives is dropped, or its program has ended in
+/// whatever way.
 pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -172,7 +174,8 @@ pub(super) mod killed {
         static DEAD: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Lets only so many steps happen from now on in this thread; none of those after it do. `None` lets all happen.
+    /// Lets only so many steps happen from now on in this thread; none of those after it do. `None` lets all
+    /// happen.
     pub(in crate::store) fn after(steps: Option<u32>) {
         STEPS_LEFT.set(steps);
         DEAD.set(false);
@@ -191,7 +194,8 @@ pub(super) mod killed {
         }
     }
 
-    /// Whoever is killed while a folder is removed leaves some of what was in it. The names are the worst to be left.
+    /// Whoever is killed while a folder is removed leaves some of what was in it. The names are the worst to
+    /// be left.
     pub(super) fn half_way(folder: &Path) {
         if STEPS_LEFT.get() == Some(0) && !DEAD.get() {
             remove_all_but_names(folder);

@@ -15,10 +15,11 @@
 //!       certificates/<hash>.cert        base64 of the Data, as ndnsec writes it
 //! ```
 //!
-//! Every file is written beside its place, flushed to the disk, and renamed into it, so that a crash leaves either the
-//! old or the new one. A key is there when its `name` is, which is therefore the last file to be written and the first to be
-//! removed, and an identity is there when one of its keys is. A default that names what is not there stands for another of its
-//! kind. So whoever is killed at whatever moment leaves a store that works, without or with what he was about to change.
+//! Every file is written beside its place, flushed to the disk, and renamed into it, so that a crash leaves
+//! either the old or the new one. A key is there when its `name` is, which is therefore the last file to be
+//! written and the first to be removed, and an identity is there when one of its keys is. A default that
+//! names what is not there stands for another of its kind. So whoever is killed at whatever moment leaves a
+//! store that works, without or with what he was about to change.
 //!
 //! Private keys are not encrypted here: who can read the owner's files can use them, as with the
 //! stores of other implementations. Take them elsewhere in a [`SafeBag`](crate::SafeBag).
@@ -189,8 +190,8 @@ impl KeyStore {
         self.default_if_none(&self.root.join("default-identity"), &identity)
     }
 
-    /// Adds a certificate of a key in the store, and makes it the key's default if the key has none or only one that
-    /// it signed itself.
+    /// Adds a certificate of a key in the store, and makes it the key's default if the key has none or only
+    /// one that it signed itself.
     ///
     /// # Errors
     /// The key is not in the store, or is another one; it cannot be written.
@@ -252,8 +253,8 @@ impl KeyStore {
         Ok(certificates)
     }
 
-    /// A key by its name, by the name of one of its certificates, or by that of its identity, whose default key is
-    /// meant then.
+    /// A key by its name, by the name of one of its certificates, or by that of its identity, whose default
+    /// key is meant then.
     ///
     /// # Errors
     /// There is no such key, or it cannot be read.
@@ -344,7 +345,8 @@ impl KeyStore {
         files::write(&file, name.to_string().as_bytes())
     }
 
-    /// Deletes an identity, key or certificate, whichever the name is of, and all below it. It may be damaged.
+    /// Deletes an identity, key or certificate, whichever the name is of, and all below it. It may be
+    /// damaged.
     ///
     /// # Errors
     /// It is not in the store, or the store cannot be written.

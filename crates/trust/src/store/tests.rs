@@ -35,7 +35,8 @@ fn own_certificate(store: &KeyStore) -> Certificate {
     all.into_iter().find(Certificate::is_self_signed).unwrap()
 }
 
-/// Every identity has a default key, every key a secret and a default certificate, and the store a default identity.
+/// Every identity has a default key, every key a secret and a default certificate, and the store a default
+/// identity.
 fn check(store: &KeyStore, at: &str) {
     let identities = store.identities().unwrap();
     for identity in &identities {
@@ -66,8 +67,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Has `change` killed after every number of steps there is, in a store with the keys 1 and 2 of `/a` where `with_keys` says
-/// so, and one of `/other`. After each time it can be done again, or has been done.
+/// Has `change` killed after every number of steps there is, in a store with the keys 1 and 2 of `/a` where
+/// `with_keys` says so, and one of `/other`. After each time it can be done again, or has been done.
 fn kill_at_every_step(
     what: &str,
     with_keys: bool,

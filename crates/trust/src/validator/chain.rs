@@ -3,12 +3,13 @@
 use packet::NameRef;
 use packet::ndn::{KeyLocator, SignatureInfo, SignatureType};
 
+use super::ValidatorCounters;
 use super::outcome::{Refusal, Subject};
 use crate::certificate::{Certificate, UnixTime, names};
 use crate::policy::{Claim, PacketKind};
 
-/// The packet, and from it upwards the certificate of the key that signed it, the certificate of the key that signed
-/// that, and so on. Nothing in it has been verified.
+/// The packet, and from it upwards the certificate of the key that signed it, the certificate of the key that
+/// signed that, and so on. Nothing in it has been verified.
 #[derive(Debug)]
 pub(super) struct Chain {
     subject: Subject,
@@ -74,14 +75,26 @@ impl Chain {
     }
 
     /// Checks all signatures, from the one that `trusted` made down to the packet's.
-    pub(super) fn verify_down(&self, trusted: &Certificate) -> Result<(), Refusal> {
+    pub(super) fn verify_down(
+        &self,
+        trusted: &Certificate,
+        counters: &mut ValidatorCounters,
+    ) -> Result<(), Refusal> {
+        let mut count = |bytes: usize| {
+            counters.signatures_checked += 1;
+            counters.hashed_bytes += bytes as u64;
+        };
         let mut signer = trusted;
         for certificate in self.certificates.iter().rev() {
+            count(certificate.data().wire().len());
             signer
                 .verifier()
                 .verify_data(certificate.data())
                 .map_err(|error| Refusal::Signature { name: certificate.name().to_string(), error })?;
             signer = certificate;
+        }
+        if let Some(bytes) = self.subject.signed_bytes() {
+            count(bytes);
         }
         self.subject
             .verify(&signer.verifier())

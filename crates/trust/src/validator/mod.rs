@@ -67,14 +67,18 @@ pub struct ValidatorCounters {
     pub interests: u64,
     /// Verified certificates that had to go before their time.
     pub cache_evicted: u64,
+    /// Signatures checked with a key, those of certificates included.
+    pub signatures_checked: u64,
+    /// Bytes of packets hashed for that.
+    pub hashed_bytes: u64,
 }
 
 /// Decides whether packets are signed by somebody who may, fetching certificates where they are missing.
 ///
-/// Calling order: [`Validator::validate`] for each packet; then drain [`Validator::poll_interest`], send what it gives, and
-/// report what comes back with [`Validator::handle_data`] or [`Validator::handle_failure`]; drain
-/// [`Validator::poll_outcome`] after each of these. Every packet gets exactly one outcome. The owner keeps the timers of the
-/// Interests; an Interest that is never reported keeps its packets waiting.
+/// Calling order: [`Validator::validate`] for each packet; then drain [`Validator::poll_interest`], send what
+/// it gives, and report what comes back with [`Validator::handle_data`] or [`Validator::handle_failure`];
+/// drain [`Validator::poll_outcome`] after each of these. Every packet gets exactly one outcome. The owner
+/// keeps the timers of the Interests; an Interest that is never reported keeps its packets waiting.
 #[derive(Debug)]
 pub struct Validator {
     policy: Policy,
@@ -98,7 +102,8 @@ struct Fetch {
 }
 
 impl Validator {
-    /// Trusts `anchors` without proof, and what follows from them under `policy`. Nonces come out of `random`.
+    /// Trusts `anchors` without proof, and what follows from them under `policy`. Nonces come out of
+    /// `random`.
     pub fn new(
         policy: Policy,
         anchors: impl IntoIterator<Item = Certificate>,
@@ -183,7 +188,8 @@ impl Validator {
         was_asked
     }
 
-    /// An Interest that [`Validator::poll_interest`] gave was not answered. It is tried again, or its packets are refused.
+    /// An Interest that [`Validator::poll_interest`] gave was not answered. It is tried again, or its packets
+    /// are refused.
     pub fn handle_failure(&mut self, name: NameRef<'_>, failure: FetchFailure) {
         let name = name.to_name();
         let Some(fetch) = self.fetches.get_mut(&name) else { return };
@@ -222,7 +228,7 @@ impl Validator {
         match step {
             Err(refusal) => self.conclude(id, chain.into_subject(), Err(refusal)),
             Ok((_, Some((certificate, certificate_until)))) => {
-                let verdict = chain.verify_down(&certificate);
+                let verdict = chain.verify_down(&certificate, &mut self.counters);
                 if verdict.is_ok() {
                     // What was verified by something counts no longer than that.
                     let mut until = certificate_until.min(now.plus_secs(self.limits.cached_secs));
@@ -238,8 +244,8 @@ impl Validator {
         }
     }
 
-    /// A certificate of the key that `locator` names, if it is an anchor or was verified before, and counts now; and until when it
-    /// does.
+    /// A certificate of the key that `locator` names, if it is an anchor or was verified before, and counts
+    /// now; and until when it does.
     fn trusted(&self, now: UnixTime, locator: NameRef<'_>) -> Option<(Certificate, UnixTime)> {
         let key = names::key_of(locator)?;
         let anchor =
@@ -273,8 +279,8 @@ impl Validator {
             .lifetime(self.limits.fetch_lifetime)
             .nonce(self.random.next_u32())
             .build();
-        // The name came out of a packet and a little is added, so it always fits one; if it did not, the owner's
-        // failure report would never come, and so the wait ends here.
+        // The name came out of a packet and a little is added, so it always fits one; if it did not, the
+        // owner's failure report would never come, and so the wait ends here.
         match interest {
             Ok(interest) => {
                 self.counters.interests += 1;

@@ -20,8 +20,8 @@ pub enum Subject {
     Data(Data),
     /// A signed Interest.
     Interest(Interest),
-    /// A key, by its name or that of its certificate. The outcome says whether it leads up to an anchor; whether it may sign
-    /// what it has signed, and has signed it, is for the owner to check.
+    /// A key, by its name or that of its certificate. The outcome says whether it leads up to an anchor;
+    /// whether it may sign what it has signed, and has signed it, is for the owner to check.
     Key(Name),
 }
 
@@ -51,6 +51,15 @@ impl Subject {
         match self {
             Subject::Data(data) => data.ndn()?.signature_info(),
             Subject::Interest(interest) => interest.ndn()?.signature_info(),
+            Subject::Key(_) => None,
+        }
+    }
+
+    /// How many bytes the packet has whose signature is checked; `None` for a key alone.
+    pub(super) fn signed_bytes(&self) -> Option<usize> {
+        match self {
+            Subject::Data(data) => Some(data.wire().len()),
+            Subject::Interest(interest) => Some(interest.wire().len()),
             Subject::Key(_) => None,
         }
     }

@@ -82,8 +82,8 @@ impl Streams {
         self.streams.len()
     }
 
-    /// Opens one more and does not wait for it; out of descriptors, it goes on with those it has. `receive_bytes` makes the buffer small in which answers
-    /// pile up.
+    /// Opens one more and does not wait for it; out of descriptors, it goes on with those it has.
+    /// `receive_bytes` makes the buffer small in which answers pile up.
     pub(super) fn add(&mut self, node: SocketAddr, receive_bytes: Option<usize>) -> io::Result<Spent> {
         let Ok(socket) = Socket::new(Domain::IPV4, Type::STREAM, None) else { return Ok(Spent::default()) };
         socket.set_nonblocking(true)?;

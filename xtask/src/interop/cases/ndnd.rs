@@ -54,7 +54,8 @@ fn ndnd(shop: &Shop, address: &str, arguments: &[&str]) -> Result<String, String
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The two forwarders, and a route from each to the other over `link`: ours under /theirs, theirs under /ours.
+/// The two forwarders, and a route from each to the other over `link`: ours under /theirs, theirs under
+/// /ours.
 fn neighbours(shop: &Shop, link: &str) -> Result<(CairnNode, NdndNode), String> {
     let (ours, theirs) = (CairnNode::start(shop)?, NdndNode::start(shop)?);
     let there = format!("{link}4://127.0.0.1:{}", theirs.port);

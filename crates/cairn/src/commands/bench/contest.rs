@@ -1,4 +1,5 @@
-//! Exchanges through several forwarders in turn, a little at a time, so that whatever else the machine does meets all of them alike.
+//! Exchanges through several forwarders in turn, a little at a time, so that whatever else the machine does
+//! meets all of them alike.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -33,7 +33,8 @@ Examples:
 
 Exit codes: 0 done; 1 failure, what was measured before it is printed; 2 wrong usage.")]
 pub(crate) enum BenchCommand {
-    /// Measure forwarding: one forwarder between a consumer and a producer, beside a bare relay with the same system calls.
+    /// Measure forwarding: one forwarder between a consumer and a producer, beside a bare relay with the same
+    /// system calls.
     Forward(ForwardArguments),
     /// Measure a large object put at one forwarder and got at another, by the tools that come with them.
     Transfer(transfer::TransferArguments),
@@ -79,8 +80,8 @@ pub(crate) struct ForwardArguments {
     /// Leave ndnd out.
     #[arg(long)]
     pub(super) no_ndnd: bool,
-    /// Another forwarder to be measured, over UDP: a shell command, in which {port} stands for the port to listen at and
-    /// {producer} for the address and port that Interests under {prefix} must be sent to.
+    /// Another forwarder to be measured, over UDP: a shell command, in which {port} stands for the port to
+    /// listen at and {producer} for the address and port that Interests under {prefix} must be sent to.
     #[arg(long, value_name = "COMMAND")]
     pub(super) command: Option<String>,
     /// The processor for the forwarder, and the one for consumer and producer.

@@ -13,7 +13,8 @@ pub(super) struct Ndnd<'a> {
 }
 
 impl Ndnd<'_> {
-    /// A forwarder on these ports, with its configuration in `file`; with so many forwarding threads, or as many as it likes.
+    /// A forwarder on these ports, with its configuration in `file`; with so many forwarding threads, or as
+    /// many as it likes.
     pub(super) fn forwarder(
         &self,
         file: &Path,

@@ -131,7 +131,8 @@ fn cpu_time_of(pid: u32) -> Duration {
 /// Time that children of this process have run which have ended and been waited for, and theirs.
 pub(super) fn cpu_time_of_ended_children() -> Duration {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Behind the name, which may hold anything, the state is the first field; those wanted are numbers 16 and 17 of all.
+    // Behind the name, which may hold anything, the state is the first field; those wanted are numbers 16 and
+    // 17 of all.
     let fields = text.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
     let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)

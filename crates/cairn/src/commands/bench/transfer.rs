@@ -251,8 +251,8 @@ impl Software {
 const PREFIX: &str = "/bench";
 const NAME: &str = "/bench/object";
 
-/// Runs a command and compares what it prints with a file: whether it ended well, where they differ first, and what it said
-/// last.
+/// Runs a command and compares what it prints with a file: whether it ended well, where they differ first,
+/// and what it said last.
 fn compare(command: &mut Command, object: &Path) -> io::Result<(bool, Option<u64>, String)> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     // Read beside, for a pipe that is full would stop the command.

@@ -11,9 +11,9 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 
 use clap::Args;
-use client::judge::{AnchoredJudge, IntegrityJudge, Judge, Now};
 use client::{Client, Clock, Happening, RequestId};
 use flow::Unverified;
+use flow::verify::{AnchoredVerifier, IntegrityVerifier, Now, Verifier};
 use management::{Command, ControlParameters};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
@@ -93,10 +93,10 @@ struct Room<'a> {
     sync_signer: InterestSigner,
     said: BTreeMap<u64, Data>,
     asked: BTreeMap<RequestId, Asked>,
-    judge: Box<dyn Judge>,
-    /// Messages that wait for a verdict, by the number under which the judge has them.
-    judged: BTreeMap<u64, Judged>,
-    next_judged: u64,
+    verifier: Box<dyn Verifier>,
+    /// Messages that wait for a verdict, by the number under which the verifier has them.
+    unread: BTreeMap<u64, Unread>,
+    next_unread: u64,
     waiting_lines: Vec<String>,
     listen_until: Instant,
     namesakes: Namesakes,
@@ -105,7 +105,7 @@ struct Room<'a> {
 struct Asked {
     name: Name,
     attempts_left: u32,
-    /// Which message it is; `None` for a certificate for the judge.
+    /// Which message it is; `None` for a certificate for the verifier.
     message: Option<Message>,
 }
 
@@ -117,7 +117,7 @@ struct Message {
 }
 
 /// A message that waits for a verdict.
-struct Judged {
+struct Unread {
     message: Message,
     data: Data,
 }
@@ -133,7 +133,8 @@ impl ChatArguments {
         let you = room.namesakes.word_for(room.member_of(room.own_prefix.as_ref(), 0));
         tell!("you are {you} in {}", self.room);
         let (send, lines) = mpsc::sync_channel(16);
-        // Standard input cannot be waited for together with the socket everywhere, so a thread of its own reads it.
+        // Standard input cannot be waited for together with the socket everywhere, so a thread of its own
+        // reads it.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().split(b'\n').map_while(Result::ok) {
                 // Somebody who writes in another encoding is still heard.
@@ -201,9 +202,9 @@ impl ChatArguments {
         client.register(&sync_prefix)?;
         client.register(&own_prefix)?;
         let now = client.now();
-        let judge: Box<dyn Judge> = match self.trust.validator()? {
-            Some(validator) => Box::new(AnchoredJudge::new(validator)),
-            None => Box::new(IntegrityJudge::new()),
+        let verifier: Box<dyn Verifier> = match self.trust.validator()? {
+            Some(validator) => Box::new(AnchoredVerifier::new(validator)),
+            None => Box::new(IntegrityVerifier::new()),
         };
         Ok(Room {
             arguments: self,
@@ -215,9 +216,9 @@ impl ChatArguments {
             signer,
             said: BTreeMap::new(),
             asked: BTreeMap::new(),
-            judge,
-            judged: BTreeMap::new(),
-            next_judged: 0,
+            verifier,
+            unread: BTreeMap::new(),
+            next_unread: 0,
             waiting_lines: Vec::new(),
             listen_until: now + LISTEN,
             namesakes: Namesakes::default(),
@@ -255,7 +256,7 @@ impl Room<'_> {
             // Nobody answers these, so nobody waits for them.
             self.client.send_only(&signed)?;
         }
-        while self.asked.len() + self.judged.len() < MAX_ASKED
+        while self.asked.len() + self.unread.len() < MAX_ASKED
             && let Some(News { member, first, last }) = self.sync.poll_news()
         {
             for number in first..=last {
@@ -265,13 +266,13 @@ impl Room<'_> {
             }
         }
         let clocks = self.clocks();
-        self.judge.handle_timeout(clocks);
-        while let Some(interest) = self.judge.poll_interest(clocks) {
+        self.verifier.handle_timeout(clocks);
+        while let Some(interest) = self.verifier.poll_interest(clocks) {
             let name = interest.name().to_name();
             let id = self.client.express_as_is(interest, PATIENCE)?;
             self.asked.insert(id, Asked { name, attempts_left: 0, message: None });
         }
-        self.print_judged()
+        self.print_unread()
     }
 
     fn say(&mut self, now: Instant, line: &str) -> Result<(), ToolError> {
@@ -311,13 +312,13 @@ impl Room<'_> {
             }
             Happening::Data { id, data, .. } => match self.asked.remove(&id) {
                 Some(Asked { message: None, .. }) => {
-                    self.judge.handle_data(self.clocks(), &data);
+                    self.verifier.handle_data(self.clocks(), &data);
                 }
                 Some(Asked { message: Some(message), .. }) => {
-                    let number = self.next_judged;
-                    self.next_judged += 1;
-                    self.judged.insert(number, Judged { message, data: data.clone() });
-                    self.judge.handle_packet(
+                    let number = self.next_unread;
+                    self.next_unread += 1;
+                    self.unread.insert(number, Unread { message, data: data.clone() });
+                    self.verifier.handle_packet(
                         self.clocks(),
                         Unverified { subject: flow::Subject::Segment(number), data },
                     );
@@ -341,7 +342,7 @@ impl Room<'_> {
     fn failed(&mut self, asked: Asked, reason: Option<packet::NackReason>) -> Result<(), ToolError> {
         let Some(Message { member, number }) = &asked.message else {
             if let Some(reason) = reason {
-                self.judge.handle_nack(self.clocks(), asked.name.as_ref(), reason);
+                self.verifier.handle_nack(self.clocks(), asked.name.as_ref(), reason);
             }
             return Ok(());
         };
@@ -361,10 +362,10 @@ impl Room<'_> {
         Ok(())
     }
 
-    fn print_judged(&mut self) -> Result<(), ToolError> {
-        while let Some(verdict) = self.judge.poll_verdict() {
+    fn print_unread(&mut self) -> Result<(), ToolError> {
+        while let Some(verdict) = self.verifier.poll_verdict() {
             let flow::Subject::Segment(number) = verdict.subject else { continue };
-            let Some(Judged { message, data }) = self.judged.remove(&number) else { continue };
+            let Some(Unread { message, data }) = self.unread.remove(&number) else { continue };
             let now = self.client.now();
             match &verdict.refused {
                 None => self.sync.confirm(now, &message.member, message.number),

@@ -23,7 +23,8 @@ const MAX_NEW: u64 = 20;
 const MAX_NEWS: usize = 64;
 const MAX_NEWS_OF_UNHEARD: usize = 32;
 
-/// The largest number that others may say our last message had: whoever invents a larger one would leave us none to go on with.
+/// The largest number that others may say our last message had: whoever invents a larger one would leave us
+/// none to go on with.
 const MAX_OWN_FROM_OTHERS: u64 = 1 << 48;
 
 /// New messages of a member.
@@ -38,10 +39,10 @@ pub(super) struct News {
 
 /// One member's view of the room.
 ///
-/// Hand in what comes with [`Sync::handle_vector`] and what oneself says with [`Sync::publish`]; after each, and at
-/// [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_news`]. What became of each message
-/// that was news is told with [`Sync::confirm`], [`Sync::refuse`] and [`Sync::give_up`]: others are told only of
-/// what was confirmed.
+/// Hand in what comes with [`Sync::handle_vector`] and what oneself says with [`Sync::publish`]; after each,
+/// and at [`Sync::next_deadline`], drain [`Sync::poll_vector`] and [`Sync::poll_news`]. What became of each
+/// message that was news is told with [`Sync::confirm`], [`Sync::refuse`] and [`Sync::give_up`]: others are
+/// told only of what was confirmed.
 #[derive(Debug)]
 pub(super) struct Sync {
     me: Name,
@@ -92,7 +93,8 @@ impl Sync {
             if *member != self.me {
                 self.ask_for(now, member, number);
             } else if !self.is_known_to_us && number <= MAX_OWN_FROM_OTHERS {
-                // Anybody can send a vector: only before we have said anything may others know better what we said.
+                // Anybody can send a vector: only before we have said anything may others know better what we
+                // said.
                 self.own = self.own.max(number);
             }
         }

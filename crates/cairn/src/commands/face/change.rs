@@ -18,7 +18,8 @@ const OWN_FACES: [&str; 3] = ["internal:", "contentstore:", "null:"];
 /// Make a face to a peer. One that exists already is as good, and gets the settings that are given.
 #[derive(Debug, Args)]
 pub(super) struct CreateArguments {
-    /// Where to: udp://host:port, tcp://host:port (the port may be left out), an Ethernet address in brackets after ether:// …
+    /// Where to: udp://host:port, tcp://host:port (the port may be left out), an Ethernet address in
+    /// brackets after ether:// …
     remote: String,
     /// Where from, which ether:// needs: dev://eth0.
     #[arg(long, value_name = "URI")]
@@ -46,7 +47,8 @@ pub(super) struct DestroyArguments {
 /// What a face can be made to do.
 #[derive(Debug, Args)]
 struct Settings {
-    /// When it goes away by itself: persistent, when its socket fails, as new faces do if nothing is said; permanent, never.
+    /// When it goes away by itself: persistent, when its socket fails, as new faces do if nothing is said;
+    /// permanent, never.
     #[arg(long, value_parser = persistency)]
     persistency: Option<FacePersistency>,
     /// Largest frame in bytes.

@@ -11,8 +11,8 @@ use crate::tool::forwarder::Forwarder;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::output;
 
-/// Print what happens to faces, as it happens, until Ctrl-C. The first events may be a second old. A forwarder that goes away is
-/// waited for.
+/// Print what happens to faces, as it happens, until Ctrl-C. The first events may be a second old. A
+/// forwarder that goes away is waited for.
 #[derive(Debug, Args)]
 pub(super) struct EventArguments {
     /// Stop after so many events.
@@ -72,7 +72,8 @@ impl Listening {
                 self.back_off = (self.back_off * 2).min(BACK_OFF[1]);
                 self.restart();
             }
-            // Nothing has happened for a minute; or much has, and the forwarder no longer keeps what comes next.
+            // Nothing has happened for a minute; or much has, and the forwarder no longer keeps what comes
+            // next.
             Some(Happening::Timeout { .. }) => self.restart(),
             Some(Happening::Interest { .. }) | None => {}
         }

@@ -7,8 +7,8 @@ use packet::Component;
 /// Bytes of the name of a file; no system has longer ones.
 const MAX_NAME_BYTES: usize = 4096;
 
-/// Writes a listing, in which a zero byte stands behind each name, one name a line, as names are written: no name, whoever chose it, breaks
-/// a line or commands a terminal.
+/// Writes a listing, in which a zero byte stands behind each name, one name a line, as names are written: no
+/// name, whoever chose it, breaks a line or commands a terminal.
 pub(super) struct ListingWriter<W: Write> {
     out: BufWriter<W>,
     /// The beginning of a name whose end has not come yet.

@@ -68,7 +68,8 @@ impl Room {
 }
 
 /// How many bytes a disk of `all` bytes with `free` ones has room for beside the wanted ones and what is
-/// always left; `None` if not even for those. One that does not tell its size is taken for one without an end.
+/// always left; `None` if not even for those. One that does not tell its size is taken for one without an
+/// end.
 fn beside(all: u64, free: u64, wanted: u64) -> Option<u64> {
     if all == 0 {
         return Some(u64::MAX);

@@ -15,7 +15,8 @@ fn read(path: &Path) -> Result<RunData, ToolError> {
     RunData::read(&folder).map_err(ToolError::other)
 }
 
-/// Means of every measure of every case in both runs, and how far they are apart; as a page, too, when a folder is named.
+/// Means of every measure of every case in both runs, and how far they are apart; as a page, too, when a
+/// folder is named.
 pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> Outcome {
     let comparison = Comparison::of(read(a)?, read(b)?);
     if comparison.pairs.is_empty() {

@@ -20,7 +20,8 @@ use crate::tool::interrupt::Interrupt;
 pub(crate) struct RunArguments {
     /// The experiment.
     file: PathBuf,
-    /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH, `sim` for virtual time.
+    /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH,
+    /// `sim` for virtual time.
     #[arg(long, default_value = "netns")]
     on: String,
     /// The file that names the machines, for `--on hosts`.

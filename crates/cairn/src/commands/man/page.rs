@@ -176,7 +176,8 @@ impl Help {
         help
     }
 
-    /// What the command above says holds for this one too: its exit codes, and those of its examples that are about it.
+    /// What the command above says holds for this one too: its exit codes, and those of its examples that are
+    /// about it.
     fn inherit(&mut self, above: &Help, command: &str) {
         if self.examples.is_empty() {
             let is_mine = |line: &&String| {

@@ -16,7 +16,8 @@ Examples:
   cairn node run
   cairn node config --sample > cairn.toml")]
 pub(crate) enum NodeCommand {
-    /// Run a forwarder until it is told to stop (SIGTERM or Ctrl-C). SIGHUP has it read its configuration again.
+    /// Run a forwarder until it is told to stop (SIGTERM or Ctrl-C). SIGHUP has it read its configuration
+    /// again.
     Run(RunArguments),
     /// Check a configuration, or print one with every key explained.
     Config(ConfigArguments),
@@ -58,8 +59,8 @@ pub(crate) struct ConfigArguments {
     /// Print a configuration with every key, its default and what it is for.
     #[arg(long, conflicts_with = "file")]
     sample: bool,
-    /// Print a configuration that does what this nfd.conf tells NFD. What has no counterpart is told in comments and on
-    /// standard error.
+    /// Print a configuration that does what this nfd.conf tells NFD. What has no counterpart is told in
+    /// comments and on standard error.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "sample"])]
     from_nfd: Option<PathBuf>,
     /// The file to check.

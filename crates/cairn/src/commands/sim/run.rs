@@ -26,7 +26,8 @@ pub(crate) struct Run {
     /// Run with so many seeds, one after the other, whatever the file says.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     repeats: Option<u64>,
-    /// Write the traces that the file asks for into this folder, one folder for each run; or the tables and figures of a study.
+    /// Write the traces that the file asks for into this folder, one folder for each run; or the tables and
+    /// figures of a study.
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// What trace files look like.

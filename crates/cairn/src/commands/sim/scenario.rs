@@ -46,7 +46,8 @@ pub(super) struct Scenario {
     pub(super) trace: Trace,
     #[serde(default)]
     pub(super) capture: Vec<Capture>,
-    /// Keys, such as `link.rate` or `consumer.0.window`, and the values that each is to take, in all combinations.
+    /// Keys, such as `link.rate` or `consumer.0.window`, and the values that each is to take, in all
+    /// combinations.
     #[serde(default)]
     pub(super) sweep: BTreeMap<String, Vec<toml::Value>>,
 }

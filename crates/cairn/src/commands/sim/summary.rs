@@ -109,7 +109,8 @@ fn row(network: &Network, id: sim::AppId, seconds: f64) -> Option<Row> {
     None
 }
 
-/// A mean, and the half width of its 95 % confidence interval (Student's t; zero where there is one value only).
+/// A mean, and the half width of its 95 % confidence interval (Student's t; zero where there is one value
+/// only).
 pub(super) fn mean(values: &[f64]) -> (f64, f64) {
     Estimate::of(values).map_or((0.0, 0.0), |estimate| (estimate.mean, estimate.half95.unwrap_or(0.0)))
 }

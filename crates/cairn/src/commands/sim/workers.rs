@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use lab::parallel;
 use lab::study::Runner;
 
-/// Does all jobs and gives their results in the order of the jobs. Shows how far it is on a terminal, if it takes long.
+/// Does all jobs and gives their results in the order of the jobs. Shows how far it is on a terminal, if it
+/// takes long.
 pub(super) fn do_all<J: Sync, R: Send>(jobs: &[J], workers: usize, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let progress = Progress::default();
     let runner = Runner { workers: Some(workers), progress: &|done, all| progress.show(done, all) };

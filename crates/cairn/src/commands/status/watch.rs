@@ -20,8 +20,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Shows it until Ctrl-C, or often enough. A forwarder that cannot be asked the first time is a failure; one that goes away later is
-    /// waited for, as it may be starting again.
+    /// Shows it until Ctrl-C, or often enough. A forwarder that cannot be asked the first time is a failure;
+    /// one that goes away later is waited for, as it may be starting again.
     pub(super) fn run(&self, forwarder: &mut Forwarder) -> Result<(), ToolError> {
         let interrupt = Interrupt::catch()?;
         let mut before = None;

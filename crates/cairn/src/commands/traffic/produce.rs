@@ -3,11 +3,10 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use client::{Clock, Happening};
-use packet::ndn::DataBuilder;
-use packet::random::Random;
+use client::Clock;
+use flow::source::{Generator, ServeCounters, Server, ServerConfig, serve};
+use packet::Name;
 use packet::time::Duration;
-use packet::{NackReason, Name};
 use serde_json::json;
 
 use crate::tool::connect::ConnectArguments;
@@ -66,35 +65,22 @@ impl ProduceArguments {
         let interrupt = Interrupt::catch()?;
         let signer = self.signing.signer()?;
         let mut client = self.connect.client_as(&self.signing)?;
-        let mut random = Random::from_seed(Clock::seed());
         for prefix in &self.prefix {
             client.register(prefix)?;
             tell!("answering under {prefix}");
         }
-        let (mut data_sent, mut bytes, mut nacks, mut ignored) = (0u64, 0u64, 0u64, 0u64);
         let begin = client.now();
         let payload = vec![0x5a; usize::try_from(self.size.1).unwrap_or(0)];
-        while !interrupt.came() {
-            let Some(Happening::Interest { interest, header }) = client.next(None)? else { continue };
-            if random.chance(self.ignore) {
-                ignored += 1;
-                continue;
-            }
-            if random.chance(self.nack) {
-                client.refuse(&interest, NackReason::Congestion, &header)?;
-                nacks += 1;
-                continue;
-            }
-            let length = self.size.0 + random.below(self.size.1 - self.size.0 + 1);
-            let content = payload.get(..usize::try_from(length).unwrap_or(0)).unwrap_or_default();
-            let mut data = DataBuilder::new(interest.name().to_name()).content(content.to_vec());
-            if self.freshness > Duration::ZERO {
-                data = data.freshness(self.freshness);
-            }
-            client.reply(&signer.sign_data(&data)?, &header)?;
-            data_sent += 1;
-            bytes += length;
-        }
+        // Whatever comes is answered: the forwarder sends what was registered.
+        let source = Generator::new(vec![Name::root()], signer, Clock::seed())
+            .with_content(payload)
+            .with_least_bytes(self.size.0)
+            .with_freshness(self.freshness)
+            .with_failures(self.ignore, self.nack);
+        let mut server = Server::new(source, ServerConfig::default(), begin);
+        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        let ServeCounters { data: data_sent, content_bytes: bytes, nacks, silences: ignored, .. } =
+            *server.counters();
         let secs = client.now().saturating_since(begin).as_secs_f64();
         if self.json {
             output::json(&json!({

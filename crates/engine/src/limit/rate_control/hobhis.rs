@@ -1,15 +1,18 @@
-//! Hop-by-hop Interest shaping (Rozhnova, Fdida, "An effective hop-by-hop Interest shaping mechanism for CCN communications", IEEE
-//! INFOCOM NOMEN 2012; "An extended Hop-by-Hop Interest shaping mechanism for Content-Centric Networking", IEEE GLOBECOM 2014).
+//! Hop-by-hop Interest shaping (Rozhnova, Fdida, "An effective hop-by-hop Interest shaping mechanism for CCN
+//! communications", IEEE INFOCOM NOMEN 2012; "An extended Hop-by-Hop Interest shaping mechanism for
+//! Content-Centric Networking", IEEE GLOBECOM 2014).
 //!
-//! Interests go on at the rate C + h (r - q) / A: what the link carries, C, and a correction that brings its queue of q Data to r
-//! within the time A/h, where A is how long answers take. The constants are those of the authors' own program.
+//! Interests go on at the rate C + h (r - q) / A: what the link carries, C, and a correction that brings its
+//! queue of q Data to r within the time A/h, where A is how long answers take. The constants are those of the
+//! authors' own program.
 //!
-//! A is taken no shorter than makes C + h r / A twice the link's rate: next to a producer it is nothing, and the rate would
-//! jump between nothing and all at every Data.
+//! A is taken no shorter than makes C + h r / A twice the link's rate: next to a producer it is nothing, and
+//! the rate would jump between nothing and all at every Data.
 //!
-//! Consumers are told the same, divided by the number of flows, with two differences. What waits in the router for its turn counts as
-//! queue: otherwise a consumer that follows the rate exactly never lets that queue become shorter. And A is longer by the time
-//! that Data waits for the link, for it is behind that queue that consumers hear of it.
+//! Consumers are told the same, divided by the number of flows, with two differences. What waits in the
+//! router for its turn counts as queue: otherwise a consumer that follows the rate exactly never lets that
+//! queue become shorter. And A is longer by the time that Data waits for the link, for it is behind that
+//! queue that consumers hear of it.
 
 use packet::NameHash;
 use packet::time::{Duration, Instant};
@@ -54,7 +57,8 @@ pub(super) fn shaping_rate(now: Instant, load: &Load) -> f64 {
     corrected(load, load.queued(now), 0.0)
 }
 
-/// The link's rate, so much more or less that `waiting` becomes the target; the answer shows `behind_seconds` later than Data comes.
+/// The link's rate, so much more or less that `waiting` becomes the target; the answer shows `behind_seconds`
+/// later than Data comes.
 fn corrected(load: &Load, waiting: f64, behind_seconds: f64) -> f64 {
     let capacity = load.capacity();
     let Some(response) = load.response_seconds() else { return capacity };

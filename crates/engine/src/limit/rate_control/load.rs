@@ -9,8 +9,9 @@ const LINK_HEADER_BYTES: usize = 16;
 /// Weight of a new sample in the averages.
 const WEIGHT: f64 = 0.125;
 
-/// Load of one direction of a link, as far as the engine can know: it sees what it sends and not the queue that this joins. With
-/// the rate of the link the one follows from the other, as long as the queue drops nothing.
+/// Load of one direction of a link, as far as the engine can know: it sees what it sends and not the queue
+/// that this joins. With the rate of the link the one follows from the other, as long as the queue drops
+/// nothing.
 #[derive(Debug)]
 pub(super) struct Load {
     bits_per_second: u64,
@@ -20,8 +21,8 @@ pub(super) struct Load {
     seen: bool,
     /// When the link will have sent all Data that it was given.
     busy_until: Instant,
-    /// How much later than that it really is: nanoseconds, less than one, times the rate. A link that is reckoned too fast by that for
-    /// each Data has a queue that nobody sees.
+    /// How much later than that it really is: nanoseconds, less than one, times the rate. A link that is
+    /// reckoned too fast by that for each Data has a queue that nobody sees.
     later: u64,
     /// From an Interest that was forwarded to its Data.
     response_seconds: Option<f64>,

@@ -1,13 +1,15 @@
-//! The router's part of MIRCC: one rate for all flows over a link (Mahdian, Arianfar, Gibson, Oran, "MIRCC: Multipath-aware ICN
-//! Rate-based Congestion Control", ACM ICN 2016), which follows RCP (Dukkipati, McKeown, "Why Flow-Completion Time is the Right
-//! Metric for Congestion Control", 2006) and needs no list of flows.
+//! The router's part of MIRCC: one rate for all flows over a link (Mahdian, Arianfar, Gibson, Oran, "MIRCC:
+//! Multipath-aware ICN Rate-based Congestion Control", ACM ICN 2016), which follows RCP (Dukkipati, McKeown,
+//! "Why Flow-Completion Time is the Right Metric for Congestion Control", 2006) and needs no list of flows.
 //!
-//! If every flow asks as fast as it was told to, the demand y divided by the rate R that they were told is the number of flows N, and
-//! R = (u C - q / d) / N: the part u of what the link carries, C, less what empties its queue q within the time d. What flows ask now
-//! they were told a round trip ago, and a router does not know how long that is. So both y and R are averaged over a time that is
-//! longer than a round trip, which makes the quotient right as soon as the rate stands still, and keeps it from swinging before.
+//! If every flow asks as fast as it was told to, the demand y divided by the rate R that they were told is
+//! the number of flows N, and R = (u C - q / d) / N: the part u of what the link carries, C, less what
+//! empties its queue q within the time d. What flows ask now they were told a round trip ago, and a router
+//! does not know how long that is. So both y and R are averaged over a time that is longer than a round trip,
+//! which makes the quotient right as soon as the rate stands still, and keeps it from swinging before.
 //!
-//! This follows the published description of the idea. The constants are ours: the part u, the averaging time, and d, for which the averaging time is taken.
+//! This follows the published description of the idea. The constants are ours: the part u, the averaging
+//! time, and d, for which the averaging time is taken.
 
 use packet::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! What a router does so that consumers need not find out by losses how fast they may ask: it reckons how much Data the link to a
-//! face can carry, tells consumers their share of it with each Data, and forwards Interests of that face no faster than
-//! their Data will fit.
+//! What a router does so that consumers need not find out by losses how fast they may ask: it reckons how
+//! much Data the link to a face can carry, tells consumers their share of it with each Data, and forwards
+//! Interests of that face no faster than their Data will fit.
 //!
 //! | file | what |
 //! |---|---|
@@ -9,7 +9,8 @@
 //! | `mircc` | MIRCC: divides the link by the number of flows that the demand suggests |
 //! | `shaper` | Interests that wait for their turn |
 //!
-//! All of it belongs to one face, the one that Interests come from and Data leaves by, and is part of that face's configuration.
+//! All of it belongs to one face, the one that Interests come from and Data leaves by, and is part of that
+//! face's configuration.
 
 mod hobhis;
 mod load;
@@ -26,8 +27,8 @@ use shaper::Shaper;
 
 pub(crate) use shaper::Held;
 
-/// Interests are forwarded, and consumers asked, at this part of what the link carries at least: with nothing under way there is
-/// nobody to be told that things are better.
+/// Interests are forwarded, and consumers asked, at this part of what the link carries at least: with nothing
+/// under way there is nobody to be told that things are better.
 const SLOWEST: f64 = 0.01;
 
 /// How to compute what consumers behind a face may ask for.
@@ -46,9 +47,11 @@ pub struct RateControlConfig {
 /// How a rate is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateMethod {
-    /// Hop-by-hop Interest shaping (HoBHIS): the link's rate, corrected by how far its queue is from a target.
+    /// Hop-by-hop Interest shaping (HoBHIS): the link's rate, corrected by how far its queue is from a
+    /// target.
     Hobhis,
-    /// MIRCC: the link's rate divided by the number of flows, which follows from how much more is asked for than one of them may.
+    /// MIRCC: the link's rate divided by the number of flows, which follows from how much more is asked for
+    /// than one of them may.
     Mircc,
 }
 
@@ -160,7 +163,8 @@ impl RateControl {
         self.shaper.release_all()
     }
 
-    /// Data leaves for the face. It was asked for `response` ago, unless it comes from the cache. Gives what to tell the consumer.
+    /// Data leaves for the face. It was asked for `response` ago, unless it comes from the cache. Gives what
+    /// to tell the consumer.
     pub(crate) fn handle_data(
         &mut self,
         now: Instant,

@@ -22,8 +22,9 @@ pub(super) struct Shaper {
     held: VecDeque<Held>,
     max_held: u32,
     next_turn: Instant,
-    /// By which part of a nanosecond the next turn really is later. At a million Interests a second a nanosecond is a thousandth
-    /// of what lies between two, and to lose it each time is to send faster than the link carries the answers.
+    /// By which part of a nanosecond the next turn really is later. At a million Interests a second a
+    /// nanosecond is a thousandth of what lies between two, and to lose it each time is to send faster
+    /// than the link carries the answers.
     later: f64,
 }
 
@@ -61,7 +62,8 @@ impl Shaper {
         if self.next_turn <= now { self.held.pop_front() } else { None }
     }
 
-    /// The next may go on so many seconds later. An owner that is late makes up for it while somebody waits, not after a pause.
+    /// The next may go on so many seconds later. An owner that is late makes up for it while somebody waits,
+    /// not after a pause.
     pub(super) fn spend_turn(&mut self, now: Instant, gap_seconds: f64) {
         if self.held.is_empty() && self.next_turn < now {
             (self.next_turn, self.later) = (now, 0.0);

@@ -1,7 +1,8 @@
 //! What kept packets take of memory, their own or one that they share.
 //!
-//! Packets that arrived in one piece may stay in it, which spares a copy of each; and then all of it stays for as long as one of them
-//! does. The store pays for all of it, too, and gets it back with the last of them.
+//! Packets that arrived in one piece may stay in it, which spares a copy of each; and then all of it stays
+//! for as long as one of them does. The store pays for all of it, too, and gets it back with the last of
+//! them.
 
 use packet::{Buffer, MemoryId};
 
@@ -47,8 +48,9 @@ impl SharedMemory {
         self.accounts.len() > 0
     }
 
-    /// Counts a packet that is to be kept; gives how many bytes more are taken now. A piece of memory is paid for as its
-    /// packets come, each with what lies between it and the one before; what is behind the last, when another piece follows.
+    /// Counts a packet that is to be kept; gives how many bytes more are taken now. A piece of memory is paid
+    /// for as its packets come, each with what lies between it and the one before; what is behind the
+    /// last, when another piece follows.
     #[inline]
     pub(super) fn pay(&mut self, wire: &Buffer) -> (PaidBy, u64) {
         if !wire.is_small_part() {

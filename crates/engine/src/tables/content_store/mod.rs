@@ -1,7 +1,8 @@
 //! Data kept to answer later Interests.
 //!
-//! One Data is kept for a name; a newer one takes its place. Entries are found by the index they share with pending
-//! Interests; those asked for by prefix are found by way of [`prefix_tree`]. The budget is in bytes and in entries.
+//! One Data is kept for a name; a newer one takes its place. Entries are found by the index they share with
+//! pending Interests; those asked for by prefix are found by way of [`prefix_tree`]. The budget is in bytes
+//! and in entries.
 
 pub(crate) mod eviction;
 mod memory;
@@ -18,7 +19,7 @@ use smallvec::SmallVec;
 use super::chunked::Slab;
 use super::entry_id::EntryId;
 use super::hash_index::HashIndex;
-use crate::spare_buffers::SpareBuffers;
+use crate::batch::SpareBuffers;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{PaidBy, SharedMemory};
 use prefix_tree::{Link, Opinion, Order, PrefixTree};
@@ -26,8 +27,9 @@ use prefix_tree::{Link, Opinion, Order, PrefixTree};
 /// Budget and behaviour of the content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentStoreConfig {
-    /// Bytes that the kept packets may take, with the store's own bookkeeping of [`ContentStoreConfig::OVERHEAD_BYTES`] each. Packets
-    /// that arrived in one piece of memory may stay in it; then all of it counts until the last of them has left.
+    /// Bytes that the kept packets may take, with the store's own bookkeeping of
+    /// [`ContentStoreConfig::OVERHEAD_BYTES`] each. Packets that arrived in one piece of memory may stay
+    /// in it; then all of it counts until the last of them has left.
     pub max_bytes: u64,
     /// Packets that may be kept.
     pub max_entries: u32,
@@ -181,8 +183,8 @@ impl ContentStore {
         })
     }
 
-    /// Looks for an answer to `interest` and counts a hit or a miss. `exact` is the entry of the Interest's own name, if
-    /// the caller has come across it.
+    /// Looks for an answer to `interest` and counts a hit or a miss. `exact` is the entry of the Interest's
+    /// own name, if the caller has come across it.
     #[inline]
     pub(crate) fn answer(
         &mut self,
@@ -209,7 +211,8 @@ impl ContentStore {
         found
     }
 
-    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if any.
+    /// Takes `data` in, or renews the copy of it, and makes room. `known` is the entry of the same name, if
+    /// any.
     #[inline(always)]
     pub(crate) fn insert(
         &mut self,
@@ -294,7 +297,8 @@ impl ContentStore {
         doomed.len()
     }
 
-    /// Changes the budget and behaviour; drops what no longer fits. A change of policy starts it afresh, in order of number.
+    /// Changes the budget and behaviour; drops what no longer fits. A change of policy starts it afresh, in
+    /// order of number.
     pub(crate) fn configure(&mut self, index: &mut HashIndex, config: ContentStoreConfig) {
         if config.eviction != self.config.eviction {
             self.eviction = config.eviction.start();
@@ -339,12 +343,14 @@ impl ContentStore {
         }
     }
 
-    /// Hints that the entries that would have to leave for `count` new ones will be read soon; gives which they are.
+    /// Hints that the entries that would have to leave for `count` new ones will be read soon; gives which
+    /// they are.
     #[inline]
     pub(crate) fn prefetch_victims(&self, count: usize) -> Victims {
         let mut victims = Victims::new();
         if count > self.likely_room() {
-            // Those of the batch after this one, too: what is asked for now is not here when it is looked at next.
+            // Those of the batch after this one, too: what is asked for now is not here when it is looked at
+            // next.
             let count = count.min(64);
             let mut seen = 0;
             self.eviction.likely_victims(2 * count, &mut |id| {
@@ -371,7 +377,8 @@ impl ContentStore {
         }
     }
 
-    /// Whether a search came before all Data were in order; then [`put_in_order`](Self::put_in_order) is to be called until not.
+    /// Whether a search came before all Data were in order; then [`put_in_order`](Self::put_in_order) is to
+    /// be called until not.
     #[inline]
     pub(crate) fn wants_order(&self) -> bool {
         self.tree.is_wanted()
@@ -484,7 +491,8 @@ impl ContentStore {
                 return;
             }
         }
-        // Memory that is shared is free only when the last packet in it has left. They begin in good time, one for each that comes.
+        // Memory that is shared is free only when the last packet in it has left. They begin in good time,
+        // one for each that comes.
         if self.bytes > self.unhurried_bytes() {
             self.evict(index);
         }
@@ -529,7 +537,8 @@ impl ContentStore {
         !wire.is_small_part() || wire.footprint_bytes() as u64 <= self.config.max_bytes / MIN_SHARED_PIECES
     }
 
-    /// Gives a packet that is asked for memory of its own: it will stay when those it arrived with leave, whose memory would stay with it.
+    /// Gives a packet that is asked for memory of its own: it will stay when those it arrived with leave,
+    /// whose memory would stay with it.
     #[inline]
     fn part_from_others(&mut self, index: &mut HashIndex, id: CachedId) {
         if self.entries.get(id.0).is_some_and(|entry| entry.paid_by != PaidBy::ITSELF) {
@@ -576,7 +585,8 @@ fn cost_of(data: &Data) -> u64 {
 const MAX_FILTERED_BYTES: usize = 16_384;
 /// Packets share pieces of memory only if the store holds as many.
 const MIN_SHARED_PIECES: u64 = 16;
-/// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being filled.
+/// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being
+/// filled.
 const EVICTED_AHEAD_BYTES: u64 = 2 << 16;
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! Finding Data by a prefix of its name.
 //!
-//! Kept Data stand in an order of their full names, so that the first below a prefix is found by one descent, however many there are.
-//! To keep that order costs more than everything else that happens to a Data, and most traffic asks for exact names only. So Data
-//! is first put on a list, and put in order when somebody asks by prefix: the newest at once, the others in small steps
-//! afterwards. Traffic without such searches never pays.
+//! Kept Data stand in an order of their full names, so that the first below a prefix is found by one descent,
+//! however many there are. To keep that order costs more than everything else that happens to a Data, and
+//! most traffic asks for exact names only. So Data is first put on a list, and put in order when somebody
+//! asks by prefix: the newest at once, the others in small steps afterwards. Traffic without such searches
+//! never pays.
 //!
-//! What a search comes across may be stale or excluded. It looks at [`MAX_EXAMINED`] Data in the wanted order, then at [`MAX_FROM_END`]
-//! from the other end, where the newest versions are. A cache may miss, so beyond that bound it does.
+//! What a search comes across may be stale or excluded. It looks at [`MAX_EXAMINED`] Data in the wanted
+//! order, then at [`MAX_FROM_END`] from the other end, where the newest versions are. A cache may miss, so
+//! beyond that bound it does.
 
 use std::collections::BTreeSet;
 

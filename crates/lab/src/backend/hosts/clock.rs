@@ -1,8 +1,8 @@
 //! How far a host's clock is from the lab's, from exchanges of times over a connection that stands.
 //!
-//! The lab notes when it asks, the host when it was asked and when it answers, the lab when the answer came. Half of the difference
-//! is the offset, as in NTP, and it is off by at most half of the time under way. What waited somewhere took longer, so the
-//! exchange that took least is believed and the others are not.
+//! The lab notes when it asks, the host when it was asked and when it answers, the lab when the answer came.
+//! Half of the difference is the offset, as in NTP, and it is off by at most half of the time under way. What
+//! waited somewhere took longer, so the exchange that took least is believed and the others are not.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,8 @@ impl Exchange {
         let under_way = signed(self.came, self.asked) - signed(self.answered, self.received);
         Clock {
             offset_ns: i64::try_from((there + back) / 2).unwrap_or(i64::MAX),
-            // An exchange in which a clock was set may seem to have taken less than no time: it is worth nothing.
+            // An exchange in which a clock was set may seem to have taken less than no time: it is worth
+            // nothing.
             error_ns: u64::try_from(under_way / 2).unwrap_or(u64::MAX),
         }
     }
@@ -44,7 +45,8 @@ impl Clock {
         exchanges.iter().map(|exchange| exchange.clock()).min_by_key(|clock| clock.error_ns)
     }
 
-    /// The clock over a run, from before and after it: the middle, and as wrong as either, and as half of the way between.
+    /// The clock over a run, from before and after it: the middle, and as wrong as either, and as half of the
+    /// way between.
     pub(super) fn between(self, after: Self) -> Self {
         let drift = self.offset_ns.abs_diff(after.offset_ns);
         Clock {
@@ -65,7 +67,8 @@ mod tests {
     use super::*;
     use packet::random::Random;
 
-    /// Exchanges with a host whose clock is ahead, over a path whose delay each way is at least `least`, and more when it likes.
+    /// Exchanges with a host whose clock is ahead, over a path whose delay each way is at least `least`, and
+    /// more when it likes.
     fn exchanges(ahead: i64, least: u64, random: &mut Random) -> Vec<Exchange> {
         let mut now = 1_700_000_000_000_000_000;
         let delay = |random: &mut Random| {

@@ -1,4 +1,5 @@
-//! Which machines there are: the file beside the experiment, so that the experiment itself is the same everywhere.
+//! Which machines there are: the file beside the experiment, so that the experiment itself is the same
+//! everywhere.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -15,7 +16,8 @@ pub struct Inventory {
     /// Options for every `ssh`.
     #[serde(default)]
     pub options: Vec<String>,
-    /// Does the link layer give links the rate, delay and loss of the experiment? If not they are what the network is.
+    /// Does the link layer give links the rate, delay and loss of the experiment? If not they are what the
+    /// network is.
     #[serde(default = "yes")]
     pub shape: bool,
     /// The hosts.

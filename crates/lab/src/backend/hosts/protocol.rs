@@ -1,5 +1,5 @@
-//! What the lab and the remote on a host say to each other: a line of JSON each, and the bytes of a file after the line that
-//! announces them.
+//! What the lab and the remote on a host say to each other: a line of JSON each, and the bytes of a file
+//! after the line that announces them.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

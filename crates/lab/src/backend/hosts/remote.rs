@@ -1,8 +1,9 @@
-//! What runs on a host: one forwarder with its client, log, captures and competing loads, as the lab asks for them.
+//! What runs on a host: one forwarder with its client, log, captures and competing loads, as the lab asks for
+//! them.
 //!
-//! It lives as long as its connection. When its input ends, or nothing was heard for long, it kills what it has started, takes the
-//! run's folder and control groups away, and ends. Should it be killed itself, the kernel ends what it has started, and the next
-//! run on this host takes the rest away.
+//! It lives as long as its connection. When its input ends, or nothing was heard for long, it kills what it
+//! has started, takes the run's folder and control groups away, and ends. Should it be killed itself, the
+//! kernel ends what it has started, and the next run on this host takes the rest away.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
@@ -29,7 +30,8 @@ use crate::driver::{Setup, driver};
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// A lab that says nothing for so long is gone, whatever the connection looks like: it says that it is there every few seconds.
+/// A lab that says nothing for so long is gone, whatever the connection looks like: it says that it is there
+/// every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
 /// The file that names the process a run's folder belongs to.
 const OWNER_FILE: &str = "owner";

@@ -92,7 +92,8 @@ impl Ssh<'_> {
         self.command(&[], Some(remote))?.stdout(Stdio::piped()).spawn()?.wait_with_output()
     }
 
-    /// The program to use there: one that is there in our version, or else a copy of ours in the run's folder.
+    /// The program to use there: one that is there in our version, or else a copy of ours in the run's
+    /// folder.
     fn program(&self, folder: &str) -> io::Result<String> {
         let ours = Command::new(self.cairn).arg("--version").output()?.stdout;
         if let Some(there) = &self.host.cairn {

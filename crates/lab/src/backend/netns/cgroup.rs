@@ -1,7 +1,8 @@
-//! Shares of the processor and of memory, by control groups of version 2 or version 1, whichever can be written to.
+//! Shares of the processor and of memory, by control groups of version 2 or version 1, whichever can be
+//! written to.
 //!
-//! The groups of one run stand together in a directory whose name holds the process that owns it, so that a later start
-//! can tell what was left behind and take it away.
+//! The groups of one run stand together in a directory whose name holds the process that owns it, so that a
+//! later start can tell what was left behind and take it away.
 
 use std::fs;
 use std::io;
@@ -14,15 +15,16 @@ const LEAST_US: u64 = 1000;
 /// The longest period that the kernel takes.
 const LONGEST_US: u64 = 1_000_000;
 
-/// The period over which a share is kept, in microseconds: as short as the kernel allows, for a forwarder that has used up its
-/// share stands still until the period's end.
+/// The period over which a share is kept, in microseconds: as short as the kernel allows, for a forwarder
+/// that has used up its share stands still until the period's end.
 fn shortest_period_us(cores: f64) -> u64 {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let period = (LEAST_US as f64 / cores.max(1e-6)).ceil() as u64;
     period.clamp(LEAST_US, LONGEST_US)
 }
 
-/// For how long a forwarder with a share stands still at a time, in nanoseconds; nothing for a whole core and more.
+/// For how long a forwarder with a share stands still at a time, in nanoseconds; nothing for a whole core and
+/// more.
 #[must_use]
 pub fn standstill_ns(cores: f64, period_ns: Option<u64>) -> u64 {
     let period_ns = period_ns.unwrap_or_else(|| shortest_period_us(cores) * 1000);
@@ -207,8 +209,8 @@ impl Group {
         self.add(0)
     }
 
-    /// Limits the group to so many cores; `None` takes the limit away. The share is kept over `period_ns`, or over the shortest
-    /// period in which the kernel can keep it.
+    /// Limits the group to so many cores; `None` takes the limit away. The share is kept over `period_ns`, or
+    /// over the shortest period in which the kernel can keep it.
     ///
     /// # Errors
     ///
@@ -234,7 +236,8 @@ impl Group {
         }
     }
 
-    /// For how long the group had used up its share and was kept from running, in nanoseconds; nothing where nobody knows.
+    /// For how long the group had used up its share and was kept from running, in nanoseconds; nothing where
+    /// nobody knows.
     #[must_use]
     pub fn throttled_ns(&self) -> Option<u64> {
         let (_, path) = self.processor.as_ref()?;
@@ -264,7 +267,8 @@ fn throttled_ns(stat: &str) -> Option<u64> {
     field("throttled_time").or_else(|| field("throttled_usec").map(|us| us.saturating_mul(1000)))
 }
 
-/// Lets a run's groups go before what else the machine does: all nodes together would else count as much as one process.
+/// Lets a run's groups go before what else the machine does: all nodes together would else count as much as
+/// one process.
 fn prefer(above: &Path, version: Version) -> io::Result<()> {
     match version {
         Version::V1 => fs::write(above.join("cpu.shares"), "102400"),
@@ -320,7 +324,8 @@ fn place(mounts: &str, groups: &str, controller: &str) -> Option<Place> {
     if !known.split_whitespace().any(|name| name == controller) {
         return None;
     }
-    // A group that holds processes may not pass controllers on, except the root; so groups are made at the root.
+    // A group that holds processes may not pass controllers on, except the root; so groups are made at the
+    // root.
     let directory = PathBuf::from(&mount);
     fs::write(directory.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
     usable(Place { version: Version::V2, controller: controller.to_owned(), directory })
@@ -418,7 +423,8 @@ mod tests {
         fs::remove_dir_all(&root).unwrap();
     }
 
-    /// Any controller that this kernel offers by version 2: on a machine of version 1 that of huge pages often is left to it.
+    /// Any controller that this kernel offers by version 2: on a machine of version 1 that of huge pages
+    /// often is left to it.
     fn of_the_kernel() -> Result<Place, String> {
         let [mounts, groups] = ["/proc/self/mountinfo", "/proc/self/cgroup"].map(fs::read_to_string);
         let find = |controller: &&str| place(mounts.as_ref().ok()?, groups.as_ref().ok()?, controller);
@@ -432,7 +438,8 @@ mod tests {
         let Some(place) = testkit::needs::needed("control groups of version 2", of_the_kernel()) else {
             return;
         };
-        // The processor's part is that of the test above: what is looked at here is the same for every controller.
+        // The processor's part is that of the test above: what is looked at here is the same for every
+        // controller.
         let root = place.directory.clone();
         let controllers = Controllers { processor: None, memory: Some(place) };
         let owner = Owner { pid: std::process::id(), started: 2 };

@@ -1,11 +1,12 @@
 //! What makes sure that nothing of a run is left behind, however the lab ends.
 //!
-//! The lab starts a *guard*, and the guard a *world* in a process namespace of its own, as its first process. All forwarders and
-//! clients are the world's children. When the world ends, the kernel kills every process in its namespace; with the last of
-//! them the network namespaces go, which have no name that could keep them, and with these the interfaces. The guard
-//! ends the world when the lab's end of a pipe closes, which it does even when the lab is killed; the world ends with the
-//! guard, because it asked the kernel for that. Then the guard takes the control groups away. Should lab and guard be killed
-//! at the same moment, only empty control groups stay, and the next start takes those away.
+//! The lab starts a *guard*, and the guard a *world* in a process namespace of its own, as its first process.
+//! All forwarders and clients are the world's children. When the world ends, the kernel kills every process
+//! in its namespace; with the last of them the network namespaces go, which have no name that could keep
+//! them, and with these the interfaces. The guard ends the world when the lab's end of a pipe closes, which
+//! it does even when the lab is killed; the world ends with the guard, because it asked the kernel for that.
+//! Then the guard takes the control groups away. Should lab and guard be killed at the same moment, only
+//! empty control groups stay, and the next start takes those away.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -37,8 +38,8 @@ pub enum GuardError {
     Io(#[from] io::Error),
 }
 
-/// Starts a guard from the lab. The lab keeps the child's standard input open as long as the run shall go on, and reads
-/// the run's events from its standard output.
+/// Starts a guard from the lab. The lab keeps the child's standard input open as long as the run shall go on,
+/// and reads the run's events from its standard output.
 ///
 /// # Errors
 ///

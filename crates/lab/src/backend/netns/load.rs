@@ -1,4 +1,5 @@
-//! Processes that compete with a forwarder: a burner that is busy in phases, and the shares that go with them.
+//! Processes that compete with a forwarder: a burner that is busy in phases, and the shares that go with
+//! them.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -11,7 +12,8 @@ use super::cgroup::{Controllers, Group, Owner};
 use crate::experiment::Plan;
 use crate::experiment::plan::{Activity, Workload};
 
-/// The burner's own work: `threads` threads that are busy after the line "busy" and rest after the line "rest", until the input ends.
+/// The burner's own work: `threads` threads that are busy after the line "busy" and rest after the line
+/// "rest", until the input ends.
 pub fn burn(threads: usize) {
     let busy = Arc::new(AtomicBool::new(false));
     for _ in 0..threads.max(1) {
@@ -55,8 +57,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The load that a workload asks for, its burner started and resting. `forwarder` is the group that it competes with.
-    /// None when the workload is none, or takes nothing.
+    /// The load that a workload asks for, its burner started and resting. `forwarder` is the group that it
+    /// competes with. None when the workload is none, or takes nothing.
     pub(crate) fn of(
         plan: &Plan,
         workload: &Workload,

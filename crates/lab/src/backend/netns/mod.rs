@@ -1,4 +1,5 @@
-//! Real forwarders: each node is a network namespace with a real daemon and real clients, joined by veth pairs.
+//! Real forwarders: each node is a network namespace with a real daemon and real clients, joined by veth
+//! pairs.
 
 pub mod cgroup;
 pub(crate) mod clients;

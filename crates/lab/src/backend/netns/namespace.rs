@@ -1,7 +1,7 @@
 //! A network namespace that lives as long as the thread that made it, and no longer.
 //!
-//! A namespace without a name cannot be left behind: when its last thread, process and socket are gone, the kernel takes it
-//! away, and its interfaces with it. Work is done inside by sending it to the thread.
+//! A namespace without a name cannot be left behind: when its last thread, process and socket are gone, the
+//! kernel takes it away, and its interfaces with it. Work is done inside by sending it to the thread.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,5 @@
-//! The few sentences of rtnetlink that a network of namespaces needs: make a pair, name it, shape it, bring it up.
+//! The few sentences of rtnetlink that a network of namespaces needs: make a pair, name it, shape it, bring
+//! it up.
 //!
 //! Messages are built and read by byte order, without a line of another tool's output. See rtnetlink(7).
 
@@ -146,8 +147,8 @@ impl Netlink {
 
     /// Makes a veth pair: one end here, the other in the namespace of `there`.
     ///
-    /// Segmentation is left to this side of the wire (`gso_max_segs` 1), so that captures and queues see frames of the size
-    /// that a cable would carry.
+    /// Segmentation is left to this side of the wire (`gso_max_segs` 1), so that captures and queues see
+    /// frames of the size that a cable would carry.
     ///
     /// # Errors
     ///

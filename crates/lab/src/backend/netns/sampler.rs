@@ -19,7 +19,8 @@ use crate::sampling::moment;
 pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
                                out_data,in_nacks,out_nacks,satisfied,unsatisfied,waited,throttled";
 
-/// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are wanted.
+/// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are
+/// wanted.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is sampled.
@@ -59,8 +60,8 @@ impl Sampler {
     }
 }
 
-/// Time in nanoseconds that all threads of a process had the processor, that they could have run and had it not, and that
-/// their group had used up its share.
+/// Time in nanoseconds that all threads of a process had the processor, that they could have run and had it
+/// not, and that their group had used up its share.
 fn processor_ns(pid: u32, group: Option<&Group>) -> Option<[u64; 3]> {
     let mut total = [0, 0, group.and_then(Group::throttled_ns).unwrap_or(0)];
     for task in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
@@ -80,8 +81,9 @@ fn memory_bytes(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// What [`processor_ns`] rose by between two looks, in percent of the time that passed: used, waited, throttled. A thread whose
-/// group is throttled waits in the eyes of the kernel, but not for a processor that somebody else has.
+/// What [`processor_ns`] rose by between two looks, in percent of the time that passed: used, waited,
+/// throttled. A thread whose group is throttled waits in the eyes of the kernel, but not for a processor that
+/// somebody else has.
 fn percent_of_a_core(last: Option<(Instant, [u64; 3])>, seen: Option<[u64; 3]>, now: Instant) -> [f64; 3] {
     let (Some((at, before)), Some(seen)) = (last, seen) else { return [0.0; 3] };
     let passed = now.saturating_duration_since(at).as_secs_f64().max(1e-9);
@@ -192,7 +194,8 @@ fn write_line(
         })
     };
     let propagated = per_second(|status| status.out_interests);
-    // Interests that were received and not sent on: joined to a pending one, answered from the cache, or dropped.
+    // Interests that were received and not sent on: joined to a pending one, answered from the cache, or
+    // dropped.
     let noted = per_second(|status| status.in_interests.saturating_sub(status.out_interests));
     writeln!(
         file,

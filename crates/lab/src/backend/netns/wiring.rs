@@ -105,8 +105,9 @@ fn quiet() {
     }
 }
 
-/// What is left of an IP packet that lost a fragment, the kernel keeps for 30 s; with 4 MB of such remains it drops every fragment that
-/// comes, and a burst of losses silences a link for half a minute. That would be measured instead of forwarders.
+/// What is left of an IP packet that lost a fragment, the kernel keeps for 30 s; with 4 MB of such remains it
+/// drops every fragment that comes, and a burst of losses silences a link for half a minute. That would be
+/// measured instead of forwarders.
 fn let_fragments_go() {
     for (setting, value) in [("ipfrag_time", "1"), ("ipfrag_high_thresh", "67108864")] {
         // A kernel that does not let us keeps its own numbers; the network works with them, too.
@@ -160,8 +161,8 @@ fn one(
     Ok(impaired)
 }
 
-/// An interface is called after the node at its other end, and after its link: there may be another to the same node, or to one whose
-/// name begins alike. The kernel allows 15 letters.
+/// An interface is called after the node at its other end, and after its link: there may be another to the
+/// same node, or to one whose name begins alike. The kernel allows 15 letters.
 fn interface_name(neighbour: &str, link: LinkIndex) -> String {
     let number = link.to_string();
     let short: String = neighbour.chars().take(14usize.saturating_sub(number.len())).collect();

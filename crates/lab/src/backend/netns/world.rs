@@ -1,4 +1,5 @@
-//! One repeat of one case, from bare namespaces to the last counter. Runs as the first process of a process namespace.
+//! One repeat of one case, from bare namespaces to the last counter. Runs as the first process of a process
+//! namespace.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -222,7 +223,8 @@ impl World<'_> {
         self.wiring = wire(self.plan(), &self.namespaces)?;
         let controllers = self.controllers.clone();
         self.outcome.control = controllers.words();
-        // Who samples and captures must not wait for what else the machine does, either. No node can be called so.
+        // Who samples and captures must not wait for what else the machine does, either. No node can be
+        // called so.
         let own = controllers.group(self.order.owner, "lab.own").and_then(|group| group.add_self());
         own.map_err(io_error("no control group for the lab itself"))?;
         let wants_shares = self.plan().nodes.iter().any(|node| node.cpu.is_some())
@@ -292,7 +294,8 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Starts a program in a node's namespace and group, its output in the node's log unless it goes elsewhere.
+    /// Starts a program in a node's namespace and group, its output in the node's log unless it goes
+    /// elsewhere.
     fn spawn(
         &self,
         node: usize,
@@ -456,7 +459,8 @@ impl World<'_> {
     }
 }
 
-/// Is a link captured at a node? Each node captures the link it watches; a link that nobody watches is captured at its first end.
+/// Is a link captured at a node? Each node captures the link it watches; a link that nobody watches is
+/// captured at its first end.
 pub fn is_captured(plan: &Plan, node: usize, link: usize) -> bool {
     let watches = |node: usize| plan.nodes.get(node).is_some_and(|node| node.watch == Some(link));
     let Some(ends) = plan.links.get(link).map(|link| link.between) else { return false };

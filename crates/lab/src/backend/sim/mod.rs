@@ -1,5 +1,6 @@
-//! The same experiment in virtual time: the engines of real nodes, the very workloads of the agents, a simulated network between
-//! them. Writes the files that a run on real forwarders writes, so that everything after the measurement is the same.
+//! The same experiment in virtual time: the engines of real nodes, the very workloads of the agents, a
+//! simulated network between them. Writes the files that a run on real forwarders writes, so that everything
+//! after the measurement is the same.
 
 mod application;
 mod network;

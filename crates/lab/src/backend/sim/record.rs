@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use packet::Name;
-use sim::PacketKind;
+use packet::PacketKind;
 use sim::trace::PacketRecord;
 
 use super::network::{Built, ETHERNET_BYTES, overhead_bytes};
@@ -25,7 +25,8 @@ struct Before {
     sent: u64,
 }
 
-/// What a node's processor can do at a moment, as a part of a core: its share, and what a competing load leaves of it.
+/// What a node's processor can do at a moment, as a part of a core: its share, and what a competing load
+/// leaves of it.
 fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
     let share = plan.nodes.get(node).and_then(|node| node.cpu).unwrap_or(1.0).min(1.0);
     let left = plan.workloads.iter().filter(|workload| workload.at == node).filter_map(|workload| {
@@ -217,7 +218,8 @@ start = '1 s'
 
     #[test]
     fn each_frame_of_a_packet_has_the_headers_of_its_link() {
-        // 4,200 bytes take three frames on each; an Ethernet header, that of IP, and 32, 8 or no bytes above it.
+        // 4,200 bytes take three frames on each; an Ethernet header, that of IP, and 32, 8 or no bytes above
+        // it.
         for (kind, headers) in [("tcp", 66.0), ("udp", 42.0), ("ether", 14.0)] {
             let plan = plan(&TEXT.replace("'tcp'", &format!("'{kind}'")));
             assert_eq!((below(&plan, 0, 4200), below(&plan, 0, 60)), (3.0 * headers, headers), "{kind}");

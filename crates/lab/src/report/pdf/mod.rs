@@ -1,5 +1,5 @@
-//! A document as a PDF: laid out on sheets, which are drawings, and those written down. Figures stay vectors, words can be
-//! searched and copied.
+//! A document as a PDF: laid out on sheets, which are drawings, and those written down. Figures stay vectors,
+//! words can be searched and copied.
 
 mod sheets;
 mod table;

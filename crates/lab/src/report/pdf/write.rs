@@ -123,7 +123,8 @@ fn outline(writer: &mut Writer, sheets: &[Drawing], pages: &[Ref], marks: &[Mark
     Some(root)
 }
 
-/// A font with the widths and the meaning of the glyphs that were used. Its file is small, and goes in as it is.
+/// A font with the widths and the meaning of the glyphs that were used. Its file is small, and goes in as it
+/// is.
 fn font(writer: &mut Writer, number: usize, id: Ref) {
     let Some((weight, _, name)) = FONTS.get(number).copied() else { return };
     let Some(face) = face(weight) else { return };

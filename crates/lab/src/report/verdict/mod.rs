@@ -213,7 +213,8 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     verdict
 }
 
-/// What is as expected is confirmed where its control failed. Where the control holds as well, nothing was shown.
+/// What is as expected is confirmed where its control failed. Where the control holds as well, nothing was
+/// shown.
 fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, verdict: &mut Verdict) {
     verdict.judgement = Judgement::Confirmed;
     let name = expect.name.as_deref();

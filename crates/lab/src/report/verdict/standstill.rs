@@ -7,7 +7,8 @@ use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::plan::Activity;
 
-/// A forwarder may stand still for so small a part of a round trip: then a slow processor and one that is away are alike.
+/// A forwarder may stand still for so small a part of a round trip: then a slow processor and one that is
+/// away are alike.
 const SHORT: f64 = 0.1;
 
 /// Why an expectation is not testable with the shares of its cases on real forwarders; nothing where it is.
@@ -55,8 +56,8 @@ fn longest(case: &CaseData) -> Option<(u64, String)> {
     own.chain(loads).filter(|(still_ns, _)| *still_ns > 0).max()
 }
 
-/// The shortest mean round trip of a workload, in seconds: as pings time it, or by Little's law what is pending at the consumer
-/// divided by what it sends on in a second.
+/// The shortest mean round trip of a workload, in seconds: as pings time it, or by Little's law what is
+/// pending at the consumer divided by what it sends on in a second.
 fn round_trip(case: &CaseData) -> Option<f64> {
     let mean = |key: String| Some(case.estimate(&key, "mean")?.mean);
     let trips = case.plan.workloads.iter().filter_map(|workload| match workload.does {

@@ -97,7 +97,8 @@ pub(super) struct Sweep {
     pub(super) bucket_depths: Vec<u32>,
     /// Zero for the fine clock.
     pub(super) ticks_ms: Vec<f64>,
-    /// Further start times within a tick, common to all consumers, at which each cell is run, to see what chance does.
+    /// Further start times within a tick, common to all consumers, at which each cell is run, to see what
+    /// chance does.
     #[serde(default)]
     pub(super) other_starts: u32,
 }

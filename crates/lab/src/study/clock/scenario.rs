@@ -63,13 +63,13 @@ pub(super) enum Shape {
 pub(super) enum Routers {
     /// One bucket towards each neighbour, at the link's rate.
     Face,
-    /// In consumers the same; in the first router of the dumbbell one bucket for each route, at the link's rate divided by the number
-    /// of routes.
+    /// In consumers the same; in the first router of the dumbbell one bucket for each route, at the link's
+    /// rate divided by the number of routes.
     Share,
     /// Both: in the first router of the dumbbell that of the route before that of the face.
     ShareAndFace,
-    /// One bucket towards each neighbour, and before it one for each route, whose rate every node adapts as consumers do theirs: from
-    /// an equal share on, by one for each Data, halved by each Nack.
+    /// One bucket towards each neighbour, and before it one for each route, whose rate every node adapts as
+    /// consumers do theirs: from an equal share on, by one for each Data, halved by each Nack.
     Adapting,
     /// Nothing: queues, with room for what is under way in a round trip, drop what finds them full.
     Queue,
@@ -128,7 +128,8 @@ impl Outcome {
         count as f64 * self.bits_of_data / self.seconds / 1e6
     }
 
-    /// Data that Interests of the whole run ask for: counts what is still under way at its end, and what came back.
+    /// Data that Interests of the whole run ask for: counts what is still under way at its end, and what came
+    /// back.
     pub(super) fn asked_mbps(&self) -> f64 {
         self.mbps(self.flows.iter().map(|flow| flow.interests).sum())
     }
@@ -329,8 +330,7 @@ impl Scenario {
         }
         for link in network.links() {
             let counters = network.link_counters(link).unwrap_or_default();
-            outcome.link_drops +=
-                counters.iter().map(|channel| channel.drops.iter().sum::<u64>()).sum::<u64>();
+            outcome.link_drops += counters.iter().map(|channel| channel.drops.total()).sum::<u64>();
         }
         outcome
     }

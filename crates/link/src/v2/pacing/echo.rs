@@ -1,8 +1,9 @@
 //! Asking a neighbour whether it has come so far.
 //!
-//! A request is a number in a field that only Cairn reads, and around it an Interest that no forwarder can bring any
-//! further: its name is below `/localhop` and its hop limit is one. A Cairn answers the field. Any other forwarder that
-//! sends Nacks sends the Interest back, and it does so when it has taken from its queue all that came before.
+//! A request is a number in a field that only Cairn reads, and around it an Interest that no forwarder can
+//! bring any further: its name is below `/localhop` and its hop limit is one. A Cairn answers the field. Any
+//! other forwarder that sends Nacks sends the Interest back, and it does so when it has taken from its queue
+//! all that came before.
 
 use packet::ndn::lp::{Echo, LpPacketView};
 use packet::ndn::{tlv, types};
@@ -63,8 +64,8 @@ pub(crate) fn number_of(interest: &[u8]) -> Option<u64> {
     name.first_chunk().map(|number| u64::from_be_bytes(*number))
 }
 
-/// Answers a frame if it asks whether it was heard, as a [`LinkService`](crate::v2::LinkService) with pacing does: for
-/// what stands at the end of a link and has none.
+/// Answers a frame if it asks whether it was heard, as a [`LinkService`](crate::v2::LinkService) with pacing
+/// does: for what stands at the end of a link and has none.
 pub fn answer_echo(frame: &[u8], receive_capacity: u64) -> Option<Vec<u8>> {
     match LpPacketView::decode(frame).ok()?.echo? {
         Echo::Request(number) => {

@@ -4,11 +4,11 @@ use packet::time::{Duration, Instant};
 
 use super::window::SLOT_BYTES;
 
-/// A token bucket, kept as the time at which the neighbour would be done if each frame took it so long. Of large frames the
-/// bucket holds fewer, because the neighbour's socket does.
+/// A token bucket, kept as the time at which the neighbour would be done if each frame took it so long. Of
+/// large frames the bucket holds fewer, because the neighbour's socket does.
 ///
-/// The one thing known is how often such a neighbour sends: who keeps up with the answers goes on asking. So it may be sent
-/// half as much again as it sent of late, and at least [`SLOWEST`].
+/// The one thing known is how often such a neighbour sends: who keeps up with the answers goes on asking. So
+/// it may be sent half as much again as it sent of late, and at least [`SLOWEST`].
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
     per_frame: Duration,
@@ -52,7 +52,7 @@ impl Meter {
 
     /// Whether a frame may leave now; if not, when it is worth while to try again.
     pub(crate) fn admits(&self, now: Instant, charge: u64) -> Result<(), Instant> {
-        let depth = (self.depth_bytes / charge.max(SLOT_BYTES)).max(1);
+        let depth = self.depth(charge);
         let waiting = self.busy_until.saturating_since(now).as_nanos().div_ceil(self.per_frame.as_nanos());
         if waiting < depth {
             return Ok(());
@@ -63,8 +63,16 @@ impl Meter {
         Err(now + over.max(Duration::from_nanos(1)))
     }
 
-    pub(crate) fn note_sent(&mut self, now: Instant) {
-        self.busy_until = self.busy_until.max(now) + self.per_frame;
+    /// Notes that a frame leaves. What leaves faster than the meter allows, because something better than it
+    /// decides, fills the bucket and no more: what does not fit a socket is lost, and takes no time.
+    pub(crate) fn note_sent(&mut self, now: Instant, charge: u64) {
+        let full = now + self.per_frame * self.depth(charge);
+        self.busy_until = (self.busy_until.max(now) + self.per_frame).min(full);
+    }
+
+    /// Frames of such a charge that the bucket holds.
+    fn depth(&self, charge: u64) -> u64 {
+        (self.depth_bytes / charge.max(SLOT_BYTES)).max(1)
     }
 }
 
@@ -76,7 +84,7 @@ mod tests {
     fn burst(meter: &mut Meter, now: Instant, charge: u64) -> u32 {
         let mut count = 0;
         while meter.admits(now, charge).is_ok() {
-            meter.note_sent(now);
+            meter.note_sent(now, charge);
             count += 1;
         }
         count
@@ -92,6 +100,17 @@ mod tests {
         assert_eq!(burst(&mut meter, again, SLOT_BYTES), 8);
         let mut large = Meter::new(48 * SLOT_BYTES);
         assert_eq!(burst(&mut large, start, 16_640), 6);
+    }
+
+    #[test]
+    fn what_left_while_the_meter_had_no_say_is_not_waited_for_once_it_has() {
+        let mut meter = Meter::new(48 * SLOT_BYTES);
+        let now = Instant::from_secs(1);
+        for _ in 0..1_000_000 {
+            meter.note_sent(now, SLOT_BYTES);
+        }
+        let again = meter.admits(now, SLOT_BYTES).unwrap_err();
+        assert_eq!(again, now + SLOWEST * 8);
     }
 
     #[test]

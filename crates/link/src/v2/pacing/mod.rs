@@ -1,10 +1,13 @@
 //! Not to send a neighbour more than it can take.
 //!
-//! A stock socket holds 212,992 bytes of kernel memory, about 92 datagrams of 1,400 bytes; what comes while it is full is
-//! lost. How much may be on its way to a neighbour is known in one of three ways, the better one used first:
+//! A stock socket holds 212,992 bytes of kernel memory, about 92 datagrams of 1,400 bytes; what comes while
+//! it is full is lost. How much may be on its way to a neighbour is known in one of three ways, the better
+//! one used first:
 //!
-//! - The neighbour is a Cairn and has told how much its socket holds. If that is plenty, nothing is held back.
-//! - The neighbour answers requests for an echo, or acknowledges frames: a [`Window`] keeps what its queue takes.
+//! - The neighbour is a Cairn and has told how much its socket holds. If that is plenty, nothing is held
+//!   back.
+//! - The neighbour answers requests for an echo, or acknowledges frames: a [`Window`] keeps what its queue
+//!   takes.
 //! - It does neither: a [`Meter`] spaces what leaves, by what the neighbour sends itself.
 //!
 //! Echoes of different sizes also find out which frames the path carries, see [`path_mtu`].
@@ -26,15 +29,16 @@ use window::{Window, charge};
 /// What is known beforehand about sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacingConfig {
-    /// What the receive buffer of a neighbour holds that does not say, at least [`MIN_STOCK_BUFFER_BYTES`]. Default 212,992
-    /// bytes, which is Linux' default.
+    /// What the receive buffer of a neighbour holds that does not say, at least [`MIN_STOCK_BUFFER_BYTES`].
+    /// Default 212,992 bytes, which is Linux' default.
     pub stock_buffer_bytes: u64,
     /// What this end's receive buffer holds, told to neighbours. Default 212,992 bytes.
     pub receive_capacity_bytes: u64,
-    /// Bytes of packets that may wait until the neighbour can take them, each counted with 256 bytes more; further packets
-    /// are dropped. Default 8 MiB.
+    /// Bytes of packets that may wait until the neighbour can take them, each counted with 256 bytes more;
+    /// further packets are dropped. Default 8 MiB.
     pub max_waiting_bytes: usize,
-    /// Whether to find out which frames the path carries; not needed where the MTU is that of an interface. Default true.
+    /// Whether to find out which frames the path carries; not needed where the MTU is that of an interface.
+    /// Default true.
     pub probe_path_mtu: bool,
 }
 
@@ -49,8 +53,8 @@ impl Default for PacingConfig {
     }
 }
 
-/// The smallest receive buffer that a neighbour is taken to have: eight frames. With room for one, each frame would wait for
-/// the acknowledgement of the one before, which may wait itself.
+/// The smallest receive buffer that a neighbour is taken to have: eight frames. With room for one, each frame
+/// would wait for the acknowledgement of the one before, which may wait itself.
 pub const MIN_STOCK_BUFFER_BYTES: u64 = 8 * window::SLOT_BYTES;
 
 /// A neighbour with a receive buffer of so much is sent to as fast as can be.
@@ -74,6 +78,8 @@ const ECHO_TIMEOUT: (Duration, Duration) = (Duration::from_millis(200), Duration
 const UNHURRIED: Duration = Duration::from_micros(200);
 /// After so long without a frame the path may be another one.
 const PATH_MEMORY: Duration = Duration::from_secs(10);
+/// What every Ethernet carries.
+const ETHERNET_BYTES: usize = 1500;
 /// Acknowledgements may wait so long at the neighbour for a frame to travel with.
 const ACK_DELAY: Duration = Duration::from_millis(6);
 
@@ -104,6 +110,12 @@ enum Manner {
     Silent(Instant),
 }
 
+impl Manner {
+    fn at_first(has_room: bool) -> Self {
+        if has_room { Manner::Unknown } else { Manner::Silent(Instant::NEVER) }
+    }
+}
+
 /// What is known of one neighbour, and what follows from it.
 #[derive(Debug)]
 pub(crate) struct Pacer {
@@ -113,7 +125,7 @@ pub(crate) struct Pacer {
     window: Window,
     meter: Meter,
     path_mtu: Option<PathMtu>,
-    /// Whether requests fit the link.
+    /// Whether requests fit the link: what does not cannot be asked for.
     has_room: bool,
     manner: Manner,
     /// What the neighbour's receive buffer holds, and when it said so.
@@ -158,7 +170,7 @@ impl Pacer {
             config,
             random,
             reliable,
-            manner: Manner::Unknown,
+            manner: Manner::at_first(has_room(mtu_bytes)),
             capacity: None,
             asked: VecDeque::new(),
             unanswered: 0,
@@ -186,10 +198,14 @@ impl Pacer {
 
     /// The configuration allows frames of another size.
     pub(crate) fn set_top_mtu(&mut self, mtu_bytes: Option<usize>) {
-        self.has_room = has_room(mtu_bytes);
+        if std::mem::replace(&mut self.has_room, has_room(mtu_bytes)) != self.has_room {
+            self.manner = Manner::at_first(self.has_room);
+        }
         let top = mtu_bytes.filter(|_| self.config.probe_path_mtu);
         if self.path_mtu.as_ref().map(PathMtu::top) != top {
             self.path_mtu = top.map(PathMtu::new);
+            // What probes under way will tell is about another search.
+            self.asked.retain(|asked| asked.purpose == Purpose::Progress);
         }
     }
 
@@ -228,26 +244,34 @@ impl Pacer {
         self.meter.handle_received(now, frames_received);
         let charge = charge(frame_len);
         let is_open = self.window.admits(charge);
-        let by_window = is_open && self.is_spaced(now);
-        let admitted = match self.manner {
-            Manner::Answers => by_window,
-            // The first echo decides; until then no more leaves than any socket holds.
-            Manner::Unknown => by_window,
-            // Acknowledgements tell of the window.
-            Manner::Silent(_) if self.reliable => by_window,
-            Manner::Silent(_) => {
+        match self.manner {
+            Manner::Silent(_) if !self.reliable => {
                 self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok()
             }
-        };
-        // Without an answer under way nothing would open the window.
-        if !is_open && !matches!(self.manner, Manner::Silent(_)) && self.asked.is_empty() {
-            self.echo_due = true;
+            // The first echo decides; until then no more leaves than any socket holds. Of who sends none
+            // back acknowledgements tell.
+            _ if is_open => self.is_spaced(now),
+            _ => {
+                self.await_room(now);
+                false
+            }
         }
-        admitted
     }
 
-    /// What is on a long path must not arrive at the neighbour all at once: a window larger than its queue is spread over the
-    /// round trip, and a little faster than it opens.
+    /// Sees to it that a window that is closed does not stay so: by an answer under way, or by one to be
+    /// asked for; and if there will be none, and no acknowledgement either because all of them were lost or
+    /// are for frames that nobody remembers, by the time after which nothing waits at the neighbour.
+    fn await_room(&mut self, now: Instant) {
+        if !self.asked.is_empty() {
+            return;
+        }
+        self.echo_due |= !matches!(self.manner, Manner::Silent(_));
+        let patience = self.last_sent + self.echo_timeout();
+        self.release_at = self.settled_at.max(patience).max(now + Duration::from_nanos(1));
+    }
+
+    /// What is on a long path must not arrive at the neighbour all at once: a window larger than its queue is
+    /// spread over the round trip, and a little faster than it opens.
     fn is_spaced(&mut self, now: Instant) -> bool {
         let (limit, target) = (self.window.limit(), self.window.target());
         let Some(round_trip) = self.round_trip.filter(|_| limit > target) else { return true };
@@ -292,14 +316,18 @@ impl Pacer {
         }
         self.last_sent = now;
         let charge = charge(frame_len);
-        self.meter.note_sent(now);
+        self.meter.note_sent(now, charge);
         if let Some(round_trip) = self.round_trip {
             let share = charge as f64 / self.window.limit() as f64;
             let time = Duration::from_secs_f64(round_trip.as_secs_f64() * 0.8 * share);
-            self.spaced_until = self.spaced_until.max(now) + time;
+            self.spaced_until = (self.spaced_until.max(now) + time).min(now + round_trip);
         }
-        self.settled_at = self.settled_at.max(now) + UNHURRIED * charge.div_ceil(window::SLOT_BYTES);
-        self.window.note_sent(charge)
+        let position = self.window.note_sent(charge);
+        // What has been answered is there no longer, however fast it came.
+        let most = UNHURRIED * self.window.outstanding().div_ceil(window::SLOT_BYTES);
+        let more = UNHURRIED * charge.div_ceil(window::SLOT_BYTES);
+        self.settled_at = (self.settled_at.max(now) + more).min(now + most);
+        position
     }
 
     /// A frame has been acknowledged.
@@ -316,15 +344,26 @@ impl Pacer {
         self.window.note_lost(position);
     }
 
-    /// Appends a request for an echo, if one is due. `received_bytes` came from the neighbour so far: probes never take more
-    /// than that, so that nobody can have them sent to somebody else.
+    /// Appends a request for an echo, if one is due. `received_bytes` came from the neighbour so far: until
+    /// it has sent an echo back, and so is where it says it is, probes never take more than that, so that
+    /// nobody can have them sent to somebody else.
     pub(crate) fn write_request(&mut self, now: Instant, received_bytes: u64, frame: &mut Vec<u8>) -> bool {
+        if !self.has_room {
+            (self.probe_due, self.echo_due) = (false, false);
+        }
         if !std::mem::take(&mut self.probe_due) && !self.echo_due {
             return false;
         }
-        let credit = received_bytes.saturating_sub(self.probed_bytes);
-        let probe = self.path_mtu.as_mut().and_then(|mtu| mtu.wants_probe(now));
-        let probe = probe.filter(|size| *size as u64 <= credit && self.asked.len() < MAX_ECHOES);
+        let credit = match self.round_trip {
+            Some(_) => u64::MAX,
+            None => received_bytes.saturating_sub(self.probed_bytes),
+        };
+        let wanted = self.path_mtu.as_mut().and_then(|mtu| mtu.wants_probe(now));
+        let probe = wanted.filter(|size| *size as u64 <= credit && self.asked.len() < MAX_ECHOES);
+        // A small request is answered where large frames vanish, and proves the address. Frames that every
+        // Ethernet carries seldom vanish.
+        let is_too_dear = wanted.is_some_and(|size| size > ETHERNET_BYTES) && probe.is_none();
+        self.echo_due |= is_too_dear && self.manner == Manner::Unknown && self.asked.is_empty();
         let (purpose, len) = match probe {
             Some(size) => (Purpose::Probe(size), size),
             None if std::mem::take(&mut self.echo_due) && self.asked.len() < MAX_ECHOES => {
@@ -342,11 +381,6 @@ impl Pacer {
                 self.manner = Manner::Silent(now + SILENCE);
             }
         }
-        // What does not fit the link cannot be asked for.
-        if !self.has_room {
-            self.manner = Manner::Silent(Instant::NEVER);
-            return false;
-        }
         let number = self.random.next_u64();
         let start = frame.len();
         echo::write_request(frame, number, self.config.receive_capacity_bytes, len);
@@ -361,7 +395,8 @@ impl Pacer {
         self.window.set_target((bytes / SHARE).max(self.config.stock_buffer_bytes / 2));
     }
 
-    /// An echo, or what stands for one, has come. Says whether it had been asked for, and whether the MTU has changed.
+    /// An echo, or what stands for one, has come. Says whether it had been asked for, and whether the MTU has
+    /// changed.
     pub(crate) fn handle_echo(&mut self, now: Instant, number: u64) -> Option<bool> {
         let place = self.asked.iter().position(|asked| asked.number == number)?;
         let asked = self.asked.remove(place)?;
@@ -371,10 +406,12 @@ impl Pacer {
         self.manner = Manner::Answers;
         self.unanswered = 0;
         self.release_at = Instant::NEVER;
-        Some(match (asked.purpose, &mut self.path_mtu) {
+        let changed = match (asked.purpose, &mut self.path_mtu) {
             (Purpose::Probe(size), Some(mtu)) => mtu.handle_answer(now, size),
             _ => false,
-        })
+        };
+        self.look_for_probe(now);
+        Some(changed)
     }
 
     /// Lets time pass. True if the MTU has changed.
@@ -394,8 +431,14 @@ impl Pacer {
                 }
                 _ => self.handle_unanswered(now, asked),
             }
+            self.look_for_probe(now);
         }
         changed
+    }
+
+    /// The next probe need not wait for another large frame: where those vanish there may be few.
+    fn look_for_probe(&mut self, now: Instant) {
+        self.probe_due = self.path_mtu.as_mut().is_some_and(|mtu| mtu.wants_probe(now).is_some());
     }
 
     fn handle_unanswered(&mut self, now: Instant, asked: Asked) {

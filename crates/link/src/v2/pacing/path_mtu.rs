@@ -1,14 +1,16 @@
 //! Which frames a path carries: datagram packetization layer path MTU discovery (RFC 8899).
 //!
-//! The configured MTU is believed at first. As soon as frames above the base leave, a probe of that size asks whether it
-//! arrives. If two do not and one of the base size does, large datagrams vanish on the way: the MTU falls to the base and
-//! is searched for from there. A neighbour that answers no probe at all tells nothing, and nothing changes.
+//! The configured MTU is believed at first. As soon as frames above the base leave, a probe of that size asks
+//! whether it arrives. If two do not and one of the base size does, large datagrams vanish on the way: the
+//! MTU falls to the base and is searched for from there. A neighbour that answers no probe at all tells
+//! nothing, and nothing changes.
 
 use packet::time::{Duration, Instant};
 
 /// A size that nearly every path carries, in fragments or whole (RFC 8899, section 5.1.2).
 pub(crate) const BASE_BYTES: usize = 1200;
-/// Probes of one size before it counts as lost; fewer of the size in use, because until then packets are lost.
+/// Probes of one size before it counts as lost; fewer of the size in use, because until then packets are
+/// lost.
 const MAX_PROBES: u32 = 3;
 const MAX_PROBES_IN_USE: u32 = 2;
 /// The search ends when it is known to so many bytes.

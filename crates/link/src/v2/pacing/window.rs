@@ -2,9 +2,9 @@
 
 use packet::time::{Duration, Instant};
 
-/// Kernel memory that a datagram takes in the queue of a socket: its bytes with headers, rounded up as Linux rounds them,
-/// and what is kept about it. The smallest is charged as a frame of 1,500 bytes, because other receivers, such as rings of
-/// packet sockets, count slots.
+/// Kernel memory that a datagram takes in the queue of a socket: its bytes with headers, rounded up as Linux
+/// rounds them, and what is kept about it. The smallest is charged as a frame of 1,500 bytes, because other
+/// receivers, such as rings of packet sockets, count slots.
 pub(crate) fn charge(frame_len: usize) -> u64 {
     let block = (frame_len + 448).max(SMALLEST_BLOCK).checked_next_power_of_two().unwrap_or(frame_len);
     (block + 256) as u64
@@ -16,12 +16,13 @@ pub(crate) const SLOT_BYTES: u64 = 2304;
 
 /// A window that keeps a queue of about the target in front of the neighbour and no more.
 ///
-/// Positions count what was charged since the beginning. Whatever was sent before a frame that has been answered has left
-/// the neighbour's queue, or was lost; either way it is there no longer.
+/// Positions count what was charged since the beginning. Whatever was sent before a frame that has been
+/// answered has left the neighbour's queue, or was lost; either way it is there no longer.
 ///
-/// A queue and a long path look alike, and the shortest round trip may have been one through a queue. So the window grows
-/// by small steps, while round trips are even, and stays larger only if so much more arrives: then the path was what took
-/// the time. When round trips get longer by more than the target explains, it shrinks, as TCP Vegas' does.
+/// A queue and a long path look alike, and the shortest round trip may have been one through a queue. So the
+/// window grows by small steps, while round trips are even, and stays larger only if so much more arrives:
+/// then the path was what took the time. When round trips get longer by more than the target explains, it
+/// shrinks, as TCP Vegas' does.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     limit: u64,
@@ -40,8 +41,8 @@ pub(crate) struct Window {
     trial: Option<Trial>,
     /// Rounds until the next trial.
     hold: u32,
-    /// A trial of a target more has shown that the path is long, and nothing was lost since: the window grows without more
-    /// trials.
+    /// A trial of a target more has shown that the path is long, and nothing was lost since: the window
+    /// grows without more trials.
     opening: Option<Opening>,
     /// Bytes in a second that arrived in the round before.
     last_rate: f64,
@@ -147,7 +148,8 @@ impl Window {
         self.sent
     }
 
-    /// Notes that what was sent up to `position` has been taken. The time is that between sending and the answer.
+    /// Notes that what was sent up to `position` has been taken. The time is that between sending and the
+    /// answer.
     pub(crate) fn note_gone(&mut self, now: Instant, position: u64, round_trip: Option<Duration>) {
         self.gone = self.gone.max(position.min(self.sent));
         if let Some(sample) = round_trip {
@@ -164,7 +166,8 @@ impl Window {
         }
     }
 
-    /// Notes that something sent up to `position` was lost. Everything that was on its way by then counts as one loss.
+    /// Notes that something sent up to `position` was lost. Everything that was on its way by then counts as
+    /// one loss.
     pub(crate) fn note_lost(&mut self, position: u64) {
         self.gone = self.gone.max(position.min(self.sent));
         if position > self.recovered {
@@ -222,8 +225,9 @@ impl Window {
         self.try_more(rate, queued, in_round);
     }
 
-    /// The base is that of a long path, so a queue shows, but not before what left after the last step has been answered. A
-    /// window that is a target larger than the path needs puts no more than that into the queue.
+    /// The base is that of a long path, so a queue shows, but not before what left after the last step has
+    /// been answered. A window that is a target larger than the path needs puts no more than that into
+    /// the queue.
     fn open(&mut self, queued: u64) {
         if queued > self.target / 4 {
             (self.opening, self.hold) = (None, HOLD_ROUNDS);
@@ -255,7 +259,8 @@ impl Window {
             let is_flat = round_trip * 20 <= trial.round_trip_before * 21;
             let was_large = self.limit - trial.limit_before >= self.target / 10 * 9;
             self.trial = None;
-            // More arrived, and no later: all of this is on the path, and there is room for as much as the queue takes.
+            // More arrived, and no later: all of this is on the path, and there is room for as much as the
+            // queue takes.
             if is_flat && was_large {
                 return self.open(queued);
             }

@@ -1,15 +1,17 @@
 //! One end of an NDNLPv2 link.
 
+mod acks;
 mod pacing;
 mod receiving;
 
 use std::collections::VecDeque;
 
-use packet::ndn::lp::{ACK_BYTES, Acks, LpPacketView};
-use packet::ndn::tlv::MAX_PACKET_BYTES;
+use packet::ndn::lp::{Acks, LpPacketView};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, LinkHeader, NackReason};
+
+use acks::fitting_acks;
 
 use super::config::{Config, ConfigError, LinkType};
 use super::congestion::CongestionMarker;
@@ -29,15 +31,16 @@ use crate::drop_reason::DropCounters;
 /// **Calling order.** `now` never goes back. After every [`send`](Self::send), [`receive`](Self::receive) and
 /// [`handle_timeout`](Self::handle_timeout), in whatever batches suit the owner:
 ///
-/// 1. take frames with [`poll_transmit`](Self::poll_transmit), packets with [`poll_deliver`](Self::poll_deliver)
-///    and events with [`poll_event`](Self::poll_event), each until there are none;
+/// 1. take frames with [`poll_transmit`](Self::poll_transmit), packets with
+///    [`poll_deliver`](Self::poll_deliver) and events with [`poll_event`](Self::poll_event), each until there
+///    are none;
 /// 2. call [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has come.
 ///
 /// [`handle_send_queue`](Self::handle_send_queue) tells how much the transport has still to send; without it
 /// there are no congestion marks.
 ///
-/// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a limit
-/// stands there, and [`drops`](Self::drops) counts it.
+/// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a
+/// limit stands there, and [`drops`](Self::drops) counts it.
 #[derive(Debug)]
 pub struct LinkService {
     config: Config,
@@ -140,8 +143,8 @@ impl LinkService {
     }
 
     /// Changes the parameters while the link is in use, as management does. Parts whose own parameters change
-    /// start anew and forget what they held: reliability the packets to be sent or acknowledged, reassembly the
-    /// incomplete ones.
+    /// start anew and forget what they held: reliability the packets to be sent or acknowledged, reassembly
+    /// the incomplete ones.
     ///
     /// # Errors
     /// When the new parameters make no sense; the old ones then stay in force.
@@ -186,8 +189,9 @@ impl LinkService {
         self.count_drop(outcome)
     }
 
-    /// Sends a whole network packet that has nothing to tell this link but itself, if the link has nothing to tell about it either:
-    /// then the packet is a frame as it stands, and has been counted as one. If not, it has to go by [`frame`](Self::frame).
+    /// Sends a whole network packet that has nothing to tell this link but itself, if the link has nothing to
+    /// tell about it either: then the packet is a frame as it stands, and has been counted as one. If
+    /// not, it has to go by [`frame`](Self::frame).
     #[inline]
     pub fn frame_bare(&mut self, now: Instant, packet: &[u8]) -> bool {
         let config = &self.config;
@@ -207,8 +211,8 @@ impl LinkService {
         bare
     }
 
-    /// The same without a copy where that is possible: when the packet fits into one frame and nothing waits before it,
-    /// appends to `frame` what stands before the packet in that frame.
+    /// The same without a copy where that is possible: when the packet fits into one frame and nothing waits
+    /// before it, appends to `frame` what stands before the packet in that frame.
     ///
     /// # Errors
     /// Why the packet was dropped.
@@ -266,8 +270,9 @@ impl LinkService {
         self.count_drop(outcome)
     }
 
-    /// Takes in a frame that is a network packet as it stands, with no field around it: most are. False if it is none, or not plainly
-    /// one; then nothing was counted, and it has to go by [`receive_frame`](Self::receive_frame).
+    /// Takes in a frame that is a network packet as it stands, with no field around it: most are. False if it
+    /// is none, or not plainly one; then nothing was counted, and it has to go by
+    /// [`receive_frame`](Self::receive_frame).
     #[inline]
     pub fn receive_bare(&mut self, frame: &[u8]) -> bool {
         let config = &self.config;
@@ -319,14 +324,15 @@ impl LinkService {
         self.queued_bytes = queued_bytes;
     }
 
-    /// Appends the next frame to `frames` and gives its length, if there is one to send. Several calls with the
-    /// same buffer put frames one behind the other, as segmentation offload wants them.
+    /// Appends the next frame to `frames` and gives its length, if there is one to send. Several calls with
+    /// the same buffer put frames one behind the other, as segmentation offload wants them.
     pub fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize> {
         let before = frames.len();
         let _ = self.transmit_reply(frames)
             || self.transmit_request(now, frames)
-            || self.transmit_lost(now, frames)
-            || self.transmit_unsent(now, frames)
+            || self.transmit_packet(now, frames)
+            // A packet that was held back just now may wait for an echo that has to be asked for.
+            || self.transmit_request(now, frames)
             || self.transmit_idle(frames);
         let len = frames.len() - before;
         if len == 0 {
@@ -346,7 +352,8 @@ impl LinkService {
         self.events.pop_front()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing waits.
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing
+    /// waits.
     pub fn next_deadline(&self) -> Instant {
         let reassembly =
             self.reassembler.as_ref().map_or(Instant::NEVER, |part| part.next_deadline(self.patience()));
@@ -481,16 +488,21 @@ impl LinkService {
         fragmenter::plan(packet_len, &room)
     }
 
-    /// Sends a lost frame again, with the same Sequence and a new TxSequence.
-    fn transmit_lost(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
-        let lost = self.reliability.as_mut().and_then(|reliability| reliability.next_lost(&self.outgoing));
-        let Some(frame) = lost.filter(|frame| self.may_transmit(now, frame.key, frame.fragment)) else {
-            return false;
-        };
-        if let Some(reliability) = &mut self.reliability {
-            let _ = reliability.take_lost();
+    /// Sends a frame that was lost, or else one that has never been sent. When the neighbour cannot take the
+    /// lost one yet, none goes before it: smaller ones could do so for ever.
+    fn transmit_packet(&mut self, now: Instant, frames: &mut Vec<u8>) -> bool {
+        match self.reliability.as_mut().and_then(|reliability| reliability.next_lost(&self.outgoing)) {
+            Some(lost) => self.transmit_lost(now, lost, frames),
+            None => self.transmit_unsent(now, frames),
         }
-        let frame = FrameRef { retries: frame.retries + 1, ..frame };
+    }
+
+    /// Sends a lost frame again, with the same Sequence and a new TxSequence.
+    fn transmit_lost(&mut self, now: Instant, lost: FrameRef, frames: &mut Vec<u8>) -> bool {
+        if !self.may_transmit(now, lost.key, lost.fragment) {
+            return false;
+        }
+        let Some(frame) = self.reliability.as_mut().and_then(Reliability::take_lost) else { return false };
         self.counters.retransmissions += 1;
         self.transmit_frame(now, frame, frames);
         true
@@ -555,7 +567,10 @@ impl LinkService {
             }
             return;
         };
-        let tx_sequence = reliability.note_sent(now, frame, position, &mut self.outgoing, &mut self.drops);
+        let waiting_bytes = self.unsent_bytes;
+        let left = (frame, position);
+        let (outgoing, drops) = (&mut self.outgoing, &mut self.drops);
+        let tx_sequence = reliability.note_sent(now, left, waiting_bytes, outgoing, drops);
         let Some(packet) = self.outgoing.get(frame.key) else { return };
         let mut fields = packet.frame(frame.fragment, Some(tx_sequence));
         let mut count = 0;
@@ -581,14 +596,3 @@ impl LinkService {
         }
     }
 }
-
-/// As many of `pending` as fit behind `frame_len` bytes: up to the MTU, or to the largest packet on transports
-/// without one. Two bytes are kept for the length of the LpPacket, which may grow.
-fn fitting_acks(pending: &[u64], frame_len: usize, mtu_bytes: Option<usize>) -> &[u64] {
-    let frame_len = if frame_len == 0 { IDLE_OVERHEAD } else { frame_len };
-    let room = mtu_bytes.unwrap_or(MAX_PACKET_BYTES).saturating_sub(frame_len + 2);
-    pending.get(..pending.len().min(room / ACK_BYTES)).unwrap_or_default()
-}
-
-/// Type and length of an LpPacket that holds nothing but acks; the length may take two bytes more.
-const IDLE_OVERHEAD: usize = 2;

@@ -30,12 +30,13 @@ impl LinkService {
         self.unsent_bytes + self.unsent.len() * WAITING_COST
     }
 
-    /// Whether [`poll_transmit`](Self::poll_transmit) may have frames though nothing was sent or acknowledged.
+    /// Whether [`poll_transmit`](Self::poll_transmit) may have frames though nothing was sent or
+    /// acknowledged.
     #[inline]
     pub fn wants_poll(&self) -> bool {
-        self.pacer
-            .as_ref()
-            .is_some_and(|pacer| pacer.wants_request() || !self.replies.is_empty() || !self.unsent.is_empty())
+        // Packets may wait though nothing holds them back, when pacing has been switched off.
+        !self.unsent.is_empty()
+            || self.pacer.as_ref().is_some_and(|pacer| pacer.wants_request() || !self.replies.is_empty())
     }
 
     /// Drops the packets that wait, for an owner of many services whose memory for them is used up.

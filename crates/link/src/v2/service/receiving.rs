@@ -51,7 +51,8 @@ impl LinkService {
             .map(|()| Received::Taken)
     }
 
-    /// A network packet without an LpPacket around it has no fields to look after; `None` if the frame is something else.
+    /// A network packet without an LpPacket around it has no fields to look after; `None` if the frame is
+    /// something else.
     #[inline]
     fn try_receive_bare<'f>(&self, frame: &'f [u8]) -> Option<Result<Received<'f>, DropReason>> {
         let is_bare = matches!(u32::from(*frame.first()?), types::INTEREST | types::DATA);

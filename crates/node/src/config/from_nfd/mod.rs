@@ -1,7 +1,7 @@
 //! A configuration of NFD, made one of ours.
 //!
-//! What NFD does when a key or a section is left out counts, too: where the section of a transport is missing, NFD does not
-//! have that transport. What has no counterpart is told and left out.
+//! What NFD does when a key or a section is left out counts, too: where the section of a transport is
+//! missing, NFD does not have that transport. What has no counterpart is told and left out.
 
 mod faces;
 mod info;

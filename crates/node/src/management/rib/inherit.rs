@@ -1,8 +1,8 @@
 //! Which next hops follow from the routes: a prefix's own, and behind them what it inherits.
 //!
-//! A prefix's own next hops are worked out when one of its routes changes. Its heirs may be many, so they are looked at
-//! later, some at a time: [`Rib::settle_heirs`]. However often a prefix changes meanwhile, its heirs are gone through
-//! once more at most.
+//! A prefix's own next hops are worked out when one of its routes changes. Its heirs may be many, so they are
+//! looked at later, some at a time: [`Rib::settle_heirs`]. However often a prefix changes meanwhile, its
+//! heirs are gone through once more at most.
 
 use std::ops::Bound;
 
@@ -11,8 +11,8 @@ use packet::Name;
 
 use super::{Entry, Hop, Hops, MAX_NEXT_HOPS, Rib};
 
-/// Largest cost of a next hop, whatever a route says: what is inherited over all the components that a prefix may have
-/// must still be dearer.
+/// Largest cost of a next hop, whatever a route says: what is inherited over all the components that a prefix
+/// may have must still be dearer.
 pub(super) const LARGEST_COST: u64 = u64::MAX >> 7;
 
 /// How far the heirs of a prefix that has changed have been looked at.
@@ -20,15 +20,16 @@ pub(super) const LARGEST_COST: u64 = u64::MAX >> 7;
 pub(super) struct Sweep {
     /// The last prefix that was looked at.
     done: Name,
-    /// Up to where the heirs are gone through once more from the beginning, because of a change in the middle.
+    /// Up to where the heirs are gone through once more from the beginning, because of a change in the
+    /// middle.
     again_until: Option<Name>,
     /// Where this round ends, if not behind the last heir.
     until: Option<Name>,
 }
 
 impl Rib {
-    /// Works out the next hops of `prefix` anew after one of its routes has changed; its heirs wait if they may be
-    /// concerned.
+    /// Works out the next hops of `prefix` anew after one of its routes has changed; its heirs wait if they
+    /// may be concerned.
     pub(super) fn settle(&mut self, prefix: &Name, reaches_heirs: bool) {
         let inherited = self.inherited(prefix);
         self.settle_one(prefix, &inherited);
@@ -52,8 +53,8 @@ impl Rib {
         !self.sweeps.is_empty()
     }
 
-    /// Looks at up to `budget` prefixes that may inherit something else than before, and gives how many it were. Drain
-    /// [`Rib::poll_update`] after it, before anything else is changed.
+    /// Looks at up to `budget` prefixes that may inherit something else than before, and gives how many it
+    /// were. Drain [`Rib::poll_update`] after it, before anything else is changed.
     pub fn settle_heirs(&mut self, budget: usize) -> usize {
         let mut looked_at = 0;
         while looked_at < budget {
@@ -141,10 +142,11 @@ fn wanted(entry: &Entry, inherited: &Hops) -> (Hops, u64) {
     (hops, left_out)
 }
 
-/// Adds what is inherited, behind what is there and as far as there is room; gives how much there was no room for.
+/// Adds what is inherited, behind what is there and as far as there is room; gives how much there was no room
+/// for.
 ///
-/// The longest match comes first: what is inherited gets dearer, all of it by as much as makes its cheapest next hop
-/// dearer than every own one.
+/// The longest match comes first: what is inherited gets dearer, all of it by as much as makes its cheapest
+/// next hop dearer than every own one.
 fn inherit(hops: &mut Hops, inherited: &Hops) -> u64 {
     let mut new: Vec<_> = inherited.iter().filter(|(face, _)| !hops.contains_key(face)).collect();
     new.sort_unstable_by_key(|(face, hop)| (hop.cost, **face));

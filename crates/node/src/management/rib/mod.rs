@@ -1,12 +1,13 @@
 //! The routing information base: routes as they were registered, and the next hops that follow from them.
 //!
-//! A prefix has at most one route for each face and origin. Of several on one face the cheapest counts. A route that is
-//! marked for it is inherited by all longer prefixes in the RIB, unless one on the way, or the heir itself, has a route
-//! marked to capture; an own route on a face, or that of a nearer ancestor, goes before an inherited one. The longest
-//! match comes first whatever it costs: what is inherited is made dearer than all that the heir has itself.
+//! A prefix has at most one route for each face and origin. Of several on one face the cheapest counts. A
+//! route that is marked for it is inherited by all longer prefixes in the RIB, unless one on the way, or the
+//! heir itself, has a route marked to capture; an own route on a face, or that of a nearer ancestor, goes
+//! before an inherited one. The longest match comes first whatever it costs: what is inherited is made dearer
+//! than all that the heir has itself.
 //!
-//! The RIB is told what happens and hands out what is to change in the forwarding table, [`Rib::poll_update`]. It knows
-//! neither the table nor the time of day.
+//! The RIB is told what happens and hands out what is to change in the forwarding table,
+//! [`Rib::poll_update`]. It knows neither the table nor the time of day.
 
 mod inherit;
 #[cfg(test)]
@@ -79,8 +80,8 @@ pub enum RibFull {
     },
 }
 
-/// Next hops of one prefix at most: as many as the forwarding table takes. The cheapest count, and own ones before inherited
-/// ones. Without a limit routes at the root would multiply with the prefixes below.
+/// Next hops of one prefix at most: as many as the forwarding table takes. The cheapest count, and own ones
+/// before inherited ones. Without a limit routes at the root would multiply with the prefixes below.
 pub const MAX_NEXT_HOPS: usize = 64;
 
 /// Routes that end with one call.
@@ -125,8 +126,8 @@ impl Entry {
 /// The routing information base.
 ///
 /// # Calling order
-/// After each call that takes `&mut self`, drain [`Rib::poll_update`]. Call [`Rib::expire`] at [`Rib::next_deadline`], and
-/// [`Rib::settle_heirs`] as long as [`Rib::is_behind`].
+/// After each call that takes `&mut self`, drain [`Rib::poll_update`]. Call [`Rib::expire`] at
+/// [`Rib::next_deadline`], and [`Rib::settle_heirs`] as long as [`Rib::is_behind`].
 #[derive(Debug)]
 pub struct Rib {
     entries: BTreeMap<Name, Entry>,
@@ -302,8 +303,8 @@ impl Rib {
 
     // What the world tells.
 
-    /// Removes routes that have ended by `now`; gives how many. Of very many, [`Rib::next_deadline`] keeps asking for
-    /// the rest.
+    /// Removes routes that have ended by `now`; gives how many. Of very many, [`Rib::next_deadline`] keeps
+    /// asking for the rest.
     pub fn expire(&mut self, now: Instant) -> usize {
         let mut ended = 0;
         while ended < EXPIRED_AT_ONCE

@@ -29,8 +29,8 @@ impl Model {
         self.routes.iter().filter(move |(known, _)| known == prefix).map(|(_, route)| route)
     }
 
-    /// Next hops of every prefix, by the words of the specification: look at the prefix itself and then at one ancestor
-    /// after the other. Each level's costs go behind those of the levels before.
+    /// Next hops of every prefix, by the words of the specification: look at the prefix itself and then at
+    /// one ancestor after the other. Each level's costs go behind those of the levels before.
     fn next_hops(&self) -> BTreeMap<(Name, FaceId), u64> {
         let mut hops = BTreeMap::new();
         for (prefix, _) in &self.routes {

@@ -5,7 +5,8 @@ use crate::ccnx::name::{CcnxNameRef, NameSource};
 use crate::ccnx::reader::Reader;
 use crate::error::DecodeError;
 
-/// ForwardingEntry: registers a prefix on a face of ccnd or removes it, or reports that (CCNx 0.8, "Registration").
+/// ForwardingEntry: registers a prefix on a face of ccnd or removes it, or reports that (CCNx 0.8,
+/// "Registration").
 #[derive(Clone, Copy, Debug)]
 pub struct ForwardingEntry<'a> {
     /// The verb: `prefixreg`, `selfreg` or `unreg`; absent from answers.

@@ -1,7 +1,8 @@
 //! Objects of the protocols that manage ccnd and ndnld.
 //!
-//! A request is the Content of a signed ContentObject with an empty name, and that whole object is the last component
-//! of the Interest `/ccnx/<CCNDID>/<verb>/<object>`. An answer is the Content of the ContentObject with that name.
+//! A request is the Content of a signed ContentObject with an empty name, and that whole object is the last
+//! component of the Interest `/ccnx/<CCNDID>/<verb>/<object>`. An answer is the Content of the ContentObject
+//! with that name.
 
 mod collection;
 mod face_instance;

@@ -50,7 +50,8 @@ impl<'a> Acks<'a> {
         received.chain(numbers.iter().copied())
     }
 
-    /// Takes in `element`, which follows the ones taken in before without a gap, as the order of fields demands.
+    /// Takes in `element`, which follows the ones taken in before without a gap, as the order of fields
+    /// demands.
     pub(super) fn push_wire(&mut self, frame: &'a [u8], element: Element<'a>) {
         let start = element.start.saturating_sub(self.len() * ACK_BYTES);
         self.0 = AckSource::Wire(frame.get(start..element.end()).unwrap_or_default());

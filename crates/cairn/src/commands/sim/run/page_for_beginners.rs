@@ -1,4 +1,5 @@
-//! What `docs/first-simulation.md` shows is what comes out. Its Rust is compiled and run with the documentation of the crate `sim`.
+//! What `docs/first-simulation.md` shows is what comes out. Its Rust is compiled and run with the
+//! documentation of the crate `sim`.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Scenario files: what they mean, what is wrong with them, and that their results do not depend on the machine's cores.
+//! Scenario files: what they mean, what is wrong with them, and that their results do not depend on the
+//! machine's cores.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Which Data to give up when the store is full.
 //!
-//! A policy knows numbers of entries and the order of events, nothing of names or sizes, so the same policies serve the
-//! forwarder's store and studies of request traces.
+//! A policy knows numbers of entries and the order of events, nothing of names or sizes, so the same policies
+//! serve the forwarder's store and studies of request traces.
 
 mod list;
 mod lru;
@@ -16,8 +16,8 @@ pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
 pub use sieve::Sieve;
 
-/// Entries that were asked for and that one eviction passes over at most: if all were, looking for the first that was not would take as
-/// long as there are entries.
+/// Entries that were asked for and that one eviction passes over at most: if all were, looking for the first
+/// that was not would take as long as there are entries.
 const MAX_SPARED: u32 = 256;
 
 /// Decides who leaves. Numbers are small and may be reused after their entry has left.
@@ -69,11 +69,12 @@ pub trait Eviction: fmt::Debug + Send {
 pub enum EvictionPolicy {
     /// The least recently used leaves.
     Lru,
-    /// Three queues, after Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023: what is asked for
-    /// only once leaves soon. Keeps the most when much is asked for only once; costs a little more than the others.
+    /// Three queues, after Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023: what is
+    /// asked for only once leaves soon. Keeps the most when much is asked for only once; costs a little
+    /// more than the others.
     S3Fifo,
-    /// A hand that spares what was asked for, after Zhang et al., "SIEVE is simpler than LRU", NSDI 2024. The default: it
-    /// keeps more of what is popular than LRU does, and costs no more.
+    /// A hand that spares what was asked for, after Zhang et al., "SIEVE is simpler than LRU", NSDI 2024. The
+    /// default: it keeps more of what is popular than LRU does, and costs no more.
     #[default]
     Sieve,
 }

@@ -1,5 +1,5 @@
-//! First-in-first-out queues of entry numbers. Numbers lie in memory in the order in which they came, so that it is known long before whose
-//! node will be looked at.
+//! First-in-first-out queues of entry numbers. Numbers lie in memory in the order in which they came, so that
+//! it is known long before whose node will be looked at.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,8 @@ pub(super) struct Nodes {
 pub(super) struct Node {
     /// What the entry holds.
     key: u32,
-    /// Its place in its queue: the same number stands in a queue more than once if its entry left from the middle.
+    /// Its place in its queue: the same number stands in a queue more than once if its entry left from the
+    /// middle.
     place: u32,
     /// How often it was asked for.
     pub(super) mark: u8,
@@ -27,7 +28,8 @@ const UNUSED: Node = Node { key: 0, place: 0, mark: 0, queue: OFF };
 
 /// So far ahead nodes are fetched.
 const AHEAD: usize = 6;
-/// Places of entries that left from the middle which a queue may have before they are cleared away, beside as many as it has entries.
+/// Places of entries that left from the middle which a queue may have before they are cleared away, beside as
+/// many as it has entries.
 const VACANT: usize = 64;
 
 /// One queue.

@@ -1,5 +1,5 @@
-//! Three first-in-first-out queues: a small one that everything enters, a main one for what proved useful there, and a
-//! ghost that remembers what left the small one lately, without its content.
+//! Three first-in-first-out queues: a small one that everything enters, a main one for what proved useful
+//! there, and a ghost that remembers what left the small one lately, without its content.
 
 use super::queue::{Nodes, Queue};
 use super::{Eviction, MAX_SPARED};

@@ -1,5 +1,5 @@
-//! A hand walks from the oldest entry to the newest, spares what was asked for since it last came by, and takes the first that
-//! was not. Being asked for only sets a mark: nothing moves.
+//! A hand walks from the oldest entry to the newest, spares what was asked for since it last came by, and
+//! takes the first that was not. Being asked for only sets a mark: nothing moves.
 
 use super::list::{List, NONE, Nodes};
 use super::{Eviction, MAX_SPARED};
@@ -45,7 +45,8 @@ impl Eviction for Sieve {
             NONE => self.list.oldest()?,
             hand => hand,
         };
-        // The walk clears every mark it passes; who is passed when it has gone far enough leaves all the same.
+        // The walk clears every mark it passes; who is passed when it has gone far enough leaves all the
+        // same.
         for _ in 0..MAX_SPARED {
             if self.nodes.mark(candidate) == 0 {
                 break;

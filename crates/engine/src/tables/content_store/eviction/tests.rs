@@ -4,7 +4,8 @@ use super::*;
 use packet::random::Random;
 use std::collections::BTreeSet;
 
-/// Random arrivals, requests and departures beside a set: nobody leaves twice, nobody is invented, nobody is lost.
+/// Random arrivals, requests and departures beside a set: nobody leaves twice, nobody is invented, nobody is
+/// lost.
 fn keeps_account(policy: EvictionPolicy) {
     let mut random = Random::from_seed(1);
     let mut eviction = policy.start();
@@ -132,7 +133,8 @@ fn hit_ratio(policy: EvictionPolicy, objects: usize, capacity: usize, alpha: f64
     f64::from(hits) / f64::from(requests - warm_up)
 }
 
-/// Che's approximation of the hit ratio of LRU under independent requests: an answer that owes nothing to this code.
+/// Che's approximation of the hit ratio of LRU under independent requests: an answer that owes nothing to
+/// this code.
 fn che_approximation(objects: usize, capacity: usize, alpha: f64) -> f64 {
     let weights: Vec<f64> = (1..=objects).map(|rank| (rank as f64).powf(-alpha)).collect();
     let total: f64 = weights.iter().sum();

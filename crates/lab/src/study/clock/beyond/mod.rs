@@ -1,4 +1,5 @@
-//! What the paper left for later: other controllers, faster links, several flows, random starts, mixed clocks.
+//! What the paper left for later: other controllers, faster links, several flows, random starts, mixed
+//! clocks.
 
 mod findings;
 
@@ -38,7 +39,8 @@ struct Network {
     bucket_depth: u32,
 }
 
-/// A controller, how its Interests leave, and what the nodes do: each controller gets the network it was made for.
+/// A controller, how its Interests leave, and what the nodes do: each controller gets the network it was made
+/// for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Variant {
@@ -68,7 +70,8 @@ struct Speeds {
     warm_ups_s: Vec<f64>,
     /// What is counted after that.
     lengths_s: Vec<f64>,
-    /// Longer runs, in order, for flows whose rate buckets cut: it grows by one for each Data, e-fold in a second.
+    /// Longer runs, in order, for flows whose rate buckets cut: it grows by one for each Data, e-fold in a
+    /// second.
     #[serde(default)]
     again: Vec<Again>,
     ticks_ms: Vec<f64>,

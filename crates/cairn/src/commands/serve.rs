@@ -1,0 +1,91 @@
+//! `cairn serve`: a folder as names.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use client::files::Folder;
+use flow::SegmentSize;
+use flow::source::folder::FolderConfig;
+use flow::source::{FolderSource, Reply, Server, ServerConfig, serve};
+use packet::Name;
+use packet::time::Duration;
+
+use crate::tool::connect::ConnectArguments;
+use crate::tool::interrupt::Interrupt;
+use crate::tool::signing::SigningArguments;
+use crate::tool::units::{duration, show_size, size};
+use crate::tool::{ToolError, finish, output};
+
+/// Serve a folder: every file below it as an object, every folder with a listing.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A file <folder>/a/b is the object /<prefix>/a/b, its version the time of its last change in nanoseconds. Metadata is at \
+/<prefix>/a/b/32=metadata, a listing at /<prefix>/a/32=ls (names that end in a zero byte; those of folders end in / before it): the protocol of \
+ndn6-file-server. A file is found by prefix too, without metadata. Nothing outside the folder is served, whatever links point there; \
+names with `.`, `..`, slashes or zero bytes in a component are not answered.
+
+Examples:
+  cairn serve . /lab/files
+  cairn get /lab/files/report.pdf -o report.pdf       elsewhere
+  cairn get --list /lab/files
+
+Exit codes: 0 stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
+pub(crate) struct ServeArguments {
+    /// The folder.
+    folder: PathBuf,
+    /// The prefix it is served under.
+    prefix: Name,
+    /// Bytes of content in a segment.
+    #[arg(short, long, value_name = "BYTES", value_parser = size, default_value = "8000")]
+    size: u64,
+    /// How long segments count as fresh.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    freshness: Duration,
+    /// How long metadata counts as fresh.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10ms")]
+    metadata_freshness: Duration,
+    /// Tell every packet that is served.
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    signing: SigningArguments,
+    #[command(flatten)]
+    connect: ConnectArguments,
+}
+
+impl ServeArguments {
+    pub(crate) fn run(&self) -> ExitCode {
+        finish(self.serve())
+    }
+
+    fn serve(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let folder = Folder::open(&self.folder).map_err(ToolError::file(&self.folder))?;
+        let mut client = self.connect.client_as(&self.signing)?;
+        client.register(&self.prefix)?;
+        tell!("serving {} as {}", self.folder.display(), self.prefix);
+        let config = FolderConfig {
+            prefix: self.prefix.clone(),
+            segment_size: SegmentSize::Content(u32::try_from(self.size.clamp(1, 8800)).unwrap_or(8000)),
+            freshness: self.freshness,
+            metadata_freshness: self.metadata_freshness,
+            signer: self.signing.signer()?,
+        };
+        let source = FolderSource::new(config, folder);
+        let mut server = Server::new(source, ServerConfig::default(), client.now());
+        let mut printed = Ok(());
+        serve(&mut client, &mut server, |what| {
+            if let Some((_, Reply::Data(data))) = what
+                && self.verbose
+            {
+                printed = output::line(data.name());
+            }
+            printed.is_ok() && !interrupt.came()
+        })?;
+        printed?;
+        let (packets, bytes) = (server.counters().data, server.counters().content_bytes);
+        tell!("served {packets} packets, {}", show_size(bytes as f64));
+        Ok(ExitCode::SUCCESS)
+    }
+}

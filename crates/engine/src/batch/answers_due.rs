@@ -1,0 +1,101 @@
+//! Which answers a face owes, in the order in which it was asked.
+//!
+//! Most producers answer in the order in which they are asked, so that the Data that arrives is most likely
+//! the one that the face was asked for longest ago. To compare its name with that Interest's is far cheaper
+//! than to read and to hash it: if they are equal, so is all that is known of them. A wrong guess costs the
+//! comparison and nothing else.
+
+use std::collections::VecDeque;
+
+use packet::{Dialect, NameHash, Nonce};
+
+use crate::face::FaceId;
+use crate::tables::pending::{PendingId, PendingTable};
+
+/// A Data that its face was to send next: which Interest it answers, and what is known of its name therefore.
+#[derive(Clone, Copy, Debug)]
+pub struct DueAnswer {
+    pub(crate) id: PendingId,
+    /// Tells the Interest apart from others that get its number when it has been answered.
+    pub(crate) ticket: u32,
+    component_count: u32,
+}
+
+impl DueAnswer {
+    /// Number of components of the Data's name.
+    #[inline]
+    pub fn component_count(&self) -> usize {
+        self.component_count as usize
+    }
+}
+
+/// Interests that were sent to one face.
+#[derive(Debug, Default)]
+pub(crate) struct AnswersDue {
+    asked: VecDeque<(PendingId, Nonce)>,
+    /// Whether anybody has ever asked for a guess: only then is it worth remembering anything.
+    wanted: bool,
+}
+
+/// Interests remembered for a face; of more the oldest are forgotten.
+const MOST: usize = 1024;
+/// With more Interests pending than this, looking at one is likely to wait for memory, which takes longer
+/// than to hash a name.
+const MOST_PENDING: u32 = 4096;
+
+/// How long before they are looked at entries are fetched, and then their names.
+const ENTRIES_AHEAD: usize = 8;
+const NAMES_AHEAD: usize = 4;
+
+impl AnswersDue {
+    /// The face was asked.
+    #[inline]
+    pub(crate) fn note(&mut self, id: PendingId, nonce: Nonce) {
+        if !self.wanted {
+            return;
+        }
+        if self.asked.len() >= MOST {
+            self.asked.pop_front();
+        }
+        self.asked.push_back((id, nonce));
+    }
+
+    /// The Interest for the name of these bytes, and the hash of that, if it is the one that `face` was asked
+    /// longest ago, which is then crossed off, whether it was or not: after a loss the next guess is
+    /// right again.
+    #[inline]
+    pub(crate) fn guess(
+        &mut self,
+        pending: &mut PendingTable,
+        face: FaceId,
+        dialect: Dialect,
+        name: &[u8],
+    ) -> Option<(DueAnswer, NameHash)> {
+        self.wanted = true;
+        if pending.len() > MOST_PENDING {
+            return None;
+        }
+        if let Some(&(id, _)) = self.asked.get(ENTRIES_AHEAD) {
+            pending.prefetch(id);
+        }
+        if let Some(&(id, _)) = self.asked.get(NAMES_AHEAD) {
+            pending.prefetch_name(id);
+        }
+        while let Some((id, nonce)) = self.asked.pop_front() {
+            let found = pending.with_ticket(id, |entry, ticket| {
+                // The entry's number may belong to another Interest by now, and the face may have been asked
+                // again.
+                if entry.out_record(face).is_none_or(|record| record.nonce != nonce) {
+                    return None;
+                }
+                let is_it = entry.interest.dialect() == dialect && entry.name().canonical() == name;
+                let component_count = entry.interest.component_count() as u32;
+                Some(is_it.then(|| (DueAnswer { id, ticket, component_count }, entry.hash())))
+            });
+            if let Some(Some(answer)) = found {
+                return answer;
+            }
+        }
+        None
+    }
+}

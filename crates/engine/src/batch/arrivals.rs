@@ -1,0 +1,201 @@
+//! Packets that have been decoded and wait for the engine.
+
+use std::num::NonZeroU32;
+
+use packet::time::Instant;
+use packet::{Buffer, Data, Dialect, LinkHeader, NameRef, Nonce, Packet, PrefixHashes};
+
+use super::ahead::Upcoming;
+use super::answers_due::DueAnswer;
+use crate::engine::Engine;
+use crate::face::FaceId;
+
+#[derive(Debug)]
+enum Arrived {
+    Packet(Packet),
+    /// Data that was recognised without a look into its name; there are no hashes of it.
+    DueAnswer(Data, DueAnswer),
+}
+
+#[derive(Debug)]
+struct Arrival {
+    face: FaceId,
+    /// Which of the headers came with it, if any did.
+    header: Option<NonZeroU32>,
+    arrived: Arrived,
+}
+
+/// Packets on their way from the codecs to the engine.
+///
+/// Decode a frame, hash its packet's name with [`hash_next`](Self::hash_next) or into
+/// [`next_hashes`](Self::next_hashes), and [`push`](Self::push) it; when there are [`FULL`](Self::FULL), or
+/// nothing more has come, [`hand_over`](Self::hand_over) all.
+///
+/// ```
+/// use engine::{Arrivals, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+/// use packet::ndn::InterestBuilder;
+/// use packet::time::Instant;
+/// use packet::{Dialect, Name, Packet};
+///
+/// let mut engine = Engine::new(EngineConfig::seeded(1)?)?;
+/// for face in [FaceId(256), FaceId(257)] {
+///     engine.add_face(Instant::ZERO, face, FaceConfig::remote())?;
+/// }
+/// let prefix: Name = "/lab".parse()?;
+/// let hop = NextHop { face: FaceId(257), cost: 0 };
+/// engine.add_route(Instant::ZERO, Dialect::Ndn, prefix.as_ref(), hop)?;
+///
+/// let mut arrivals = Arrivals::new(FaceId(256));
+/// for number in 0..3 {
+///     let interest = InterestBuilder::new(format!("/lab/{number}").parse()?).nonce(number).build()?;
+///     arrivals.hash_next(&engine, Dialect::Ndn, interest.name(), interest.nonce());
+///     arrivals.push(Packet::Interest(interest), None);
+/// }
+/// arrivals.hand_over(Instant::ZERO, &mut engine);
+/// assert_eq!(std::iter::from_fn(|| engine.poll_transmit()).count(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Arrivals {
+    /// The face whose frames are being decoded.
+    pub face: FaceId,
+    /// The memory that its frames lie in, if large packets may stay there.
+    pub memory: Option<Buffer>,
+    waiting: Vec<Arrival>,
+    /// What came with those packets that something came with, counted from one.
+    headers: Vec<LinkHeader>,
+    /// The hashes of each, and spare places behind them, which decoding fills before it is known whether the
+    /// packet is good.
+    hashes: Vec<PrefixHashes>,
+    /// How many of those that wait are due answers.
+    due_answers: usize,
+}
+
+/// As many as the engine prepares together.
+const PREPARED: usize = 32;
+
+impl Arrivals {
+    /// Packets that wait, at most, before they should be handed over.
+    pub const FULL: usize = 64;
+
+    /// None yet; frames of `face` are decoded first.
+    pub fn new(face: FaceId) -> Self {
+        Arrivals {
+            face,
+            memory: None,
+            waiting: Vec::new(),
+            headers: Vec::new(),
+            hashes: Vec::new(),
+            due_answers: 0,
+        }
+    }
+
+    /// Whether it is time to hand over what waits.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.waiting.len() >= Self::FULL
+    }
+
+    /// Where the hashes of the next packet go.
+    #[inline]
+    pub fn next_hashes(&mut self) -> &mut PrefixHashes {
+        let place = self.waiting.len();
+        if self.hashes.len() <= place {
+            self.hashes.resize_with(place + 1, PrefixHashes::default);
+        }
+        &mut self.hashes[place]
+    }
+
+    /// Hashes the name of the next packet to where its hashes go, and lets the engine know that it will come.
+    /// `nonce` is that of an Interest.
+    #[inline(always)]
+    pub fn hash_next(&mut self, engine: &Engine, dialect: Dialect, name: NameRef<'_>, nonce: Option<Nonce>) {
+        let hasher = engine.hasher();
+        self.next_hashes();
+        let Some((before, [hashes, ..])) = self.hashes.split_at_mut_checked(self.waiting.len()) else {
+            return;
+        };
+        match (self.waiting.last(), before.last()) {
+            (Some(Arrival { arrived: Arrived::Packet(packet), .. }), Some(known)) => {
+                hasher.hash_after(dialect, (packet.name(), known), name, hashes);
+            }
+            _ => hasher.hash_into(dialect, name.components(), hashes),
+        }
+        engine.expect(Upcoming { dialect, hashes, nonce });
+    }
+
+    /// Whether a Data that has arrived is the one that the face was to send next by all likelihood; `name` is
+    /// its name in canonical form, which need not have been looked into. If it is, the name is known and need
+    /// not be hashed: [`push_due_answer`](Self::push_due_answer) takes the Data. Ask once for each Data.
+    #[inline]
+    pub fn due_answer(&self, engine: &mut Engine, dialect: Dialect, name: &[u8]) -> Option<DueAnswer> {
+        engine.due_answer(self.face, dialect, name)
+    }
+
+    /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
+    #[inline(always)]
+    pub fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
+        self.add(Arrived::Packet(packet), header);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, arrived: Arrived, header: Option<LinkHeader>) {
+        let header = header.and_then(|header| {
+            self.headers.push(header);
+            NonZeroU32::new(self.headers.len() as u32)
+        });
+        self.waiting.push(Arrival { face: self.face, header, arrived });
+    }
+
+    /// Adds a Data that was recognised.
+    #[inline(always)]
+    pub fn push_due_answer(&mut self, data: Data, due: DueAnswer, header: Option<LinkHeader>) {
+        // All packets have a place for hashes, so that the places have the numbers of their packets.
+        self.next_hashes();
+        self.due_answers += 1;
+        self.add(Arrived::DueAnswer(data, due), header);
+    }
+
+    /// Hands all packets to the engine.
+    pub fn hand_over(&mut self, now: Instant, engine: &mut Engine) {
+        static PLAIN: LinkHeader = LinkHeader::NONE;
+        let mut hashes = self.hashes.chunks(PREPARED);
+        let mut waiting = self.waiting.drain(..);
+        while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {
+            let batch = waiting.as_slice().iter().zip(hashes).take(PREPARED);
+            let upcoming = batch.filter_map(|(arrival, hashes)| upcoming(&arrival.arrived, hashes));
+            engine.prepare(upcoming, self.due_answers.min(PREPARED));
+            for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
+                let Arrival { face, header, arrived } = arrival;
+                let header =
+                    header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
+                match arrived {
+                    Arrived::Packet(Packet::Interest(packet)) => {
+                        engine.receive_interest(now, face, packet, hashes, header);
+                    }
+                    Arrived::Packet(Packet::Data(packet)) => {
+                        engine.receive_data(now, face, packet, hashes, header);
+                    }
+                    Arrived::Packet(Packet::Nack(packet, reason)) => {
+                        engine.receive_nack(now, face, &packet, reason, hashes);
+                    }
+                    Arrived::DueAnswer(packet, due) => {
+                        self.due_answers -= 1;
+                        engine.receive_due_answer(now, face, packet, due, header);
+                    }
+                }
+            }
+        }
+        drop(waiting);
+        self.headers.clear();
+    }
+}
+
+/// What the engine should know before; `None` for a due answer, of which it knows all.
+#[inline(always)]
+fn upcoming<'h>(arrived: &Arrived, hashes: &'h PrefixHashes) -> Option<Upcoming<'h>> {
+    match arrived {
+        Arrived::Packet(packet) => Some(Upcoming::of(packet, hashes)),
+        Arrived::DueAnswer(..) => None,
+    }
+}

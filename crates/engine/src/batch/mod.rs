@@ -1,0 +1,45 @@
+//! Many packets at once: what makes the engine fast, and nothing that it needs.
+//!
+//! An engine with a million entries touches some dozen places of memory for a packet, which follow from the
+//! hash of its name and lie in no cache. Read one after the other, each costs a hundred nanoseconds of
+//! waiting; the work itself takes a few hundred in all. So what can be known before a packet's turn comes is
+//! used before it comes. Everything here is a hint or a guess that is checked: with this folder taken away
+//! the engine would do the same, later. It is built from five parts.
+//!
+//! **[`Arrivals`] of a batch.** A node reads dozens of packets with one system call. It decodes them all into
+//! `Arrivals`, which then hands them over in groups of 32: for each group the memory that its packets will
+//! touch is asked for, and then they are received one by one. An owner that keeps its packets elsewhere, as
+//! the simulator does, calls [`prefetch`] with what is coming instead.
+//!
+//! **Prefetching** (`ahead`) goes in three steps, each of which can look only where the one before has been:
+//! when a packet is decoded, the bucket of the index, and the place among the dead nonces or in the memory of
+//! the eviction policy; when its group is prepared, the entries that the bucket names, the routes, and the
+//! Data that will have to leave the content store; last, the names that these entries are compared with.
+//! Tables have `prefetch…` functions for it, which are called from here only.
+//!
+//! **Route hints** (`route_hints`) keep the longest match that the second step has searched, so that the
+//! packet itself does not search it again.
+//!
+//! **Answers due** (`answers_due`). Most producers answer in the order in which they are asked. A face
+//! remembers what it was asked, and Data that arrives is first compared with the oldest of that: if the bytes
+//! of the names are equal, the Data's name need not be read nor hashed. The pending Interest gives a *ticket*
+//! then: it can be answered, and its number given to another, before the Data's turn comes.
+//!
+//! **[`SpareBuffers`]**: the memory of Data that leaves the content store is warm, of the right size, and
+//! taken for the next that comes.
+//!
+//! What strategies have no say in goes a short way in the pipelines, for the same reason: a new Interest
+//! whose strategy sends it to the first next hop is sent without the strategy's being called
+//! (`pipeline::strategy_calls`), and Data whose strategy does not watch it goes to the consumers in one pass
+//! (`pipeline::data`).
+
+mod ahead;
+pub(crate) mod answers_due;
+mod arrivals;
+pub(crate) mod route_hints;
+mod spare_buffers;
+
+pub use ahead::{Upcoming, prefetch};
+pub use answers_due::DueAnswer;
+pub use arrivals::Arrivals;
+pub use spare_buffers::SpareBuffers;

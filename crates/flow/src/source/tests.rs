@@ -1,0 +1,230 @@
+use std::collections::VecDeque;
+
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use trust::Signer;
+
+use super::folder::{Attributes, EntryKind, Files, FolderConfig};
+use super::*;
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+fn ask(uri: &str) -> Interest {
+    InterestBuilder::new(name(uri)).build().unwrap()
+}
+
+fn find(uri: &str) -> Interest {
+    InterestBuilder::new(name(uri)).can_be_prefix(true).build().unwrap()
+}
+
+fn data(uri: &str) -> Data {
+    DataBuilder::new(name(uri)).content(vec![1, 2, 3]).build_with_digest().unwrap()
+}
+
+fn packet(reply: Reply) -> Data {
+    match reply {
+        Reply::Data(data) => data,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn of_packets_the_last_that_matches_is_given_and_of_two_sources_the_first_that_has_it() {
+    let first = Packets::new([data("/a/1"), data("/a/2"), data("/b")]);
+    let mut both = (first, Packets::new([data("/c"), data("/a/9")]));
+    assert_eq!(packet(both.answer(&find("/a")).unwrap()).name().to_string(), "/a/2");
+    assert_eq!(packet(both.answer(&ask("/a/1")).unwrap()).name().to_string(), "/a/1");
+    assert_eq!(packet(both.answer(&ask("/a/9")).unwrap()).name().to_string(), "/a/9");
+    assert!(matches!(both.answer(&ask("/a")).unwrap(), Reply::NotMine));
+}
+
+#[test]
+fn a_generator_makes_what_is_asked_for_below_its_prefixes_and_nothing_else() {
+    let mut made = Generator::new(vec![name("/p"), name("/q")], Signer::digest(), 1)
+        .with_content(vec![7; 50])
+        .with_least_bytes(20)
+        .with_freshness(Duration::from_secs(1));
+    let mut lengths = std::collections::BTreeSet::new();
+    for number in 0..500 {
+        let interest = ask(&format!("/q/{number}"));
+        let data = packet(made.answer(&interest).unwrap());
+        assert!(interest.matches(&data) && data.freshness() == Duration::from_secs(1));
+        lengths.insert(data.content().len());
+    }
+    assert_eq!((lengths.first(), lengths.last()), (Some(&20), Some(&50)));
+    assert!(matches!(made.answer(&ask("/other")).unwrap(), Reply::NotMine));
+}
+
+#[test]
+fn a_generator_leaves_out_and_sends_back_the_shares_it_was_told_to() {
+    let mut made = Generator::new(vec![Name::root()], Signer::digest(), 1).with_failures(0.5, 0.5);
+    let mut counts = [0; 3];
+    for number in 0..2000 {
+        let place = match made.answer(&ask(&format!("/{number}"))).unwrap() {
+            Reply::Silence => 0,
+            Reply::Nack(reason) => {
+                assert_eq!(reason, NackReason::Congestion);
+                1
+            }
+            Reply::Data(_) => 2,
+            Reply::NotMine => panic!("everything is below the root"),
+        };
+        counts[place] += 1;
+    }
+    // A half, and of the other half a half.
+    for (count, expected) in counts.into_iter().zip([1000, 500, 500]) {
+        assert!((expected - 100..expected + 100).contains(&count), "{counts:?}");
+    }
+}
+
+/// Interests that come at these times.
+struct Script {
+    now: Instant,
+    coming: VecDeque<(Instant, Interest)>,
+    sent: Vec<(LinkHeader, String)>,
+    flushed: bool,
+}
+
+impl Script {
+    fn new(coming: impl IntoIterator<Item = (u64, &'static str)>) -> Self {
+        let coming = coming.into_iter().map(|(at, uri)| (Instant::from_millis(at), ask(uri)));
+        Script { now: Instant::ZERO, coming: coming.collect(), sent: Vec::new(), flushed: false }
+    }
+}
+
+impl Carrier for Script {
+    type Error = &'static str;
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn next_interest(&mut self, until: Instant) -> Result<Option<(Interest, LinkHeader)>, &'static str> {
+        match self.coming.pop_front_if(|(at, _)| *at <= until) {
+            Some((at, interest)) => {
+                self.now = at;
+                let header = LinkHeader { congestion_mark: at.as_nanos(), ..LinkHeader::NONE };
+                Ok(Some((interest, header)))
+            }
+            None if until == Instant::NEVER => Err("nobody is left"),
+            None => {
+                self.now = until;
+                Ok(None)
+            }
+        }
+    }
+
+    fn send(&mut self, _: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), &'static str> {
+        if let Reply::Data(data) = reply {
+            self.sent.push((asked.clone(), data.name().to_string()));
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), &'static str> {
+        self.flushed = true;
+        Ok(())
+    }
+}
+
+#[test]
+fn serving_ends_after_so_many_data_or_when_nobody_asks_or_at_a_time() {
+    let source = || Packets::new([data("/a")]);
+    for (config, served) in [
+        (ServerConfig { most_data: Some(2), ..ServerConfig::default() }, 2),
+        // What is about something else is a question all the same: only then it is quiet for two seconds.
+        (ServerConfig { idle: Some(Duration::from_millis(1500)), ..ServerConfig::default() }, 3),
+        (ServerConfig { until: Some(Instant::from_millis(900)), ..ServerConfig::default() }, 1),
+    ] {
+        let mut script = Script::new([(500, "/a"), (1000, "/a"), (2000, "/b"), (3000, "/a"), (5000, "/a")]);
+        let mut server = Server::new(source(), config, Instant::ZERO);
+        serve(&mut script, &mut server, |_| true).unwrap();
+        assert_eq!(script.sent.len(), served, "{config:?}");
+        assert!(script.flushed);
+        assert_eq!(server.counters().data, served as u64);
+        assert_eq!(script.sent[0].0.congestion_mark, 500_000_000, "with what came with the Interest");
+    }
+}
+
+#[test]
+fn whoever_watches_sees_each_answer_and_can_end_it_and_a_carrier_that_fails_does() {
+    let mut seen = Vec::new();
+    let mut script = Script::new([(1, "/a"), (2, "/b"), (3, "/a")]);
+    let mut server = Server::new(Packets::new([data("/a")]), ServerConfig::default(), Instant::ZERO);
+    serve(&mut script, &mut server, |what| {
+        seen.extend(
+            what.map(|(interest, reply)| (interest.name().to_string(), matches!(reply, Reply::Data(_)))),
+        );
+        seen.len() < 2
+    })
+    .unwrap();
+    assert_eq!(seen, [("/a".to_owned(), true), ("/b".to_owned(), false)]);
+    assert_eq!(server.counters().not_mine, 1);
+    let error = serve(&mut script, &mut server, |_| true).unwrap_err();
+    assert!(matches!(error, ServeError::Carrier("nobody is left")));
+    assert_eq!(server.counters().data, 2);
+}
+
+/// One folder with one file.
+struct OneFile;
+
+const CONTENT: &[u8] = b"what is in the file";
+
+impl Files for OneFile {
+    type Entry = ();
+
+    fn look_up(&self, path: &[&[u8]]) -> Option<((), Attributes)> {
+        let (kind, size_bytes) = match path {
+            [] => (EntryKind::Folder, 0),
+            [b"file"] => (EntryKind::File, CONTENT.len() as u64),
+            _ => return None,
+        };
+        let modified = 7;
+        Some((
+            (),
+            Attributes { kind, size_bytes, mode: 0o644, modified, accessed: 3, changed: 2, created: 1 },
+        ))
+    }
+
+    fn listing(&self, _: &[&[u8]]) -> Vec<u8> {
+        b"file\0".to_vec()
+    }
+
+    fn read(&self, (): &(), offset: u64, length: u64) -> Option<Vec<u8>> {
+        CONTENT.get(offset as usize..)?.get(..length as usize).map(<[u8]>::to_vec)
+    }
+
+    fn unix_millis(&self) -> u64 {
+        99
+    }
+}
+
+#[test]
+fn a_folder_answers_for_its_files_and_listings_by_version_and_says_what_is_not_there() {
+    let config = FolderConfig {
+        prefix: name("/f"),
+        segment_size: crate::SegmentSize::Content(10),
+        freshness: Duration::from_secs(10),
+        metadata_freshness: Duration::from_millis(10),
+        signer: Signer::digest(),
+    };
+    let mut folder = FolderSource::new(config, OneFile);
+    let mut get = |interest: Interest| folder.answer(&interest).unwrap();
+    let metadata = packet(get(find("/f/file/32=metadata")));
+    assert_eq!(metadata.name().to_string(), "/f/file/32=metadata/v=7/seg=0");
+    assert_eq!(crate::Metadata::decode(metadata.content()).unwrap().name, name("/f/file/v=7"));
+    let second = packet(get(ask("/f/file/v=7/seg=1")));
+    assert_eq!(second.content(), &CONTENT[10..]);
+    assert_eq!(packet(get(find("/f/file"))).name().to_string(), "/f/file/v=7/seg=0");
+    assert_eq!(packet(get(ask("/f/32=ls/v=7/seg=0"))).content(), b"file\0");
+    let missing = packet(get(find("/f/other/32=metadata")));
+    assert_eq!(missing.name().to_string(), "/f/other/32=metadata/v=99/seg=0");
+    assert_eq!(missing.content_type(), Some(packet::ContentType::NACK));
+    for uri in ["/f/file/v=8/seg=0", "/f/file/v=7/seg=2", "/f/file/32=other"] {
+        assert!(matches!(get(ask(uri)), Reply::Silence), "{uri}");
+    }
+    assert!(matches!(get(ask("/other")), Reply::NotMine));
+}

@@ -1,0 +1,168 @@
+//! Objects are fetched and verified without a socket: the network is a function, and time is a number.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use flow::source::{Packets, Reply, Source, SourceError};
+use flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Now, Verifier};
+use flow::{
+    Answer, Authenticity, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize,
+    Verification,
+};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{Component, Interest, LinkHeader, Name};
+use trust::certificate::{Issue, names, self_signed};
+use trust::{
+    Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
+};
+
+const TODAY: UnixTime = UnixTime::from_secs(1_700_000_000);
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+fn bytes() -> Vec<u8> {
+    (0..30_000u32).map(|number| (number % 251) as u8).collect()
+}
+
+/// A root and somebody it certifies.
+fn parties() -> (Certificate, Certificate, Signer) {
+    let validity = ValidityPeriod { not_before: UnixTime::from_secs(0), not_after: UnixTime::END };
+    let root_key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+    let root = self_signed(&root_key, &name("/lab/KEY/0"), names::SELF, TODAY, validity).unwrap();
+    let root_signer = Signer::new(root_key, name("/lab/KEY/0"));
+    let key = PrivateKey::generate(KeyKind::Ed25519).unwrap();
+    let issue = Issue { issuer_id: Component::generic(b"lab"), version: 1, validity };
+    let alice = issue.certify(&name("/lab/alice/KEY/1"), &key.public_key().unwrap(), &root_signer).unwrap();
+    let signer = Signer::new(key, alice.name().to_name());
+    (root, alice, signer)
+}
+
+fn anchored(root: &Certificate) -> AnchoredVerifier {
+    let limits = ValidatorLimits::default();
+    AnchoredVerifier::new(Validator::new(Policy::Hierarchical, [root.clone()], limits, Random::from_seed(1)))
+}
+
+/// An object of ten segments in memory.
+struct Object(Publication);
+
+impl Object {
+    fn new(signer: Signer, authenticity: Authenticity) -> Self {
+        let mut config = PublicationConfig::new(name("/lab/alice/file"), 7, bytes().len() as u64, signer);
+        config.segment_size = SegmentSize::Content(3000);
+        config.authenticity = authenticity;
+        let mut publication = Publication::new(config).unwrap();
+        while let Some(range) = publication.next_unlisted() {
+            let start = range.offset_bytes as usize;
+            publication.list_segment(&bytes()[start..start + range.len_bytes as usize]).unwrap();
+        }
+        Object(publication)
+    }
+}
+
+impl Source for Object {
+    fn answer(&mut self, interest: &Interest) -> Result<Reply, SourceError> {
+        Ok(match self.0.answer(interest)? {
+            Answer::Data(data) => Reply::Data(data),
+            Answer::Segment(range) => {
+                let start = range.offset_bytes as usize;
+                let content = &bytes()[start..start + range.len_bytes as usize];
+                Reply::Data(self.0.segment(range.segment, content)?)
+            }
+            Answer::Refuse => Reply::Silence,
+            Answer::NotMine => Reply::NotMine,
+        })
+    }
+}
+
+/// What came of a fetch, and the bytes of all packets that came.
+struct Outcome {
+    got: Vec<u8>,
+    cost: Cost,
+    came_bytes: u64,
+}
+
+fn fetch(mut network: impl Source, verifier: &mut dyn Verifier) -> Outcome {
+    let config = FetchConfig {
+        verification: Verification::Owner,
+        discovery: Discovery::Metadata,
+        ..FetchConfig::default()
+    };
+    let mut outcome = Outcome { got: Vec::new(), cost: Cost::default(), came_bytes: 0 };
+    let mut now = Now { instant: Instant::ZERO, unix: TODAY };
+    let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, now.instant, 1);
+    for _ in 0..1000 {
+        let mut asked: Vec<Interest> = std::iter::from_fn(|| fetcher.poll_transmit(now.instant)).collect();
+        asked.extend(std::iter::from_fn(|| verifier.poll_interest(now)));
+        now.instant += Duration::from_millis(10);
+        for interest in &asked {
+            let Reply::Data(data) = network.answer(interest).unwrap() else { continue };
+            outcome.came_bytes += data.wire().len() as u64;
+            if !verifier.handle_data(now, &data) {
+                fetcher.receive_data(now.instant, data, &LinkHeader::default());
+            }
+        }
+        while let Some(packet) = fetcher.poll_unverified() {
+            verifier.handle_packet(now, packet);
+        }
+        while let Some(verdict) = verifier.poll_verdict() {
+            match verdict.refused {
+                None => fetcher.accept(now.instant, verdict.subject),
+                Some(problem) => fetcher.refuse(now.instant, verdict.subject, &problem),
+            }
+        }
+        outcome.cost += verifier.take_cost();
+        while let Some(piece) = fetcher.poll_content() {
+            outcome.got.extend_from_slice(piece.data.content());
+        }
+        if fetcher.is_complete() || fetcher.error().is_some() {
+            break;
+        }
+        fetcher.handle_timeout(now.instant);
+        verifier.handle_timeout(now);
+    }
+    assert_eq!(verifier.take_cost(), Cost::default(), "it is charged once");
+    outcome
+}
+
+#[test]
+fn every_signature_up_to_the_anchor_is_charged_and_certificates_once() {
+    let (root, alice, signer) = parties();
+    let network = (Object::new(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
+    let outcome = fetch(network, &mut anchored(&root));
+    assert_eq!(outcome.got, bytes());
+    // Metadata, ten segments, and Alice's certificate.
+    assert_eq!(outcome.cost, Cost { signatures: 12, hashed_bytes: outcome.came_bytes });
+}
+
+#[test]
+fn with_a_manifest_few_signatures_are_charged_and_every_byte_is_hashed() {
+    let (root, alice, signer) = parties();
+    let network = (Object::new(signer, Authenticity::Manifest), Packets::new([alice.data().clone()]));
+    let outcome = fetch(network, &mut ManifestVerifier::new(Box::new(anchored(&root)), 1));
+    assert_eq!(outcome.got, bytes());
+    // Metadata, the manifest, and Alice's certificate.
+    assert_eq!(outcome.cost, Cost { signatures: 3, hashed_bytes: outcome.came_bytes });
+}
+
+#[test]
+fn digests_cost_no_signature_and_signatures_that_nobody_checks_cost_nothing() {
+    let network = Object::new(Signer::digest(), Authenticity::EachPacket);
+    let mut verifier = IntegrityVerifier::new();
+    let outcome = fetch(network, &mut verifier);
+    assert_eq!((outcome.got, verifier.summary().trusted), (bytes(), false));
+    assert_eq!(outcome.cost, Cost { signatures: 0, hashed_bytes: outcome.came_bytes });
+    let (_, _, signer) = parties();
+    let outcome = fetch(Object::new(signer, Authenticity::EachPacket), &mut IntegrityVerifier::new());
+    assert_eq!((outcome.got, outcome.cost), (bytes(), Cost::default()));
+}
+
+#[test]
+fn what_somebody_else_signed_is_charged_for_and_not_handed_on() {
+    let ((root, _, _), (_, alice, signer)) = (parties(), parties());
+    let network = (Object::new(signer, Authenticity::EachPacket), Packets::new([alice.data().clone()]));
+    let outcome = fetch(network, &mut anchored(&root));
+    assert_eq!(outcome.got, []);
+    assert!(outcome.cost.signatures > 0);
+}

@@ -1,0 +1,430 @@
+//! Applications that can be checked: who asks knows what he may get, who answers says what was made.
+
+use std::collections::VecDeque;
+
+use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::random::Random;
+use packet::time::{Duration, Instant};
+use packet::{
+    Buffer, Data, Dialect, EncodeError, Interest, LinkHeader, NackReason, Name, NameRef, Packet, PitToken,
+};
+
+use super::{Application, Context};
+
+/// What a [`CheckedProducer`] answers with. The content follows from the name, so that anybody can tell
+/// whether Data arrived as it was made.
+#[derive(Clone, Debug)]
+pub struct Produce {
+    /// What it answers under.
+    pub prefix: Name,
+    /// Bytes of content. Default 100.
+    pub content_bytes: usize,
+    /// How long the Data is fresh; whole seconds in CCNx. Default zero, which is: never.
+    pub freshness: Duration,
+    /// How long an answer takes. Default zero.
+    pub reply_delay: Duration,
+    /// Whether Interests are answered at all. Default true.
+    pub answers: bool,
+    /// What it speaks. Default NDN.
+    pub dialect: Dialect,
+}
+
+impl Produce {
+    /// Under a prefix, with 100 bytes, at once, in NDN.
+    pub fn new(prefix: Name) -> Self {
+        Produce {
+            prefix,
+            content_bytes: 100,
+            freshness: Duration::ZERO,
+            reply_delay: Duration::ZERO,
+            answers: true,
+            dialect: Dialect::Ndn,
+        }
+    }
+
+    /// Whether Data is, byte for byte, what is made for its name.
+    pub fn made(&self, data: &Data) -> bool {
+        self.prefix.as_ref().is_prefix_of(data.name())
+            && self.data(data.name()).is_some_and(|made| made.wire() == data.wire())
+    }
+
+    /// The Data under a name: always the same for the same name. `None` if it would exceed a packet.
+    pub fn data(&self, name: NameRef<'_>) -> Option<Data> {
+        let mix =
+            |sum: u64, byte: &u8| sum.rotate_left(5).wrapping_mul(31).wrapping_add(u64::from(*byte) + 1);
+        let mut random = Random::from_seed(name.canonical().iter().fold(0, mix));
+        let content: Vec<u8> = (0..self.content_bytes).map(|_| random.next_u64() as u8).collect();
+        let name = name.to_name();
+        match self.dialect {
+            Dialect::Ndn => {
+                DataBuilder::new(name).freshness(self.freshness).content(content).build_with_digest().ok()
+            }
+            Dialect::Ccnx => self.content_object(&name, &content),
+        }
+    }
+
+    fn content_object(&self, name: &Name, content: &[u8]) -> Option<Data> {
+        let seconds = self.freshness.as_millis() / 1000;
+        let signed_info = SignedInfo {
+            freshness_seconds: (seconds > 0).then_some(seconds as u32),
+            ..SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_000_000_000, 0))
+        };
+        let fields = ContentObjectFields { name: name.into(), signed_info, content };
+        let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0x22; 16])).ok()?;
+        Data::decode_ccnx(Buffer::from(wire)).ok()
+    }
+}
+
+/// Answers as a [`Produce`] says.
+#[derive(Clone, Debug)]
+pub struct CheckedProducer {
+    produce: Produce,
+    asked: u64,
+    replies: VecDeque<(Instant, Data, PitToken)>,
+}
+
+impl CheckedProducer {
+    /// Answers as `produce` says.
+    pub fn new(produce: Produce) -> Self {
+        CheckedProducer { produce, asked: 0, replies: VecDeque::new() }
+    }
+
+    /// Interests that reached it.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    fn reply(context: &mut Context<'_>, data: Data, pit_token: PitToken) {
+        match pit_token.as_bytes() {
+            [] => context.send_data(data),
+            _ => context.send(Packet::Data(data), LinkHeader { pit_token, ..LinkHeader::default() }),
+        }
+    }
+}
+
+impl Application for CheckedProducer {
+    fn handle_interest(&mut self, context: &mut Context<'_>, interest: &Interest, header: &LinkHeader) {
+        self.asked += 1;
+        if !self.produce.answers || interest.dialect() != self.produce.dialect {
+            return;
+        }
+        let Some(data) = self.produce.data(interest.name()).filter(|data| interest.matches(data)) else {
+            return;
+        };
+        if self.produce.reply_delay == Duration::ZERO {
+            return Self::reply(context, data, header.pit_token.clone());
+        }
+        let at = context.now() + self.produce.reply_delay;
+        if self.replies.is_empty() {
+            context.wake_at(at);
+        }
+        self.replies.push_back((at, data, header.pit_token.clone()));
+    }
+
+    fn handle_timer(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        while let Some((at, ..)) = self.replies.front() {
+            if *at > now {
+                return context.wake_at(*at);
+            }
+            if let Some((_, data, pit_token)) = self.replies.pop_front() {
+                Self::reply(context, data, pit_token);
+            }
+        }
+    }
+
+    fn prefixes(&self) -> Vec<Name> {
+        vec![self.produce.prefix.clone()]
+    }
+}
+
+/// A name to ask for, and how long to go on asking.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The name.
+    pub name: Name,
+    /// Whether a longer name will do (NDN; in CCNx it always does).
+    pub can_be_prefix: bool,
+    /// Whether Data that is not fresh will not do (NDN).
+    pub must_be_fresh: bool,
+    /// How long to wait for an answer before asking again. Default 1 s.
+    pub lifetime: Duration,
+    /// How often to ask at most. Default 1.
+    pub attempts: u32,
+    /// How long to wait after a Nack before asking again. Default 50 ms.
+    pub nack_delay: Duration,
+    /// Forwarding hint (NDN).
+    pub forwarding_hint: Vec<Name>,
+    /// HopLimit (NDN).
+    pub hop_limit: Option<u8>,
+    /// What goes with the Interest to the engine of the node.
+    pub header: LinkHeader,
+}
+
+impl Request {
+    /// Asks once for exactly this name.
+    pub fn new(name: Name) -> Self {
+        Request {
+            name,
+            can_be_prefix: false,
+            must_be_fresh: false,
+            lifetime: Duration::from_secs(1),
+            attempts: 1,
+            nack_delay: Duration::from_millis(50),
+            forwarding_hint: Vec::new(),
+            hop_limit: None,
+            header: LinkHeader::default(),
+        }
+    }
+
+    /// The same, asking so often at most.
+    pub fn attempts(self, attempts: u32) -> Self {
+        Request { attempts, ..self }
+    }
+
+    /// The same with another lifetime.
+    pub fn lifetime(self, lifetime: Duration) -> Self {
+        Request { lifetime, ..self }
+    }
+
+    /// `None` for what does not fit into a packet.
+    fn interest(&self, dialect: Dialect, nonce: u32) -> Option<Interest> {
+        match dialect {
+            Dialect::Ndn => {
+                let mut builder = InterestBuilder::new(self.name.clone())
+                    .can_be_prefix(self.can_be_prefix)
+                    .must_be_fresh(self.must_be_fresh)
+                    .forwarding_hint(self.forwarding_hint.clone())
+                    .nonce(nonce)
+                    .lifetime(self.lifetime);
+                if let Some(hops) = self.hop_limit {
+                    builder = builder.hop_limit(hops);
+                }
+                builder.build().ok()
+            }
+            Dialect::Ccnx => {
+                let nonce = nonce.to_be_bytes();
+                let fields = InterestFields {
+                    nonce: Some(&nonce),
+                    lifetime: Some(Ticks::from_duration(self.lifetime)),
+                    ..InterestFields::default()
+                };
+                Interest::decode_ccnx(Buffer::from(fields.encode(&self.name).ok()?)).ok()
+            }
+        }
+    }
+
+    fn is_answered_by(&self, data: &Data) -> bool {
+        let (name, longer) = (self.name.as_ref(), self.can_be_prefix || data.dialect() == Dialect::Ccnx);
+        name == data.name() || longer && name.is_prefix_of(data.name())
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// Data came.
+    Fetched(Box<Fetched>),
+    /// The last attempt came back.
+    Nacked(NackReason),
+    /// The last attempt was not answered.
+    TimedOut,
+    /// Its Interest would not fit into a packet.
+    TooLong,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// How long it came after the first Interest.
+    pub delay: Duration,
+    /// How many Interests it took.
+    pub attempts: u32,
+    /// The Data.
+    pub data: Data,
+    /// What came with it.
+    pub header: LinkHeader,
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting { from: Instant },
+    Asked { until: Instant },
+    Done(Outcome),
+}
+
+#[derive(Debug)]
+struct Wanted {
+    request: Request,
+    state: State,
+    attempts: u32,
+    first_asked: Instant,
+}
+
+impl Wanted {
+    /// Another attempt from a time on, or this outcome if there were enough.
+    fn try_again(&mut self, from: Instant, otherwise: Outcome) {
+        self.state = match self.attempts >= self.request.attempts {
+            true => State::Done(otherwise),
+            false => State::Waiting { from },
+        };
+    }
+}
+
+/// Asks for what it is told to, some at a time, and keeps an eye on what it gets.
+///
+/// Requests that are added while time passes are asked for when the application is called next; to have that
+/// at once, ask in [`Network::with_application`](crate::Network::with_application) to be woken.
+#[derive(Debug)]
+pub struct CheckedConsumer {
+    /// Requests that may be asked for at once.
+    pub window: usize,
+    dialect: Dialect,
+    wanted: Vec<Wanted>,
+    /// Interests sent and until when each may be answered, less one for each Data that came.
+    expected: Vec<(Interest, Instant)>,
+    unasked: Vec<Name>,
+    received: Vec<Data>,
+}
+
+impl CheckedConsumer {
+    /// With nothing to ask for yet. The face it is added with must be of the same dialect.
+    pub fn new(dialect: Dialect, window: usize) -> Self {
+        CheckedConsumer {
+            window,
+            dialect,
+            wanted: Vec::new(),
+            expected: Vec::new(),
+            unasked: Vec::new(),
+            received: Vec::new(),
+        }
+    }
+
+    /// Asks for something from a time on; gives the number of the request, from zero.
+    pub fn request(&mut self, from: Instant, request: Request) -> usize {
+        self.wanted.push(Wanted { request, state: State::Waiting { from }, attempts: 0, first_asked: from });
+        self.wanted.len() - 1
+    }
+
+    /// All requests and what became of them; `None` for those that are still asked for.
+    pub fn requests(&self) -> impl Iterator<Item = (&Request, Option<&Outcome>)> {
+        self.wanted.iter().map(|wanted| match &wanted.state {
+            State::Done(outcome) => (&wanted.request, Some(outcome)),
+            _ => (&wanted.request, None),
+        })
+    }
+
+    /// Stops asking for anything, and forgets what became of it.
+    pub fn forget_requests(&mut self) {
+        self.wanted.clear();
+    }
+
+    /// Whether something became of every request.
+    pub fn is_done(&self) -> bool {
+        self.requests().all(|(_, outcome)| outcome.is_some())
+    }
+
+    /// Names of Data that came though no Interest asked for it, or more often than any did.
+    pub fn unasked(&self) -> &[Name] {
+        &self.unasked
+    }
+
+    /// Takes all Data that came since this was last called.
+    pub fn take_received(&mut self) -> Vec<Data> {
+        std::mem::take(&mut self.received)
+    }
+
+    fn end_waits(&mut self, now: Instant) {
+        for wanted in &mut self.wanted {
+            if let State::Asked { until } = wanted.state
+                && until <= now
+            {
+                wanted.try_again(now, Outcome::TimedOut);
+            }
+        }
+    }
+
+    fn ask(&mut self, context: &mut Context<'_>, now: Instant) {
+        let mut asked =
+            self.wanted.iter().filter(|wanted| matches!(wanted.state, State::Asked { .. })).count();
+        for wanted in &mut self.wanted {
+            let State::Waiting { from } = wanted.state else { continue };
+            if from > now || asked >= self.window {
+                continue;
+            }
+            let nonce = context.random().next_u32();
+            let Some(interest) = wanted.request.interest(self.dialect, nonce) else {
+                wanted.state = State::Done(Outcome::TooLong);
+                continue;
+            };
+            if wanted.attempts == 0 {
+                wanted.first_asked = now;
+            }
+            let until = now + wanted.request.lifetime;
+            wanted.attempts += 1;
+            wanted.state = State::Asked { until };
+            asked += 1;
+            self.expected.retain(|(_, until)| *until >= now);
+            self.expected.push((interest.clone(), until));
+            context.send(Packet::Interest(interest), wanted.request.header.clone());
+        }
+        let has_room = asked < self.window;
+        let next = self.wanted.iter().filter_map(|wanted| match wanted.state {
+            State::Waiting { from } => has_room.then_some(from),
+            State::Asked { until } => Some(until),
+            State::Done(_) => None,
+        });
+        context.wake_at(next.min().unwrap_or(Instant::NEVER));
+    }
+}
+
+impl Application for CheckedConsumer {
+    fn start(&mut self, context: &mut Context<'_>) {
+        self.handle_timer(context);
+    }
+
+    fn handle_timer(&mut self, context: &mut Context<'_>) {
+        let now = context.now();
+        self.end_waits(now);
+        self.ask(context, now);
+    }
+
+    fn handle_data(&mut self, context: &mut Context<'_>, data: &Data, header: &LinkHeader) {
+        let now = context.now();
+        // A cache answers one Interest at a time, so of several that the Data fits the others may be answered
+        // later.
+        let fitting = self.expected.iter().enumerate();
+        let fitting = fitting.filter(|(_, (interest, until))| *until >= now && interest.matches(data));
+        match fitting.min_by_key(|(_, (_, until))| *until).map(|(place, _)| place) {
+            Some(place) => drop(self.expected.remove(place)),
+            None => self.unasked.push(data.name().to_name()),
+        }
+        self.received.push(data.clone());
+        for wanted in &mut self.wanted {
+            if matches!(wanted.state, State::Asked { .. }) && wanted.request.is_answered_by(data) {
+                wanted.state = State::Done(Outcome::Fetched(Box::new(Fetched {
+                    delay: now.saturating_since(wanted.first_asked),
+                    attempts: wanted.attempts,
+                    data: data.clone(),
+                    header: header.clone(),
+                })));
+            }
+        }
+        self.ask(context, now);
+    }
+
+    fn handle_nack(&mut self, context: &mut Context<'_>, interest: &Interest, reason: NackReason) {
+        let now = context.now();
+        for wanted in &mut self.wanted {
+            let same = wanted.request.name.as_ref() == interest.name()
+                && wanted.request.can_be_prefix == interest.can_be_prefix()
+                && wanted.request.must_be_fresh == interest.must_be_fresh();
+            if same && matches!(wanted.state, State::Asked { .. }) {
+                let from = now + wanted.request.nack_delay;
+                wanted.try_again(from, Outcome::Nacked(reason));
+            }
+        }
+        self.ask(context, now);
+    }
+}

@@ -10,7 +10,7 @@ struct Step {
     name: &'static str,
     /// Left out of a smoke run.
     only_in_full: bool,
-    run: fn(&Workshop) -> Result<Outcome, String>,
+    run: fn(&CiContext) -> Result<Outcome, String>,
 }
 
 enum Outcome {
@@ -20,7 +20,7 @@ enum Outcome {
 }
 
 /// What the steps need to know.
-struct Workshop {
+struct CiContext {
     root: PathBuf,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
             }
         }
     }
-    let shop = Workshop { root: tree::root()? };
+    let shop = CiContext { root: tree::root()? };
     let steps: Vec<&Step> = STEPS.iter().filter(|step| full || !step.only_in_full).collect();
     let mut results = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -125,14 +125,14 @@ fn passed((): ()) -> Outcome {
     Outcome::Passed
 }
 
-impl Workshop {
+impl CiContext {
     fn cargo(&self, arguments: &[&str]) -> Result<Outcome, String> {
         process::run("cargo", arguments, &self.root, &[]).map(passed)
     }
 }
 
 /// Makes sure that the programs the other steps need are there, and prints their versions.
-fn tools(shop: &Workshop) -> Result<Outcome, String> {
+fn tools(shop: &CiContext) -> Result<Outcome, String> {
     for component in ["rustfmt", "clippy"] {
         let program = if component == "rustfmt" { "fmt" } else { component };
         if !process::succeeds("cargo", &[program, "--version"]) {
@@ -149,18 +149,18 @@ fn tools(shop: &Workshop) -> Result<Outcome, String> {
 }
 
 /// The workspace, and the fuzz targets, which are a workspace of their own.
-fn format(shop: &Workshop) -> Result<Outcome, String> {
+fn format(shop: &CiContext) -> Result<Outcome, String> {
     shop.cargo(&["fmt", "--all", "--check"])?;
     shop.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
 }
 
-fn clippy(shop: &Workshop) -> Result<Outcome, String> {
+fn clippy(shop: &CiContext) -> Result<Outcome, String> {
     shop.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
 /// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a
 /// line of the summary.
-fn needs(shop: &Workshop) -> Result<Outcome, String> {
+fn needs(shop: &CiContext) -> Result<Outcome, String> {
     let missing = missing(shop);
     if missing.is_empty() {
         return Ok(Outcome::Passed);
@@ -169,7 +169,7 @@ fn needs(shop: &Workshop) -> Result<Outcome, String> {
 }
 
 /// What some tests need and this system does not have.
-fn missing(shop: &Workshop) -> Vec<String> {
+fn missing(shop: &CiContext) -> Vec<String> {
     let mut missing = Vec::new();
     if !process::succeeds("unshare", &["--net", "--pid", "--fork", "true"]) {
         missing.push("network namespaces (run as root)".to_owned());
@@ -182,7 +182,7 @@ fn missing(shop: &Workshop) -> Vec<String> {
 
 /// The SSH server that hosts made for tests run; a system without one gets it, and it is not started as a
 /// service.
-fn sshd(shop: &Workshop) -> Result<(), String> {
+fn sshd(shop: &CiContext) -> Result<(), String> {
     let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"];
     if places.iter().any(|place| std::path::Path::new(place).is_file()) {
         return Ok(());
@@ -194,7 +194,7 @@ fn sshd(shop: &Workshop) -> Result<(), String> {
 }
 
 /// Unit and integration tests. Their output is not touched: continuous integration reads its closing lines.
-fn tests(shop: &Workshop) -> Result<Outcome, String> {
+fn tests(shop: &CiContext) -> Result<Outcome, String> {
     let arguments =
         ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples", "--no-fail-fast"];
     let excuse: &[(&str, &str)] =
@@ -202,7 +202,7 @@ fn tests(shop: &Workshop) -> Result<Outcome, String> {
     process::run("cargo", &arguments, &shop.root, excuse).map(passed)
 }
 
-fn docs(shop: &Workshop) -> Result<Outcome, String> {
+fn docs(shop: &CiContext) -> Result<Outcome, String> {
     let arguments = ["doc", "--workspace", "--locked", "--no-deps"];
     process::run("cargo", &arguments, &shop.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
 }
@@ -219,7 +219,7 @@ fn attacks() -> Result<Outcome, String> {
 
 /// Compiles the engine for a target that has no clock, no sockets, no files and no threads: the proof that it
 /// needs none.
-fn wasm(shop: &Workshop) -> Result<Outcome, String> {
+fn wasm(shop: &CiContext) -> Result<Outcome, String> {
     const TARGET: &str = "wasm32-unknown-unknown";
     if !shop.root.join("crates/engine").exists() {
         return Ok(Outcome::Absent("there is no engine yet".to_owned()));

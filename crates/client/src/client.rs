@@ -39,7 +39,7 @@ const MAX_HAPPENED_BYTES: usize = 8 << 20;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
-pub enum Happening {
+pub enum Event {
     /// An Interest of ours was answered.
     Data {
         /// Which.
@@ -76,13 +76,13 @@ pub enum Happening {
     },
 }
 
-impl Happening {
+impl Event {
     /// Bytes of the packet that it keeps.
     fn bytes(&self) -> usize {
         match self {
-            Happening::Data { data, .. } => data.wire().len(),
-            Happening::Interest { interest, .. } => interest.wire().len(),
-            Happening::Nack { .. } | Happening::Timeout { .. } => 0,
+            Event::Data { data, .. } => data.wire().len(),
+            Event::Interest { interest, .. } => interest.wire().len(),
+            Event::Nack { .. } | Event::Timeout { .. } => 0,
         }
     }
 }
@@ -99,7 +99,7 @@ enum Answer {
 pub struct Client {
     connection: Connection,
     pending: PendingTable,
-    happened: VecDeque<Happening>,
+    happened: VecDeque<Event>,
     commands: InterestSigner,
     /// Certificates that a forwarder may ask for before it obeys.
     credentials: Vec<Data>,
@@ -273,12 +273,12 @@ impl Client {
     ///
     /// # Errors
     /// The forwarder does not speak NDN, or went away and the client is to fail then.
-    pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Happening>, ClientError> {
+    pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Event>, ClientError> {
         let until = until.unwrap_or(Instant::NEVER);
         loop {
             match self.wait_for_new(until) {
                 Err(error) => self.handle_outage(error)?,
-                happening => return happening,
+                event => return event,
             }
         }
     }
@@ -407,11 +407,11 @@ impl Client {
     /// Waits for the answer to one request and keeps what else happens for later.
     fn answer(&mut self, wanted: RequestId, what: &str) -> Result<Answer, ClientError> {
         let mut answer = None;
-        self.keep_what_happens(Instant::NEVER, |happening| {
-            answer = match happening {
-                Happening::Data { id, data, .. } if *id == wanted => Some(Answer::Data(data.clone())),
-                Happening::Timeout { id } if *id == wanted => Some(Answer::Timeout),
-                Happening::Nack { id, reason, .. } if *id == wanted => Some(Answer::Nack(*reason)),
+        self.keep_what_happens(Instant::NEVER, |event| {
+            answer = match event {
+                Event::Data { id, data, .. } if *id == wanted => Some(Answer::Data(data.clone())),
+                Event::Timeout { id } if *id == wanted => Some(Answer::Timeout),
+                Event::Nack { id, reason, .. } if *id == wanted => Some(Answer::Nack(*reason)),
                 _ => None,
             };
             answer.is_some()
@@ -430,13 +430,13 @@ impl Client {
     fn keep_what_happens(
         &mut self,
         until: Instant,
-        mut is_it: impl FnMut(&Happening) -> bool,
+        mut is_it: impl FnMut(&Event) -> bool,
     ) -> Result<(), ClientError> {
         let mut kept = std::mem::take(&mut self.happened);
-        let mut kept_bytes: usize = kept.iter().map(Happening::bytes).sum();
+        let mut kept_bytes: usize = kept.iter().map(Event::bytes).sum();
         let outcome = loop {
             match self.wait_for_new(until) {
-                Ok(Some(happening)) if is_it(&happening) => break Ok(()),
+                Ok(Some(event)) if is_it(&event) => break Ok(()),
                 Ok(Some(other)) => {
                     let bytes = kept_bytes.saturating_add(other.bytes());
                     if kept.len() < MAX_HAPPENED && bytes <= MAX_HAPPENED_BYTES {
@@ -472,17 +472,17 @@ impl Client {
     }
 
     /// Waits for the next thing to happen.
-    fn wait_for_new(&mut self, until: Instant) -> Result<Option<Happening>, ClientError> {
+    fn wait_for_new(&mut self, until: Instant) -> Result<Option<Event>, ClientError> {
         loop {
-            if let Some(happening) = self.happened.pop_front() {
-                return Ok(Some(happening));
+            if let Some(event) = self.happened.pop_front() {
+                return Ok(Some(event));
             }
             let now = self.connection.now();
             if let Some(expired) = self.pending.take_expired(now) {
                 if self.take_restored(expired.id, &Answer::Timeout) {
                     continue;
                 }
-                return Ok(Some(Happening::Timeout { id: expired.id }));
+                return Ok(Some(Event::Timeout { id: expired.id }));
             }
             self.go_on()?;
             let deadline = until.min(self.pending.next_deadline());
@@ -510,7 +510,7 @@ impl Client {
             Incoming::Interest { interest, header } => {
                 match self.credentials.iter().find(|certificate| interest.matches(certificate)) {
                     Some(certificate) => self.connection.send_data(certificate, &header)?,
-                    None => self.happened.push_back(Happening::Interest { interest, header }),
+                    None => self.happened.push_back(Event::Interest { interest, header }),
                 }
             }
             Incoming::Data { data, header } => {
@@ -520,7 +520,7 @@ impl Client {
                     if self.take_restored(pending.id, &Answer::Data(data.clone())) {
                         continue;
                     }
-                    self.happened.push_back(Happening::Data {
+                    self.happened.push_back(Event::Data {
                         id: pending.id,
                         data: data.clone(),
                         header: header.clone(),
@@ -533,7 +533,7 @@ impl Client {
                     if self.take_restored(pending.id, &Answer::Nack(reason)) {
                         continue;
                     }
-                    self.happened.push_back(Happening::Nack {
+                    self.happened.push_back(Event::Nack {
                         id: pending.id,
                         reason,
                         header: header.clone(),

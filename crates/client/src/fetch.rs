@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use flow::{FetchError, Fetcher, Piece, Subject};
+use flow::{FetchError, Fetcher, Segment, Subject};
 use packet::LinkHeader;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use flow::verify::{Now, Verdict, Verifier};
 /// Packets that are looked at before Interests are sent for those that are missing.
 const BATCH: usize = 64;
 
-/// Pieces that the reader gets at once.
+/// Segments that the reader gets at once.
 const PIECES: usize = 64;
 
 /// Packets that are refused without any being accepted before the fetch ends: then it is not one that
@@ -50,11 +50,11 @@ pub enum FetchFailure {
 
 /// Takes what a fetch brings.
 pub trait Reader {
-    /// The next pieces, in order, at least one.
+    /// The next segments, in order, at least one.
     ///
     /// # Errors
     /// They cannot be written; the fetch ends.
-    fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()>;
+    fn segments(&mut self, segments: &[Segment]) -> io::Result<()>;
 
     /// A packet was refused. It is asked for again, if it was not refused too often.
     fn refused(&mut self, _refused: Refused) {}
@@ -67,9 +67,9 @@ pub trait Reader {
 
 /// How a fetch goes about what it does.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub struct FetchOptions {
     /// How it gets over outages of the forwarder. `None`: it fails then.
-    pub patience: Option<Patience>,
+    pub outages: Option<OutagePolicy>,
     /// The face by which all its Interests have to leave the forwarder, which must be on this host and have
     /// local fields on.
     pub next_hop_face: Option<u64>,
@@ -77,10 +77,10 @@ pub struct Manner {
 
 /// How a fetch gets over outages of the forwarder.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct OutagePolicy {
     /// When it tries to connect again.
     pub back_off: BackOffConfig,
-    /// How long one outage may last. Then the fetch fails as it would at once without patience.
+    /// How long one outage may last. Then the fetch fails as it would at once without a policy.
     pub longest_outage: Duration,
     /// Is told when an outage begins, and when it is over.
     pub tell: fn(&Outage<'_>),
@@ -96,10 +96,10 @@ pub fn fetch(
     verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
 ) -> Result<(), FetchFailure> {
-    fetch_with(connection, fetcher, verifier, reader, &Manner::default())
+    fetch_with(connection, fetcher, verifier, reader, &FetchOptions::default())
 }
 
-/// The same, in a manner of one's own. With patience it connects again when the forwarder goes away, and
+/// The same, with options of one's own. With patience it connects again when the forwarder goes away, and
 /// goes on. What was on its way counts as lost then, so that it is asked for again as often as the fetcher
 /// asks for anything.
 ///
@@ -110,15 +110,15 @@ pub fn fetch_with(
     fetcher: &mut Fetcher,
     verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
-    manner: &Manner,
+    options: &FetchOptions,
 ) -> Result<(), FetchFailure> {
     let mut bench = Bench::default();
-    let mut back_off = BackOff::new(manner.patience.map_or_else(BackOffConfig::default, |own| own.back_off));
+    let mut back_off = BackOff::new(options.outages.map_or_else(BackOffConfig::default, |own| own.back_off));
     verifier.handle_delivered(fetcher.next_segment());
     loop {
-        match (run(connection, fetcher, verifier, reader, &mut bench, manner), &manner.patience) {
-            (Err(FetchFailure::Client(error)), Some(patience)) if error.is_outage() => {
-                await_return(connection, error, patience, &mut back_off, || reader.progress(fetcher))?;
+        match (run(connection, fetcher, verifier, reader, &mut bench, options), &options.outages) {
+            (Err(FetchFailure::Client(error)), Some(outages)) if error.is_outage() => {
+                await_return(connection, error, outages, &mut back_off, || reader.progress(fetcher))?;
             }
             (other, _) => return other,
         }
@@ -129,19 +129,19 @@ pub fn fetch_with(
 fn await_return(
     connection: &mut Connection,
     why: ClientError,
-    patience: &Patience,
+    outages: &OutagePolicy,
     back_off: &mut BackOff,
     mut may_go_on: impl FnMut() -> bool,
 ) -> Result<(), FetchFailure> {
     let (begun, mut random) = (connection.now(), Random::from_seed(Clock::seed()));
-    (patience.tell)(&Outage::Begun { remote: connection.remote(), why: &why });
+    (outages.tell)(&Outage::Begun { remote: connection.remote(), why: &why });
     let mut until = back_off.handle_failure(begun, &mut random);
     loop {
         if !may_go_on() {
             return Err(FetchFailure::Interrupted);
         }
         let now = connection.now();
-        if now.saturating_since(begun) > patience.longest_outage {
+        if now.saturating_since(begun) > outages.longest_outage {
             return Err(why.into());
         }
         if now < until {
@@ -156,7 +156,7 @@ fn await_return(
     let now = connection.now();
     back_off.handle_success(now);
     let lasted = now.saturating_since(begun);
-    (patience.tell)(&Outage::Over { remote: connection.remote(), lasted });
+    (outages.tell)(&Outage::Over { remote: connection.remote(), lasted });
     Ok(())
 }
 
@@ -194,9 +194,9 @@ fn run(
     verifier: &mut dyn Verifier,
     reader: &mut dyn Reader,
     bench: &mut Bench,
-    manner: &Manner,
+    options: &FetchOptions,
 ) -> Result<(), FetchFailure> {
-    let mut pieces: Vec<Piece> = Vec::with_capacity(PIECES);
+    let mut segments: Vec<Segment> = Vec::with_capacity(PIECES);
     loop {
         let now = both(connection);
         if let Some(problem) = settle(fetcher, verifier, reader, now, bench)
@@ -205,12 +205,12 @@ fn run(
             return Err(FetchError::NotAccepted { name: name.clone(), problem }.into());
         }
         loop {
-            pieces.extend(std::iter::from_fn(|| fetcher.poll_content()).take(PIECES));
-            let Some(last) = pieces.last() else { break };
+            segments.extend(std::iter::from_fn(|| fetcher.poll_content()).take(PIECES));
+            let Some(last) = segments.last() else { break };
             let next = last.segment + 1;
-            reader.pieces(&pieces)?;
+            reader.segments(&segments)?;
             verifier.handle_delivered(next);
-            pieces.drain(..).for_each(|piece| connection.recycle(piece.data));
+            segments.drain(..).for_each(|segment| connection.recycle(segment.data));
         }
         if let Some(error) = fetcher.error() {
             return Err(error.clone().into());
@@ -228,7 +228,7 @@ fn run(
             connection.send_interest(&interest)?;
         }
         while let Some(interest) = fetcher.poll_transmit(now.instant) {
-            match manner.next_hop_face {
+            match options.next_hop_face {
                 None => connection.send_interest(&interest)?,
                 next_hop_face => {
                     let header = LinkHeader { next_hop_face, ..LinkHeader::default() };

@@ -11,14 +11,14 @@
 //! - when the forwarder goes away the client connects again and registers again, see [`Client::when_gone`].
 //!
 //! ```no_run
-//! use client::{Client, Happening, Remote};
+//! use client::{Client, Event, Remote};
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::time::Duration;
 //!
 //! let mut client = Client::connect(&Remote::default_forwarder()?)?;
 //! client.express(&InterestBuilder::new("/lab/hello".parse()?).can_be_prefix(true), Duration::from_secs(4))?;
 //! match client.next(None)? {
-//!     Some(Happening::Data { data, .. }) => println!("{} bytes", data.content().len()),
+//!     Some(Event::Data { data, .. }) => println!("{} bytes", data.content().len()),
 //!     other => println!("{other:?}"),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -43,11 +43,11 @@ mod socket;
 mod trains;
 
 pub use back_off::{BackOff, BackOffConfig};
-pub use client::{Client, Happening, Outage, OutageCounters, WhenGone};
+pub use client::{Client, Event, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
 pub use connection::{Connection, Counters, Incoming};
 pub use error::ClientError;
-pub use fetch::{FetchFailure, Manner, Patience, Reader, fetch, fetch_with};
+pub use fetch::{FetchFailure, FetchOptions, OutagePolicy, Reader, fetch, fetch_with};
 pub use pending::RequestId;
 pub use printable::{is_unprintable, printable};
 pub use refused::Refused;

@@ -4,7 +4,7 @@ use flow::source::{Carrier, Reply};
 use packet::time::Instant;
 use packet::{Interest, LinkHeader};
 
-use crate::client::{Client, Happening};
+use crate::client::{Client, Event};
 use crate::error::ClientError;
 
 /// Carries what it is asked for what it has [registered](Client::register). What else happens meanwhile, such
@@ -33,7 +33,7 @@ impl Carrier for Client {
     fn next_interest(&mut self, until: Instant) -> Result<Option<(Interest, LinkHeader)>, ClientError> {
         let until = Some(until).filter(|until| *until != Instant::NEVER);
         Ok(match self.next(until)? {
-            Some(Happening::Interest { interest, header }) => Some((interest, header)),
+            Some(Event::Interest { interest, header }) => Some((interest, header)),
             Some(_) | None => None,
         })
     }

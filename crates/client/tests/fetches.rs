@@ -8,12 +8,12 @@ mod common;
 use std::collections::BTreeSet;
 use std::io;
 
-use client::{FetchFailure, Manner, Reader, Refused};
+use client::{FetchFailure, FetchOptions, Reader, Refused};
 use common::{Peer, connect};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, Verdict, Verifier};
 use flow::{
-    Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Piece, Publication, PublicationConfig,
-    SegmentSize, Subject, Unverified, Verification,
+    Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Publication, PublicationConfig,
+    Segment, SegmentSize, Subject, Unverified, Verification,
 };
 use packet::ndn::DataBuilder;
 use packet::random::Random;
@@ -148,8 +148,8 @@ impl Publisher {
 struct Collected(Vec<u8>, Vec<Refused>);
 
 impl Reader for Collected {
-    fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()> {
-        pieces.iter().for_each(|piece| self.0.extend_from_slice(piece.data.content()));
+    fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
+        segments.iter().for_each(|segment| self.0.extend_from_slice(segment.data.content()));
         Ok(())
     }
 
@@ -383,9 +383,9 @@ fn what_is_refused_is_reported_with_its_digest_its_alleged_signer_and_the_face_i
     let attempts = config.discovery_attempts as usize;
     let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
     let (mut collected, mut verifier) = (Collected::default(), anchored(&root));
-    let manner = Manner { next_hop_face: Some(300), ..Manner::default() };
+    let options = FetchOptions { next_hop_face: Some(300), ..FetchOptions::default() };
     let connection = client.connection_mut();
-    let result = client::fetch_with(connection, &mut fetcher, &mut *verifier, &mut collected, &manner);
+    let result = client::fetch_with(connection, &mut fetcher, &mut *verifier, &mut collected, &options);
     assert!(matches!(result, Err(FetchFailure::Fetch(FetchError::NotAccepted { .. }))));
     drop(client);
     let (next_hops, forged) = peer.join().unwrap();

@@ -7,7 +7,7 @@ mod common;
 
 use std::sync::mpsc;
 
-use client::{BackOffConfig, Client, ClientError, Happening, Outage, WhenGone};
+use client::{BackOffConfig, Client, ClientError, Event, Outage, WhenGone};
 use common::{Peer, answer_command, forwarder};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
@@ -60,7 +60,7 @@ fn what_was_registered_is_registered_again_before_anything_else_is_heard() {
         client.register(&prefix.parse().unwrap()).unwrap();
     }
     for round in 0..3 {
-        let Some(Happening::Interest { interest, header }) = client.next(None).unwrap() else {
+        let Some(Event::Interest { interest, header }) = client.next(None).unwrap() else {
             panic!("round {round}");
         };
         let data = DataBuilder::new(interest.name().to_name()).build_with_digest().unwrap();
@@ -96,7 +96,7 @@ fn interests_that_wait_are_expressed_again_with_another_nonce_and_those_given_me
     let second = client.express(&InterestBuilder::new("/b".parse().unwrap()), patience).unwrap();
     let mut answered: Vec<_> = (0..2)
         .map(|_| match client.next(None).unwrap() {
-            Some(Happening::Data { id, .. }) => id,
+            Some(Event::Data { id, .. }) => id,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -118,7 +118,7 @@ fn while_the_forwarder_is_away_commands_fail_questions_time_out_and_answers_are_
     drop(listener);
     let id =
         client.express(&InterestBuilder::new("/a".parse().unwrap()), Duration::from_millis(200)).unwrap();
-    assert!(matches!(client.next(None), Ok(Some(Happening::Timeout { id: which })) if which == id));
+    assert!(matches!(client.next(None), Ok(Some(Event::Timeout { id: which })) if which == id));
     assert!(client.is_gone());
     let prefix: Name = "/lab".parse().unwrap();
     assert!(matches!(client.register(&prefix), Err(ClientError::Away(_))));
@@ -184,7 +184,7 @@ fn an_outage_is_told_once_however_many_attempts_it_takes_and_so_is_a_refusal() {
         client.next(Some(client.now() + Duration::from_millis(5))).unwrap();
     }
     client.express(&InterestBuilder::new("/a".parse().unwrap()), Duration::from_secs(20)).unwrap();
-    assert!(matches!(client.next(None), Ok(Some(Happening::Data { .. }))));
+    assert!(matches!(client.next(None), Ok(Some(Event::Data { .. }))));
     drop(client);
     forwarder.join().unwrap();
     assert_eq!(*TOLD.lock().unwrap(), ["begun", "not restored: 403 as told", "over"]);

@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
-use client::{Client, ClientError, Happening, Remote, WhenGone};
+use client::{Client, ClientError, Event, Remote, WhenGone};
 use common::connect;
 use management::{ControlParameters, ControlResponse, StatusCode};
 use packet::ndn::{DataBuilder, InterestBuilder};
@@ -33,7 +33,7 @@ fn an_answer_that_comes_byte_by_byte_is_put_together() {
     });
     let id = client.express(&InterestBuilder::new(name("/a")), Duration::from_secs(10)).unwrap();
     match client.next(None).unwrap() {
-        Some(Happening::Data { id: answered, data, .. }) => {
+        Some(Event::Data { id: answered, data, .. }) => {
             assert_eq!((answered, data.content().len()), (id, 300));
         }
         other => panic!("{other:?}"),
@@ -61,7 +61,7 @@ fn many_answers_in_one_write_reach_those_who_asked() {
         let id = client.express(&InterestBuilder::new(name(&uri)), Duration::from_secs(10)).unwrap();
         waiting.insert(id, uri);
     }
-    while let Some(Happening::Data { id, data, .. }) = client.next(None).unwrap() {
+    while let Some(Event::Data { id, data, .. }) = client.next(None).unwrap() {
         assert_eq!(waiting.remove(&id), Some(data.name().to_string()));
         if waiting.is_empty() {
             break;
@@ -82,11 +82,11 @@ fn a_nack_and_a_timeout_are_told_apart() {
     });
     let first = client.express(&InterestBuilder::new(name("/a")), Duration::from_secs(10)).unwrap();
     match client.next(None).unwrap() {
-        Some(Happening::Nack { id, reason, .. }) => assert_eq!((id, reason), (first, NackReason::NoRoute)),
+        Some(Event::Nack { id, reason, .. }) => assert_eq!((id, reason), (first, NackReason::NoRoute)),
         other => panic!("{other:?}"),
     }
     let second = client.express(&InterestBuilder::new(name("/b")), Duration::from_millis(20)).unwrap();
-    assert!(matches!(client.next(None).unwrap(), Some(Happening::Timeout { id }) if id == second));
+    assert!(matches!(client.next(None).unwrap(), Some(Event::Timeout { id }) if id == second));
     let until = client.now() + Duration::from_millis(5);
     assert!(client.next(Some(until)).unwrap().is_none());
     drop(client);
@@ -106,7 +106,7 @@ fn an_interest_for_us_is_answered_with_its_token() {
         (answer, refusal)
     });
     for answer in [true, false] {
-        let Some(Happening::Interest { interest, header }) = client.next(None).unwrap() else { panic!() };
+        let Some(Event::Interest { interest, header }) = client.next(None).unwrap() else { panic!() };
         match answer {
             true => client.reply(&data("/served/x", 10), &header).unwrap(),
             false => client.refuse(&interest, NackReason::Congestion, &header).unwrap(),
@@ -138,7 +138,7 @@ fn registering_is_a_signed_command_and_loses_nothing_that_comes_meanwhile() {
     let (mut client, peer) =
         connect(|peer| answer_command(peer, &ControlResponse::ok(&ControlParameters::default())));
     client.register(&name("/mine")).unwrap();
-    assert!(matches!(client.next(None).unwrap(), Some(Happening::Interest { .. })));
+    assert!(matches!(client.next(None).unwrap(), Some(Event::Interest { .. })));
     drop(client);
     assert!(peer.join().unwrap().to_string().starts_with("/localhost/nfd/rib/register/"));
 }
@@ -156,7 +156,7 @@ fn a_dataset_is_had_even_if_another_question_waits_for_the_same_answer() {
     let first =
         client.express(&management::discovery_interest(asked.clone()), Duration::from_secs(10)).unwrap();
     assert_eq!(client.dataset(asked).unwrap(), b"content");
-    assert!(matches!(client.next(None).unwrap(), Some(Happening::Data { id, .. }) if id == first));
+    assert!(matches!(client.next(None).unwrap(), Some(Event::Data { id, .. }) if id == first));
     drop(client);
     assert!(peer.join().unwrap());
 }
@@ -231,7 +231,7 @@ fn a_packet_that_decodes_to_nothing_is_counted_and_passed_over() {
         peer.receive().is_none()
     });
     client.express(&InterestBuilder::new(name("/a")), Duration::from_secs(10)).unwrap();
-    assert!(matches!(client.next(None).unwrap(), Some(Happening::Data { .. })));
+    assert!(matches!(client.next(None).unwrap(), Some(Event::Data { .. })));
     assert_eq!(client.connection().counters().malformed, 2);
     drop(client);
     assert!(peer.join().unwrap());

@@ -44,7 +44,7 @@
 //! - `tables/` remembers: pending Interests and kept Data behind one index, routes, nonces of the past,
 //!   timers.
 //! - `strategy/` decides who gets an Interest, one file for each way; [`Strategy`] is the trait,
-//!   [`Situation`] what it sees.
+//!   [`StrategyContext`] what it sees.
 //! - `limit/` and [`DropReason`] say what happens when there is too much of something.
 //! - `scope` says how far a name may travel.
 
@@ -67,7 +67,7 @@ pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyEr
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
 pub use strategy::{
-    ParameterError, Situation, Strategy, StrategyError, StrategySpec, Trigger, strategy_names,
+    ParameterError, Strategy, StrategyContext, StrategyError, StrategySpec, Trigger, strategy_names,
 };
 pub use tables::content_store::eviction::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};

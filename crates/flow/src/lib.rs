@@ -49,8 +49,8 @@ pub use controller::{
     SentReport, controller_names,
 };
 pub use fetch::{
-    Discovery, FetchConfig, FetchError, Fetcher, MAX_REFUSED_IN_A_ROW, Piece, Progress, Subject, Unverified,
-    Verification,
+    Discovery, FetchConfig, FetchError, Fetcher, MAX_REFUSED_IN_A_ROW, Progress, Segment, Subject,
+    Unverified, Verification,
 };
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};

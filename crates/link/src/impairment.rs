@@ -3,7 +3,7 @@
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-use crate::tap::{Direction, Fate, FrameTap};
+use crate::tap::{Direction, FrameTap, TapVerdict};
 
 /// How bad a link is. The default is perfect. Probabilities lie in 0.0..=1.0 and count per frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +63,9 @@ pub enum Fault {
 
 /// The verdict on one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judgement {
+pub struct ImpairmentVerdict {
     /// Whether and when the frame arrives.
-    pub fate: Fate,
+    pub verdict: TapVerdict,
     /// The bit that arrives flipped, counted from the most significant bit of the first byte.
     pub flipped_bit: Option<usize>,
 }
@@ -123,7 +123,7 @@ impl Impairment {
 
     /// Decides what becomes of a frame of `size_bytes` that enters the link now. For owners that move decoded
     /// packets instead of bytes, such as the simulator.
-    pub fn judge(&mut self, now: Instant, size_bytes: usize) -> Judgement {
+    pub fn judge(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
         let Some(departure) = self.pass_queue(now, size_bytes) else {
             return self.dropped(Fault::QueueFull);
         };
@@ -139,15 +139,15 @@ impl Impairment {
             self.note(Fault::Reorder);
         }
         let first = self.arrival(departure, held_back).saturating_since(now);
-        let fate = if self.duplicate.chance(self.config.duplicate) {
+        let verdict = if self.duplicate.chance(self.config.duplicate) {
             self.note(Fault::Duplicate);
-            Fate::Duplicate(first, self.arrival(departure, held_back).saturating_since(now))
+            TapVerdict::Duplicate(first, self.arrival(departure, held_back).saturating_since(now))
         } else if first == Duration::ZERO {
-            Fate::Pass
+            TapVerdict::Pass
         } else {
-            Fate::Delay(first)
+            TapVerdict::Delay(first)
         };
-        Judgement { fate, flipped_bit }
+        ImpairmentVerdict { verdict, flipped_bit }
     }
 
     /// When the frame has left the queue; `None` if it does not fit in.
@@ -175,9 +175,9 @@ impl Impairment {
         self.latest_arrival
     }
 
-    fn dropped(&mut self, fault: Fault) -> Judgement {
+    fn dropped(&mut self, fault: Fault) -> ImpairmentVerdict {
         self.note(fault);
-        Judgement { fate: Fate::Drop, flipped_bit: None }
+        ImpairmentVerdict { verdict: TapVerdict::Drop, flipped_bit: None }
     }
 
     fn note(&mut self, fault: Fault) {
@@ -190,13 +190,13 @@ impl Impairment {
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 impl FrameTap for Impairment {
-    fn on_frame(&mut self, now: Instant, _direction: Direction, frame: &mut Vec<u8>) -> Fate {
+    fn on_frame(&mut self, now: Instant, _direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {
         let judgement = self.judge(now, frame.len());
         if let Some(bit) = judgement.flipped_bit
             && let Some(byte) = frame.get_mut(bit / 8)
         {
             *byte ^= 0x80 >> (bit % 8);
         }
-        judgement.fate
+        judgement.verdict
     }
 }

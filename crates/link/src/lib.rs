@@ -64,6 +64,6 @@ pub mod v2;
 mod wire;
 
 pub use drop_reason::{DropCounters, DropReason};
-pub use impairment::{Fault, Impairment, ImpairmentConfig, Judgement};
-pub use tap::{Direction, Fate, FrameTap};
+pub use impairment::{Fault, Impairment, ImpairmentConfig, ImpairmentVerdict};
+pub use tap::{Direction, FrameTap, TapVerdict};
 pub use wire::Wire;

@@ -13,7 +13,7 @@ pub enum Direction {
 
 /// What shall happen to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum TapVerdict {
     /// It goes on at once.
     Pass,
     /// It goes no further.
@@ -27,6 +27,6 @@ pub enum Fate {
 /// Something on the way of every frame: capture, trace, impairment, fuzzing. The daemon and the simulator ask
 /// it in the same way.
 pub trait FrameTap {
-    /// Sees a frame, may change its bytes, and decides its fate.
-    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> Fate;
+    /// Sees a frame, may change its bytes, and decides its verdict.
+    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> TapVerdict;
 }

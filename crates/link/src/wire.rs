@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use packet::time::{Duration, Instant};
 
-use crate::tap::{Direction, Fate, FrameTap};
+use crate::tap::{Direction, FrameTap, TapVerdict};
 
 /// Carries frames from one end to the other under the eyes of a [`FrameTap`], usually an
 /// [`Impairment`](crate::Impairment).
@@ -68,10 +68,10 @@ impl<T: FrameTap> Wire<T> {
     /// Puts a frame on the wire.
     pub fn send(&mut self, now: Instant, mut frame: Vec<u8>) {
         match self.tap.on_frame(now, Direction::Out, &mut frame) {
-            Fate::Drop => {}
-            Fate::Pass => self.launch(now, Duration::ZERO, frame),
-            Fate::Delay(delay) => self.launch(now, delay, frame),
-            Fate::Duplicate(first, second) => {
+            TapVerdict::Drop => {}
+            TapVerdict::Pass => self.launch(now, Duration::ZERO, frame),
+            TapVerdict::Delay(delay) => self.launch(now, delay, frame),
+            TapVerdict::Duplicate(first, second) => {
                 self.launch(now, first, frame.clone());
                 self.launch(now, second, frame);
             }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use link::{Direction, Fate, Fault, FrameTap, Impairment, ImpairmentConfig, Wire};
+use link::{Direction, Fault, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
 use packet::time::{Duration, Instant};
 
 const FRAMES: u64 = 100_000;
@@ -12,7 +12,7 @@ fn perfect() -> ImpairmentConfig {
 }
 
 /// Fates and flipped bits of many frames of 100 bytes, one a millisecond.
-fn judge(config: &ImpairmentConfig, seed: u64) -> (Impairment, Vec<link::Judgement>) {
+fn judge(config: &ImpairmentConfig, seed: u64) -> (Impairment, Vec<link::ImpairmentVerdict>) {
     let mut impairment = Impairment::new(config.clone(), seed);
     let judgements = (0..FRAMES).map(|number| impairment.judge(Instant::from_millis(number), 100)).collect();
     (impairment, judgements)
@@ -30,7 +30,9 @@ fn assert_rate(count: u64, rate: f64) {
 fn a_perfect_link_passes_every_frame_at_once_and_unchanged() {
     let (impairment, judgements) = judge(&perfect(), 1);
     assert!(
-        judgements.iter().all(|judgement| judgement.fate == Fate::Pass && judgement.flipped_bit.is_none())
+        judgements
+            .iter()
+            .all(|judgement| judgement.verdict == TapVerdict::Pass && judgement.flipped_bit.is_none())
     );
     for fault in [Fault::QueueFull, Fault::Loss, Fault::Reorder, Fault::Duplicate, Fault::Corrupt] {
         assert_eq!(impairment.count(fault), 0);
@@ -41,7 +43,7 @@ fn a_perfect_link_passes_every_frame_at_once_and_unchanged() {
 fn frames_are_lost_at_the_rate_of_loss() {
     for rate in [0.001, 0.05, 0.3, 1.0] {
         let (impairment, judgements) = judge(&ImpairmentConfig { loss: rate, ..perfect() }, 2);
-        let lost = judgements.iter().filter(|judgement| judgement.fate == Fate::Drop).count() as u64;
+        let lost = judgements.iter().filter(|judgement| judgement.verdict == TapVerdict::Drop).count() as u64;
         assert_eq!(lost, impairment.count(Fault::Loss));
         assert_rate(lost, rate);
     }
@@ -51,7 +53,8 @@ fn frames_are_lost_at_the_rate_of_loss() {
 fn frames_are_doubled_at_the_rate_of_duplication() {
     for rate in [0.001, 0.1, 1.0] {
         let (impairment, judgements) = judge(&ImpairmentConfig { duplicate: rate, ..perfect() }, 3);
-        let doubled = |judgement: &&link::Judgement| matches!(judgement.fate, Fate::Duplicate(..));
+        let doubled =
+            |judgement: &&link::ImpairmentVerdict| matches!(judgement.verdict, TapVerdict::Duplicate(..));
         let count = judgements.iter().filter(doubled).count() as u64;
         assert_eq!(count, impairment.count(Fault::Duplicate));
         assert_rate(count, rate);
@@ -82,12 +85,12 @@ fn a_corrupted_frame_differs_in_the_one_bit_that_was_judged() {
     for _ in 0..1000 {
         let bit = judge.judge(Instant::ZERO, 20).flipped_bit.unwrap();
         let mut frame = vec![0; 20];
-        assert_eq!(tap.on_frame(Instant::ZERO, Direction::In, &mut frame), Fate::Pass);
+        assert_eq!(tap.on_frame(Instant::ZERO, Direction::In, &mut frame), TapVerdict::Pass);
         let mut expected = vec![0; 20];
         expected[bit / 8] = 0x80 >> (bit % 8);
         assert_eq!(frame, expected);
     }
-    assert_eq!(tap.on_frame(Instant::ZERO, Direction::Out, &mut Vec::new()), Fate::Pass);
+    assert_eq!(tap.on_frame(Instant::ZERO, Direction::Out, &mut Vec::new()), TapVerdict::Pass);
 }
 
 #[test]
@@ -96,8 +99,8 @@ fn delay_and_jitter_lie_in_their_range_and_jitter_fills_it() {
     let (_, judgements) = judge(&ImpairmentConfig { delay, jitter, ..perfect() }, 6);
     let delays: Vec<u64> = judgements
         .iter()
-        .map(|judgement| match judgement.fate {
-            Fate::Delay(delay) => delay.as_nanos(),
+        .map(|judgement| match judgement.verdict {
+            TapVerdict::Delay(delay) => delay.as_nanos(),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -208,7 +211,7 @@ fn the_same_seed_does_the_same_and_another_one_does_not() {
 #[test]
 fn turning_on_one_fault_does_not_move_another() {
     let lost = |config: &ImpairmentConfig| -> Vec<bool> {
-        judge(config, 12).1.iter().map(|judgement| judgement.fate == Fate::Drop).collect()
+        judge(config, 12).1.iter().map(|judgement| judgement.verdict == TapVerdict::Drop).collect()
     };
     let only_loss = ImpairmentConfig { loss: 0.1, ..perfect() };
     let all = ImpairmentConfig { rate_bits_per_second: None, ..everything() };
@@ -228,7 +231,7 @@ fn a_wire_that_is_full_drops_and_counts() {
 #[test]
 fn a_healed_link_is_perfect_for_frames_sent_from_then_on() {
     let mut impairment = Impairment::new(ImpairmentConfig { loss: 1.0, ..perfect() }, 14);
-    assert_eq!(impairment.judge(Instant::ZERO, 100).fate, Fate::Drop);
+    assert_eq!(impairment.judge(Instant::ZERO, 100).verdict, TapVerdict::Drop);
     impairment.set_config(perfect());
-    assert_eq!(impairment.judge(Instant::ZERO, 100).fate, Fate::Pass);
+    assert_eq!(impairment.judge(Instant::ZERO, 100).verdict, TapVerdict::Pass);
 }

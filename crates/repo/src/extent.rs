@@ -34,7 +34,7 @@ impl Place {
 
 /// Where a record was put, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct Location {
     /// Where.
     pub place: Place,
     /// The size of a place of its run, in units.
@@ -165,11 +165,11 @@ impl Extents {
         self.runs.get(at.checked_sub(1)?).filter(|run| run.end() == segment.into())
     }
 
-    /// Puts `segment` at `spot`; what lay elsewhere under this number is given to `freed`. If the spot
-    /// continues the run before it, that takes it, otherwise there is a new run. Returns by how many
+    /// Puts `segment` at `location`; what lay elsewhere under this number is given to `freed`. If the
+    /// location continues the run before it, that takes it, otherwise there is a new run. Returns by how many
     /// bytes the runs have grown, what was freed not counted.
-    pub fn insert(&mut self, segment: u32, spot: Spot, freed: &mut Vec<Extent>) -> u64 {
-        let Spot { place, stride_units, continues } = spot;
+    pub fn insert(&mut self, segment: u32, location: Location, freed: &mut Vec<Extent>) -> u64 {
+        let Location { place, stride_units, continues } = location;
         if self.find(segment).is_some() {
             self.remove(segment, segment, freed);
         }
@@ -256,7 +256,7 @@ mod tests {
         for segment in 0..1000 {
             let len = if segment == 999 { 100 } else { 8000 };
             let place = place(1, 4 + segment * 510, len);
-            extents.insert(segment, Spot { place, stride_units: 510, continues: true }, &mut freed);
+            extents.insert(segment, Location { place, stride_units: 510, continues: true }, &mut freed);
         }
         assert_eq!((extents.run_count(), extents.segment_count(), freed.len()), (1, 1000, 0));
         assert_eq!(extents.find(998), Some(place(1, 4 + 998 * 510, 8160)));
@@ -271,7 +271,7 @@ mod tests {
         let mut extents = Extents::default();
         let mut freed = Vec::new();
         let mut put = |segment, place, continues| {
-            extents.insert(segment, Spot { place, stride_units: 44, continues }, &mut freed);
+            extents.insert(segment, Location { place, stride_units: 44, continues }, &mut freed);
         };
         put(0, place(5, 125, 700), false);
         // Short: another object's record lies in the rest of its place.
@@ -307,7 +307,7 @@ mod tests {
                         unit += 10;
                         extents.insert(
                             segment,
-                            Spot { place, stride_units: stride, continues: true },
+                            Location { place, stride_units: stride, continues: true },
                             &mut freed,
                         );
                         model.insert(segment, place);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use packet::{Dialect, NameHash};
 
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Place, Spot, UNIT_BYTES};
+use crate::extent::{Location, Place, UNIT_BYTES};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
 use crate::time::UnixTime;
@@ -63,7 +63,7 @@ pub(crate) struct Entry<'a> {
 /// Where a record was put.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
-    pub(crate) spot: Spot,
+    pub(crate) location: Location,
     /// Where what it takes begins: before its place if it continues a run whose last record was short.
     start: u64,
 }
@@ -186,7 +186,7 @@ impl Volumes {
         }
         self.tail = tail;
         for record in &written {
-            volume.space.append(record.start..record.spot.place.end());
+            volume.space.append(record.start..record.location.place.end());
         }
         Ok(written)
     }
@@ -246,5 +246,5 @@ fn place(
         stride_units,
     });
     let place = Place { volume, unit, len_bytes: record_bytes as u32 };
-    Written { spot: Spot { place, stride_units, continues: continued.is_some() }, start: end }
+    Written { location: Location { place, stride_units, continues: continued.is_some() }, start: end }
 }

@@ -26,11 +26,11 @@ struct Case {
     link: &'static str,
     /// What is done, as a sentence.
     what: &'static str,
-    run: fn(&Shop, &'static str) -> Result<(), String>,
+    run: fn(&InteropContext, &'static str) -> Result<(), String>,
 }
 
 /// What the cases need.
-struct Shop {
+struct InteropContext {
     root: PathBuf,
     cairn: PathBuf,
     peers: Peers,
@@ -62,7 +62,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     process::run("cargo", &["build", "--locked", "--package", "cairn"], &root, &[])?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let peers = peers::install(&root, &target.join("interop"))?;
-    let shop = Shop { cairn: target.join("debug/cairn"), peers, scratch: Scratch::new()?, root };
+    let context = InteropContext { cairn: target.join("debug/cairn"), peers, scratch: Scratch::new()?, root };
     let selected = cases::ALL.iter().filter(|case| {
         let line = format!("{} {} {}", case.peer, case.link, case.what);
         wanted.iter().all(|word| line.contains(word))
@@ -70,7 +70,7 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
     let mut outcomes = Vec::new();
     for case in selected {
         let start = Instant::now();
-        let result = (case.run)(&shop, case.link);
+        let result = (case.run)(&context, case.link);
         let verdict = if result.is_ok() { "works" } else { "FAILS" };
         println!("{verdict}: {}, {}: {}", case.peer, case.link, case.what);
         if let Err(problem) = &result {
@@ -78,10 +78,15 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
         }
         outcomes.push(Outcome { case, result, time: start.elapsed() });
     }
-    report(&shop, &outcomes, write, wanted.is_empty())
+    report(&context, &outcomes, write, wanted.is_empty())
 }
 
-fn report(shop: &Shop, outcomes: &[Outcome], write: bool, is_complete: bool) -> Result<(), String> {
+fn report(
+    context: &InteropContext,
+    outcomes: &[Outcome],
+    write: bool,
+    is_complete: bool,
+) -> Result<(), String> {
     let row = |outcome: &Outcome| {
         let verdict = if outcome.result.is_ok() { "works" } else { "FAILS" };
         vec![
@@ -96,8 +101,8 @@ fn report(shop: &Shop, outcomes: &[Outcome], write: bool, is_complete: bool) -> 
     );
     let failed = outcomes.iter().filter(|outcome| outcome.result.is_err()).count();
     if is_complete {
-        let page = page::render(&shop.peers, outcomes);
-        let path = shop.root.join("docs/interop.md");
+        let page = page::render(&context.peers, outcomes);
+        let path = context.root.join("docs/interop.md");
         if write {
             std::fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))?;
         } else if failed == 0 && std::fs::read_to_string(&path).unwrap_or_default() != page {

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{BackOffConfig, Client, FetchFailure, Manner, Patience, Reader, Refused};
+use client::{BackOffConfig, Client, FetchFailure, FetchOptions, OutagePolicy, Reader, Refused};
 use flow::verify::Verifier;
 use flow::{
-    ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Piece, TransferConfig, Verification,
+    ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification,
 };
 use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Name};
@@ -22,7 +22,7 @@ use serde_json::json;
 
 use detours::{Detours, Refusals};
 use listing::ListingWriter;
-use output::{standard_output, write_pieces, writer};
+use output::{standard_output, write_segments, writer};
 use room::Room;
 
 use super::put::Naming;
@@ -263,9 +263,10 @@ impl GetArguments {
             let config = self.config(from, &detours);
             let mut fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
             let mut verifier = self.trust.verifier(self.manifest)?;
-            let manner = Manner { patience: Some(self.patience()), next_hop_face: detours.next_hop_face };
+            let options =
+                FetchOptions { outages: Some(self.outages()), next_hop_face: detours.next_hop_face };
             let connection = client.connection_mut();
-            let outcome = client::fetch_with(connection, &mut fetcher, &mut *verifier, writer, &manner);
+            let outcome = client::fetch_with(connection, &mut fetcher, &mut *verifier, writer, &options);
             let failure = match outcome {
                 Err(FetchFailure::Fetch(failure)) => failure,
                 outcome => return Ok(Fetched { outcome, fetcher, verifier, detours }),
@@ -286,12 +287,12 @@ impl GetArguments {
     }
 
     /// The forwarder may be away for as long as a segment would be asked for in vain.
-    fn patience(&self) -> Patience {
+    fn outages(&self) -> OutagePolicy {
         let longest_outage = match self.retries {
             ..0 => Duration::MAX,
             _ => self.lifetime * u64::from(self.max_attempts()),
         };
-        Patience { back_off: BackOffConfig::default(), longest_outage, tell: tell_outage }
+        OutagePolicy { back_off: BackOffConfig::default(), longest_outage, tell: tell_outage }
     }
 
     fn config(&self, first_segment: u64, detours: &Detours) -> FetchConfig {
@@ -436,16 +437,16 @@ fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, 
 }
 
 impl Reader for Writer {
-    fn pieces(&mut self, pieces: &[Piece]) -> io::Result<()> {
-        let bytes = pieces.iter().map(|piece| piece.data.content().len() as u64).sum::<u64>();
+    fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
+        let bytes = segments.iter().map(|piece| piece.data.content().len() as u64).sum::<u64>();
         self.room.take(bytes)?;
         self.bytes += bytes;
         match &mut self.target {
-            Target::Output(out) => write_pieces(out, pieces),
-            Target::List(out) => pieces.iter().try_for_each(|piece| out.write(piece.data.content())),
-            Target::Special(out, _) => write_pieces(out, pieces),
+            Target::Output(out) => write_segments(out, segments),
+            Target::List(out) => segments.iter().try_for_each(|piece| out.write(piece.data.content())),
+            Target::Special(out, _) => write_segments(out, segments),
             Target::File { out, notes, noted, .. } => {
-                if let Some(first) = pieces.first().filter(|_| !*noted) {
+                if let Some(first) = segments.first().filter(|_| !*noted) {
                     // The name of a segment less its number, and how long a segment is: enough to go on from
                     // here.
                     let name = first.data.name();
@@ -454,7 +455,7 @@ impl Reader for Writer {
                     files::create(notes, false)?.write_all(text.as_bytes())?;
                     *noted = true;
                 }
-                write_pieces(out, pieces)
+                write_segments(out, segments)
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use client::{Clock, Happening};
+use client::{Clock, Event};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::Duration;
@@ -97,7 +97,7 @@ impl PeekArguments {
         let wanted = client.express_as_is(interest.build()?, self.timeout.unwrap_or(self.lifetime))?;
         loop {
             match client.next(None)? {
-                Some(Happening::Data { id, data, round_trip, .. }) if id == wanted => {
+                Some(Event::Data { id, data, round_trip, .. }) if id == wanted => {
                     if self.verbose {
                         tell!("DATA, RTT: {}", show_duration(round_trip));
                     }
@@ -109,8 +109,8 @@ impl PeekArguments {
                         }
                     };
                 }
-                Some(Happening::Nack { id, reason, .. }) if id == wanted => return self.print_nack(reason),
-                Some(Happening::Timeout { id }) if id == wanted => {
+                Some(Event::Nack { id, reason, .. }) if id == wanted => return self.print_nack(reason),
+                Some(Event::Timeout { id }) if id == wanted => {
                     if self.verbose {
                         tell!("TIMEOUT");
                     }
@@ -143,15 +143,15 @@ impl PeekArguments {
             let wanted = client.express_as_is(asked, lifetime)?;
             loop {
                 match client.next(None)? {
-                    Some(Happening::Data { id, data, .. }) if id == wanted => {
+                    Some(Event::Data { id, data, .. }) if id == wanted => {
                         validator.handle_data(client.connection().clock().unix(), &data);
                         break;
                     }
-                    Some(Happening::Nack { id, reason, .. }) if id == wanted => {
+                    Some(Event::Nack { id, reason, .. }) if id == wanted => {
                         validator.handle_failure(name.as_ref(), FetchFailure::Nack(reason));
                         break;
                     }
-                    Some(Happening::Timeout { id }) if id == wanted => {
+                    Some(Event::Timeout { id }) if id == wanted => {
                         validator.handle_failure(name.as_ref(), FetchFailure::Timeout);
                         break;
                     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use client::{Client, Clock, Happening, RequestId};
+use client::{Client, Clock, Event, RequestId};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -99,8 +99,8 @@ impl PingArguments {
                 break;
             }
             let until = if may_send { next_send } else { Instant::NEVER };
-            if let Some(happening) = client.next(Some(until))? {
-                self.note(&happening, &mut waiting, &mut tally, &mut trips)?;
+            if let Some(event) = client.next(Some(until))? {
+                self.note(&event, &mut waiting, &mut tally, &mut trips)?;
             }
         }
         let elapsed = client.now().saturating_since(begin);
@@ -117,19 +117,19 @@ impl PingArguments {
 
     fn note(
         &self,
-        happening: &Happening,
+        event: &Event,
         waiting: &mut BTreeMap<RequestId, u64>,
         tally: &mut Tally,
         trips: &mut Histogram,
     ) -> Result<(), ToolError> {
-        let text = match happening {
-            Happening::Data { id, round_trip, .. } => {
+        let text = match event {
+            Event::Data { id, round_trip, .. } => {
                 let Some(number) = waiting.remove(id) else { return Ok(()) };
                 tally.answered += 1;
                 trips.add(*round_trip);
                 format!("content from {}: seq={number} time={}", self.prefix, show_duration(*round_trip))
             }
-            Happening::Nack { id, reason, round_trip, .. } => {
+            Event::Nack { id, reason, round_trip, .. } => {
                 let Some(number) = waiting.remove(id) else { return Ok(()) };
                 tally.nacks += 1;
                 format!(
@@ -138,12 +138,12 @@ impl PingArguments {
                     show_duration(*round_trip)
                 )
             }
-            Happening::Timeout { id } => {
+            Event::Timeout { id } => {
                 let Some(number) = waiting.remove(id) else { return Ok(()) };
                 tally.timeouts += 1;
                 format!("timeout from {}: seq={number}", self.prefix)
             }
-            Happening::Interest { .. } => return Ok(()),
+            Event::Interest { .. } => return Ok(()),
         };
         if !self.quiet && !self.json {
             output::line(text)?;

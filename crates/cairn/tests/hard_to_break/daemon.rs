@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use client::{Client, Happening, Remote};
+use client::{Client, Event, Remote};
 use packet::Name;
 use packet::ndn::InterestBuilder;
 
@@ -91,7 +91,7 @@ impl Daemon {
             let asked = InterestBuilder::new(name).can_be_prefix(true).must_be_fresh(true);
             let mut client = self.client();
             client.express(&asked, packet::time::Duration::from_secs(1)).unwrap();
-            if matches!(client.next(None), Ok(Some(Happening::Data { .. }))) {
+            if matches!(client.next(None), Ok(Some(Event::Data { .. }))) {
                 return;
             }
             assert!(Instant::now() < deadline, "no status within {SOON:?}");

@@ -12,8 +12,8 @@ use crate::daemon::Daemon;
 fn serve(mut client: Client) {
     client.when_gone(WhenGone::Fail);
     client.register(&"/load".parse().unwrap()).unwrap();
-    while let Ok(happening) = client.next(None) {
-        if let Some(client::Happening::Interest { interest, header }) = happening {
+    while let Ok(event) = client.next(None) {
+        if let Some(client::Event::Interest { interest, header }) = event {
             let data = DataBuilder::new(interest.name().to_name()).content(vec![1; 4000]);
             if client.reply(&data.build_with_digest().unwrap(), &header).is_err() {
                 return;
@@ -35,7 +35,7 @@ fn ask(mut client: Client, number: usize, is_under_load: &AtomicBool) {
             }
         }
         match client.next(None) {
-            Ok(Some(client::Happening::Data { .. })) => is_under_load.store(true, Ordering::Relaxed),
+            Ok(Some(client::Event::Data { .. })) => is_under_load.store(true, Ordering::Relaxed),
             Ok(_) => {}
             Err(_) => return,
         }

@@ -6,7 +6,7 @@ use management::{Command, ControlParameters, ControlResponse};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-use super::{Answer, Client, Happening};
+use super::{Answer, Client, Event};
 use crate::back_off::{BackOff, BackOffConfig};
 use crate::error::ClientError;
 use crate::pending::RequestId;
@@ -251,7 +251,7 @@ impl Client {
         self.pending.forget_commands();
         // Who asked is gone with the forwarder.
         let before = self.happened.len();
-        self.happened.retain(|happening| !matches!(happening, Happening::Interest { .. }));
+        self.happened.retain(|event| !matches!(event, Event::Interest { .. }));
         self.outages.counters.dropped += (before - self.happened.len()) as u64;
         true
     }

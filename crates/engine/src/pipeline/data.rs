@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::answers::{DataName, Found};
 use super::expiry::is_remembered;
 use super::sending::{DataFields, Moment, send_data};
-use super::strategy_calls::{Occasion, Outcome};
+use super::strategy_calls::{Outcome, StrategyEvent};
 use crate::batch::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -225,7 +225,8 @@ impl Engine {
         header: &LinkHeader,
         id: PendingId,
     ) -> Outcome {
-        let occasion = Occasion { announcement: header.prefix_announcement.as_ref(), ..Occasion::OTHER };
+        let event =
+            StrategyEvent { announcement: header.prefix_announcement.as_ref(), ..StrategyEvent::OTHER };
         let own_hashes;
         let hashes = match self.tables.pending.get(id) {
             // The strategy may want those of prefixes, too.
@@ -238,8 +239,8 @@ impl Engine {
             },
             None => return Outcome::default(),
         };
-        self.call_strategy(now, id, hashes, occasion, |strategy, situation| {
-            strategy.after_data(situation, from, data);
+        self.call_strategy(now, id, hashes, event, |strategy, context| {
+            strategy.after_data(context, from, data);
         })
     }
 

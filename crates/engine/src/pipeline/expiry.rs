@@ -3,7 +3,7 @@
 use packet::Interest;
 use packet::time::{Duration, Instant};
 
-use super::strategy_calls::Occasion;
+use super::strategy_calls::StrategyEvent;
 use crate::engine::Engine;
 use crate::tables::pending::PendingId;
 
@@ -17,8 +17,8 @@ impl Engine {
         if entry.strategy_timer <= now {
             entry.strategy_timer = Instant::NEVER;
             let hashes = self.hasher.hash(entry.interest.dialect(), entry.interest.name().components());
-            let outcome = self.call_strategy(now, id, &hashes, Occasion::OTHER, |strategy, situation| {
-                strategy.after_timer(situation);
+            let outcome = self.call_strategy(now, id, &hashes, StrategyEvent::OTHER, |strategy, context| {
+                strategy.after_timer(context);
             });
             if outcome.finished {
                 return;

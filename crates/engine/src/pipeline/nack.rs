@@ -3,7 +3,7 @@
 use packet::time::Instant;
 use packet::{Interest, NackReason, PrefixHashes};
 
-use super::strategy_calls::Occasion;
+use super::strategy_calls::StrategyEvent;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
@@ -25,9 +25,10 @@ impl Engine {
         match self.accept_nack(face, interest, reason, hashes) {
             Err(drop) => self.drop_packet(face, drop),
             Ok(id) => {
-                let outcome = self.call_strategy(now, id, hashes, Occasion::OTHER, |strategy, situation| {
-                    strategy.after_nack(situation, face, reason);
-                });
+                let outcome =
+                    self.call_strategy(now, id, hashes, StrategyEvent::OTHER, |strategy, context| {
+                        strategy.after_nack(context, face, reason);
+                    });
                 if !outcome.finished {
                     self.tables.pending.schedule(id);
                 }
@@ -38,8 +39,8 @@ impl Engine {
     /// Takes word from the link that it gave up repeating an Interest to `face`.
     pub fn handle_loss(&mut self, now: Instant, face: FaceId, interest: &Interest, hashes: &PrefixHashes) {
         if let Some(id) = self.find_pending(interest, hashes) {
-            let outcome = self.call_strategy(now, id, hashes, Occasion::OTHER, |strategy, situation| {
-                strategy.after_loss(situation, face);
+            let outcome = self.call_strategy(now, id, hashes, StrategyEvent::OTHER, |strategy, context| {
+                strategy.after_loss(context, face);
             });
             if !outcome.finished {
                 self.tables.pending.schedule(id);

@@ -8,14 +8,14 @@ use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
 use crate::scope;
-use crate::strategy::{Action, Situation, Strategy, Trigger, may_send};
+use crate::strategy::{Action, Strategy, StrategyContext, Trigger, may_send};
 use crate::tables::fib::{FibNode, NextHop};
 use crate::tables::pending::{InRecord, MAX_RECORDS, OutRecord, PendingId};
 use crate::transmit::Transmit;
 
 /// What happened, as far as the strategy needs to know.
 #[derive(Clone, Copy)]
-pub(crate) struct Occasion<'a> {
+pub(crate) struct StrategyEvent<'a> {
     pub(crate) trigger: Trigger,
     pub(crate) ingress: Option<FaceId>,
     pub(crate) non_discovery: bool,
@@ -24,9 +24,9 @@ pub(crate) struct Occasion<'a> {
     pub(crate) announcement: Option<&'a Buffer>,
 }
 
-impl Occasion<'_> {
+impl StrategyEvent<'_> {
     /// Something other than an arrival.
-    pub(crate) const OTHER: Occasion<'static> = Occasion {
+    pub(crate) const OTHER: StrategyEvent<'static> = StrategyEvent {
         trigger: Trigger::Other,
         ingress: None,
         non_discovery: false,
@@ -86,15 +86,15 @@ impl Engine {
             let fields = InterestFields { non_discovery, congestion_mark };
             return self.put_out(now, id, interest, next_hop, fields);
         }
-        let occasion = Occasion {
+        let event = StrategyEvent {
             trigger,
             ingress: Some(face),
             non_discovery: header.non_discovery,
             congestion_mark: header.congestion_mark,
             announcement: None,
         };
-        self.call_strategy_about(now, id, interest, (hashes, node), occasion, |strategy, situation| {
-            strategy.after_interest(situation);
+        self.call_strategy_about(now, id, interest, (hashes, node), event, |strategy, context| {
+            strategy.after_interest(context);
         });
     }
 
@@ -129,13 +129,13 @@ impl Engine {
         now: Instant,
         id: PendingId,
         hashes: &PrefixHashes,
-        occasion: Occasion<'_>,
-        call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
+        event: StrategyEvent<'_>,
+        call: impl FnOnce(&mut dyn Strategy, &mut StrategyContext<'_>),
     ) -> Outcome {
         let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
         let node = self.longest_match(interest.dialect(), interest.name(), hashes);
-        self.call_strategy_about(now, id, interest, (hashes, node), occasion, call)
+        self.call_strategy_about(now, id, interest, (hashes, node), event, call)
     }
 
     /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
@@ -146,21 +146,21 @@ impl Engine {
         id: PendingId,
         interest: Interest,
         (hashes, node): (&PrefixHashes, FibNode),
-        occasion: Occasion<'_>,
-        call: impl FnOnce(&mut dyn Strategy, &mut Situation<'_>),
+        event: StrategyEvent<'_>,
+        call: impl FnOnce(&mut dyn Strategy, &mut StrategyContext<'_>),
     ) -> Outcome {
         let fib = &self.tables.fibs[interest.dialect() as usize];
         let route =
             if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
         let Some(entry) = self.tables.pending.get_mut(id) else { return Outcome::default() };
-        let mut situation = Situation {
+        let mut context = StrategyContext {
             now,
-            trigger: occasion.trigger,
+            trigger: event.trigger,
             interest: &interest,
             hashes,
             hasher: &self.hasher,
             entry,
-            ingress: occasion.ingress,
+            ingress: event.ingress,
             next_hops: fib.next_hops(route),
             fib,
             route,
@@ -168,21 +168,21 @@ impl Engine {
             faces: &self.faces,
             random: &mut self.random,
             actions: &mut self.actions,
-            non_discovery: occasion.non_discovery,
-            incoming_announcement: occasion.announcement,
+            non_discovery: event.non_discovery,
+            incoming_announcement: event.announcement,
         };
         if let Some(instance) = self.tables.strategies.get_mut(fib.strategy(node).0) {
-            situation.entry.watches_data = instance.watches_data;
-            call(&mut *instance.strategy, &mut situation);
+            context.entry.watches_data = instance.watches_data;
+            call(&mut *instance.strategy, &mut context);
         }
         // What almost always happens, apart: the Interest need not be shared with a command that follows.
         if let [Action::Send { face, nonce, non_discovery }] = self.actions[..] {
             self.actions.clear();
-            let fields = InterestFields { non_discovery, congestion_mark: occasion.congestion_mark };
+            let fields = InterestFields { non_discovery, congestion_mark: event.congestion_mark };
             self.send_interest(now, id, interest, face, nonce, fields);
             return Outcome::default();
         }
-        self.carry_out(now, id, &interest, occasion)
+        self.carry_out(now, id, &interest, event)
     }
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
@@ -212,9 +212,9 @@ impl Engine {
         now: Instant,
         id: PendingId,
         interest: &Interest,
-        occasion: Occasion<'_>,
+        event: StrategyEvent<'_>,
     ) -> Outcome {
-        let Occasion { ingress, congestion_mark, .. } = occasion;
+        let StrategyEvent { ingress, congestion_mark, .. } = event;
         let mut actions = std::mem::take(&mut self.actions);
         let (mut outcome, mut refused) = (Outcome::default(), false);
         for action in actions.drain(..) {
@@ -400,8 +400,8 @@ impl Engine {
         for id in self.tables.pending.under(dialect, prefix) {
             let Some(entry) = self.tables.pending.get(id) else { continue };
             let hashes = self.hasher.hash(dialect, entry.name().components());
-            let outcome = self.call_strategy(now, id, &hashes, Occasion::OTHER, |strategy, situation| {
-                strategy.after_new_next_hop(situation, hop);
+            let outcome = self.call_strategy(now, id, &hashes, StrategyEvent::OTHER, |strategy, context| {
+                strategy.after_new_next_hop(context, hop);
             });
             if !outcome.finished {
                 self.tables.pending.schedule(id);

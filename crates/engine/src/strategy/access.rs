@@ -12,7 +12,7 @@ use packet::{Data, NameHash};
 use super::parameters::{ParameterError, Parameters};
 use super::rtt::RttEstimator;
 use super::suppression::{Suppression, Verdict};
-use super::{Situation, Strategy};
+use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::measurements::Measurements;
@@ -53,34 +53,34 @@ pub(super) fn start(_: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterEr
 
 impl Access {
     /// Sends to the prefix's last next hop, if there is one, and asks to be called when it has had its time.
-    fn send_to_last_hop(&mut self, situation: &mut Situation<'_>) -> bool {
-        let longest = situation.name().component_count();
+    fn send_to_last_hop(&mut self, context: &mut StrategyContext<'_>) -> bool {
+        let longest = context.name().component_count();
         let found = self
             .prefixes
-            .longest_match(situation.now(), longest, |length| situation.prefix_hash(length))
+            .longest_match(context.now(), longest, |length| context.prefix_hash(length))
             .copied();
         let Some(last) = found else { return false };
-        if !situation.eligible_next_hops().any(|hop| hop.face == last.face) {
+        if !context.eligible_next_hops().any(|hop| hop.face == last.face) {
             return false;
         }
-        situation.send(last.face);
-        let due = situation.now() + last.rtt.timeout();
-        situation.call_at(due);
+        context.send(last.face);
+        let due = context.now() + last.rtt.timeout();
+        context.call_at(due);
         // Who asked must not be asked back when the time comes.
-        situation.notes().number = situation.ingress().map_or(0, |face| face.0);
+        context.notes().number = context.ingress().map_or(0, |face| face.0);
         true
     }
 
-    fn measured(&mut self, situation: &mut Situation<'_>, from: FaceId, data: &Data, rtt: Duration) {
+    fn measured(&mut self, context: &mut StrategyContext<'_>, from: FaceId, data: &Data, rtt: Duration) {
         if self.faces.len() >= MAX_FACES && !self.faces.contains_key(&from) {
             self.faces.pop_first();
         }
         let of_face = self.faces.entry(from).or_default();
         of_face.measure(rtt);
         let first = LastHop { face: from, rtt: *of_face };
-        let now = situation.now();
+        let now = context.now();
         let mut is_new = false;
-        let last = self.prefixes.renew(now, prefix_of(situation, data), || {
+        let last = self.prefixes.renew(now, prefix_of(context, data), || {
             is_new = true;
             first
         });
@@ -90,27 +90,30 @@ impl Access {
             *last = first;
         }
         if self.prefixes.take_warning(now) {
-            let name = situation.name().to_name();
-            situation.tell(Event::MeasurementsFull { name, lifetime: LIFETIME });
+            let name = context.name().to_name();
+            context.tell(Event::MeasurementsFull { name, lifetime: LIFETIME });
         }
     }
 }
 
 /// Data of one file, or from one application, mostly share all of their names but the last component.
-fn prefix_of(situation: &Situation<'_>, data: &Data) -> NameHash {
+fn prefix_of(context: &StrategyContext<'_>, data: &Data) -> NameHash {
     let length = data.component_count().saturating_sub(1);
     let known =
-        situation.prefix_hash(length).filter(|_| data.name().prefix(length).is_prefix_of(situation.name()));
-    known.unwrap_or_else(|| situation.hash_of(data.name().prefix(length)))
+        context.prefix_hash(length).filter(|_| data.name().prefix(length).is_prefix_of(context.name()));
+    known.unwrap_or_else(|| context.hash_of(data.name().prefix(length)))
 }
 
 /// Sends to all next hops but `except`; false if there are none.
-fn multicast(situation: &mut Situation<'_>, except: impl Fn(&Situation<'_>, FaceId) -> bool) -> bool {
+fn multicast(
+    context: &mut StrategyContext<'_>,
+    except: impl Fn(&StrategyContext<'_>, FaceId) -> bool,
+) -> bool {
     let mut sent = false;
-    for place in 0..situation.next_hops().len() {
-        let Some(hop) = situation.next_hops().get(place).copied() else { break };
-        if situation.may_send(hop.face) && !except(situation, hop.face) {
-            situation.send(hop.face);
+    for place in 0..context.next_hops().len() {
+        let Some(hop) = context.next_hops().get(place).copied() else { break };
+        if context.may_send(hop.face) && !except(context, hop.face) {
+            context.send(hop.face);
             sent = true;
         }
     }
@@ -118,39 +121,39 @@ fn multicast(situation: &mut Situation<'_>, except: impl Fn(&Situation<'_>, Face
 }
 
 impl Strategy for Access {
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        match self.suppression.decide(situation) {
-            Verdict::Suppress => situation.drop_arrival(DropReason::RetransmissionSuppressed),
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        match self.suppression.decide(context) {
+            Verdict::Suppress => context.drop_arrival(DropReason::RetransmissionSuppressed),
             Verdict::Forward => {
-                if !multicast(situation, |_, _| false) {
-                    situation.drop_arrival(DropReason::NoNextHop);
+                if !multicast(context, |_, _| false) {
+                    context.drop_arrival(DropReason::NoNextHop);
                 }
             }
             Verdict::New => {
-                if !self.send_to_last_hop(situation) && !multicast(situation, |_, _| false) {
-                    situation.reject(DropReason::NoNextHop);
+                if !self.send_to_last_hop(context) && !multicast(context, |_, _| false) {
+                    context.reject(DropReason::NoNextHop);
                 }
             }
         }
     }
 
-    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, data: &Data) {
+    fn after_data(&mut self, context: &mut StrategyContext<'_>, from: FaceId, data: &Data) {
         // Only the first Data says who is fastest.
-        if situation.in_records().is_empty() {
+        if context.in_records().is_empty() {
             return;
         }
-        let Some(sent_at) = situation.out_record(from).map(|record| record.sent_at) else { return };
-        let rtt = situation.now().saturating_since(sent_at);
-        self.measured(situation, from, data, rtt);
+        let Some(sent_at) = context.out_record(from).map(|record| record.sent_at) else { return };
+        let rtt = context.now().saturating_since(sent_at);
+        self.measured(context, from, data, rtt);
     }
 
     /// A Nack changes nothing: the others are asked when the time is over.
-    fn after_nack(&mut self, _: &mut Situation<'_>, _: FaceId, _: packet::NackReason) {}
+    fn after_nack(&mut self, _: &mut StrategyContext<'_>, _: FaceId, _: packet::NackReason) {}
 
-    fn after_timer(&mut self, situation: &mut Situation<'_>) {
-        let asker = FaceId(situation.notes().number);
-        if situation.in_records().iter().any(|record| record.face == asker) {
-            multicast(situation, |situation, face| face == asker || situation.out_record(face).is_some());
+    fn after_timer(&mut self, context: &mut StrategyContext<'_>) {
+        let asker = FaceId(context.notes().number);
+        if context.in_records().iter().any(|record| record.face == asker) {
+            multicast(context, |context, face| face == asker || context.out_record(face).is_some());
         }
     }
 }

@@ -14,7 +14,7 @@ use super::best_route::next_to_try;
 use super::parameters::{ParameterError, Parameters};
 use super::rtt::RttEstimator;
 use super::suppression::Suppression;
-use super::{Situation, Strategy, nacks};
+use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
@@ -107,33 +107,33 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
 }
 
 impl Strategy for Asf {
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        if situation.has_pending_out_records() {
-            return self.retransmit(situation);
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        if context.has_pending_out_records() {
+            return self.retransmit(context);
         }
-        let Some(best) = self.ranked(situation).first().map(|ranked| ranked.3) else {
-            return nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop);
+        let Some(best) = self.ranked(context).first().map(|ranked| ranked.3) else {
+            return nacks::refuse(context, NackReason::NoRoute, DropReason::NoNextHop);
         };
-        self.suppression.offer(situation, best);
-        self.watch(situation, best);
-        if self.probe_is_due(situation)
-            && let Some(face) = self.face_to_probe(situation, best)
+        self.suppression.offer(context, best);
+        self.watch(context, best);
+        if self.probe_is_due(context)
+            && let Some(face) = self.face_to_probe(context, best)
         {
-            situation.send_probe(face);
-            self.watch(situation, face);
-            self.probed(situation);
+            context.send_probe(face);
+            self.watch(context, face);
+            self.probed(context);
         }
-        if self.routes.take_warning(situation.now()) {
-            let name = situation.name().to_name();
-            situation.tell(Event::MeasurementsFull { name, lifetime: self.lifetime });
+        if self.routes.take_warning(context.now()) {
+            let name = context.name().to_name();
+            context.tell(Event::MeasurementsFull { name, lifetime: self.lifetime });
         }
     }
 
-    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
-        let (now, name) = (situation.now(), name_hash(situation));
+    fn after_data(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: &Data) {
+        let (now, name) = (context.now(), name_hash(context));
         let expires = now + self.lifetime;
-        let sent_at = situation.out_record(from).map(|record| record.sent_at);
-        let Some(route) = self.routes.get(now, situation.route()) else { return };
+        let sent_at = context.out_record(from).map(|record| record.sent_at);
+        let Some(route) = self.routes.get(now, context.route()) else { return };
         let Some(face) = route.faces.iter_mut().find(|face| face.id == from) else { return };
         face.note_timeout(now, self.max_timeouts);
         if let Some(sent_at) = sent_at {
@@ -143,19 +143,19 @@ impl Strategy for Asf {
         }
         face.expires = expires;
         face.stop_watching(name);
-        situation.wait_at_least(WAIT_FOR_PROBE);
+        context.wait_at_least(WAIT_FOR_PROBE);
     }
 
-    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, _: NackReason) {
-        let (now, name) = (situation.now(), name_hash(situation));
-        if let Some(route) = self.routes.get(now, situation.route())
+    fn after_nack(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: NackReason) {
+        let (now, name) = (context.now(), name_hash(context));
+        if let Some(route) = self.routes.get(now, context.route())
             && let Some(face) = route.faces.iter_mut().find(|face| face.id == from)
         {
             face.timeouts = face.timeouts.saturating_add(1);
             face.last = Last::TimedOut;
             face.stop_watching(name);
         }
-        nacks::pass_on_when_all_nacked(situation);
+        nacks::pass_on_when_all_nacked(context);
     }
 }
 
@@ -163,22 +163,21 @@ impl Asf {
     /// The consumer asks again, or another asks for the same: the best next hop that was not tried, or else
     /// the one that was tried longest ago, unless that was only just now. Probes go out with new
     /// Interests only.
-    fn retransmit(&mut self, situation: &mut Situation<'_>) {
-        let awaited =
-            |face| situation.out_record(face).is_some_and(|record| record.expires > situation.now());
-        let unused = self.ranked(situation).iter().map(|ranked| ranked.3).find(|&face| !awaited(face));
-        match unused.or_else(|| next_to_try(situation).map(|hop| hop.face)) {
-            None => situation.drop_arrival(DropReason::NoNextHop),
-            Some(face) if self.suppression.offer(situation, face) => self.watch(situation, face),
-            Some(_) => situation.drop_arrival(DropReason::RetransmissionSuppressed),
+    fn retransmit(&mut self, context: &mut StrategyContext<'_>) {
+        let awaited = |face| context.out_record(face).is_some_and(|record| record.expires > context.now());
+        let unused = self.ranked(context).iter().map(|ranked| ranked.3).find(|&face| !awaited(face));
+        match unused.or_else(|| next_to_try(context).map(|hop| hop.face)) {
+            None => context.drop_arrival(DropReason::NoNextHop),
+            Some(face) if self.suppression.offer(context, face) => self.watch(context, face),
+            Some(_) => context.drop_arrival(DropReason::RetransmissionSuppressed),
         }
     }
 
     /// The eligible next hops, best first.
-    fn ranked(&mut self, situation: &Situation<'_>) -> SmallVec<[Ranked; 4]> {
-        let (now, max_timeouts) = (situation.now(), self.max_timeouts);
-        let mut route = self.routes.get(now, situation.route());
-        let mut ranked: SmallVec<[Ranked; 4]> = situation
+    fn ranked(&mut self, context: &StrategyContext<'_>) -> SmallVec<[Ranked; 4]> {
+        let (now, max_timeouts) = (context.now(), self.max_timeouts);
+        let mut route = self.routes.get(now, context.route());
+        let mut ranked: SmallVec<[Ranked; 4]> = context
             .eligible_next_hops()
             .map(|NextHop { face, cost }| {
                 let known = route.as_deref_mut().and_then(|route| route.face(now, face));
@@ -192,10 +191,10 @@ impl Asf {
     }
 
     /// Notes that an Interest goes to `face`.
-    fn watch(&mut self, situation: &mut Situation<'_>, face: FaceId) {
-        let (now, name) = (situation.now(), name_hash(situation));
+    fn watch(&mut self, context: &mut StrategyContext<'_>, face: FaceId) {
+        let (now, name) = (context.now(), name_hash(context));
         let (expires, max_timeouts) = (now + self.lifetime, self.max_timeouts);
-        let route = self.route(situation);
+        let route = self.route(context);
         let Some(face) = route.face_or_new(now, face) else { return };
         face.expires = expires;
         face.note_timeout(now, max_timeouts);
@@ -206,35 +205,35 @@ impl Asf {
 
     /// The route of the Interest, renewed. A new one has its first probe at a random time, so that routes
     /// that were set up together are not probed together.
-    fn route(&mut self, situation: &mut Situation<'_>) -> &mut Route {
-        let (now, key) = (situation.now(), situation.route());
+    fn route(&mut self, context: &mut StrategyContext<'_>) -> &mut Route {
+        let (now, key) = (context.now(), context.route());
         self.routes.renew(now, key, || {
-            let delay = Duration::from_nanos(situation.random().below(FIRST_PROBE_WITHIN.as_nanos()));
+            let delay = Duration::from_nanos(context.random().below(FIRST_PROBE_WITHIN.as_nanos()));
             Route { next_probe: now + delay, faces: SmallVec::new() }
         })
     }
 
-    fn probe_is_due(&mut self, situation: &mut Situation<'_>) -> bool {
-        let now = situation.now();
-        self.route(situation).next_probe <= now
+    fn probe_is_due(&mut self, context: &mut StrategyContext<'_>) -> bool {
+        let now = context.now();
+        self.route(context).next_probe <= now
     }
 
-    fn probed(&mut self, situation: &mut Situation<'_>) {
-        let next = situation.now() + self.probing_interval;
-        self.route(situation).next_probe = next;
+    fn probed(&mut self, context: &mut StrategyContext<'_>) {
+        let next = context.now() + self.probing_interval;
+        self.route(context).next_probe = next;
     }
 
     /// A next hop other than `used`: the cheapest that nothing is known of, or else a random one, the better
     /// the more likely.
-    fn face_to_probe(&mut self, situation: &mut Situation<'_>, used: FaceId) -> Option<FaceId> {
-        let ranked = self.ranked(situation);
+    fn face_to_probe(&mut self, context: &mut StrategyContext<'_>, used: FaceId) -> Option<FaceId> {
+        let ranked = self.ranked(context);
         let others: SmallVec<[Ranked; 4]> = ranked.into_iter().filter(|ranked| ranked.3 != used).collect();
         let unmeasured = others.iter().find(|ranked| ranked.0 == Group::Unmeasured);
         match unmeasured {
             Some(unmeasured) => Some(unmeasured.3),
-            None => draw_by_rank(situation.random(), others.len())
-                .and_then(|place| others.get(place))
-                .map(|r| r.3),
+            None => {
+                draw_by_rank(context.random(), others.len()).and_then(|place| others.get(place)).map(|r| r.3)
+            }
         }
     }
 }
@@ -254,9 +253,9 @@ fn draw_by_rank(random: &mut Random, count: usize) -> Option<usize> {
 }
 
 /// Identifies the pending Interest among those that a face is watched for.
-fn name_hash(situation: &Situation<'_>) -> NameHash {
-    let known = situation.prefix_hash(situation.name().component_count());
-    known.unwrap_or_else(|| situation.hash_of(situation.name()))
+fn name_hash(context: &StrategyContext<'_>) -> NameHash {
+    let known = context.prefix_hash(context.name().component_count());
+    known.unwrap_or_else(|| context.hash_of(context.name()))
 }
 
 impl Route {

@@ -11,7 +11,7 @@ use packet::time::Instant;
 
 use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
-use super::{Situation, Strategy};
+use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
@@ -34,16 +34,16 @@ impl Strategy for BestRoute {
         false
     }
 
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        match self.suppression.decide(situation) {
-            Verdict::Suppress => situation.drop_arrival(DropReason::RetransmissionSuppressed),
-            Verdict::New => match situation.first_eligible() {
-                Some(face) => situation.send(face),
-                None => situation.nack_all(NackReason::NoRoute, DropReason::NoNextHop),
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        match self.suppression.decide(context) {
+            Verdict::Suppress => context.drop_arrival(DropReason::RetransmissionSuppressed),
+            Verdict::New => match context.first_eligible() {
+                Some(face) => context.send(face),
+                None => context.nack_all(NackReason::NoRoute, DropReason::NoNextHop),
             },
-            Verdict::Forward => match next_to_try(situation) {
-                Some(hop) => situation.send(hop.face),
-                None => situation.drop_arrival(DropReason::NoNextHop),
+            Verdict::Forward => match next_to_try(context) {
+                Some(hop) => context.send(hop.face),
+                None => context.drop_arrival(DropReason::NoNextHop),
             },
         }
     }
@@ -51,13 +51,13 @@ impl Strategy for BestRoute {
 
 /// For a retransmission: the cheapest next hop that was not tried yet, or else the one that was tried longest
 /// ago.
-pub(super) fn next_to_try(situation: &Situation<'_>) -> Option<NextHop> {
+pub(super) fn next_to_try(context: &StrategyContext<'_>) -> Option<NextHop> {
     // Of equals the first is taken, and next hops come cheapest first.
-    situation.eligible_next_hops().min_by_key(|hop| tried_at(situation, hop.face))
+    context.eligible_next_hops().min_by_key(|hop| tried_at(context, hop.face))
 }
 
 /// When the Interest was sent to `face`; before all times if it was not, or so long ago that no answer is
 /// awaited.
-pub(super) fn tried_at(situation: &Situation<'_>, face: FaceId) -> Option<Instant> {
-    situation.out_record(face).filter(|record| record.expires > situation.now()).map(|record| record.sent_at)
+pub(super) fn tried_at(context: &StrategyContext<'_>, face: FaceId) -> Option<Instant> {
+    context.out_record(face).filter(|record| record.expires > context.now()).map(|record| record.sent_at)
 }

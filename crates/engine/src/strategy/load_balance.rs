@@ -11,7 +11,7 @@ use packet::{Data, NackReason};
 use super::best_route::next_to_try;
 use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
-use super::{Situation, Strategy, nacks};
+use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 
@@ -66,39 +66,36 @@ impl LoadBalance {
         load.outstanding = (load.outstanding + change).max(0.0);
     }
 
-    fn least_loaded(&self, situation: &Situation<'_>) -> Option<FaceId> {
-        let load = |face| self.outstanding(situation.now(), face);
-        situation
-            .eligible_next_hops()
-            .min_by(|a, b| load(a.face).total_cmp(&load(b.face)))
-            .map(|hop| hop.face)
+    fn least_loaded(&self, context: &StrategyContext<'_>) -> Option<FaceId> {
+        let load = |face| self.outstanding(context.now(), face);
+        context.eligible_next_hops().min_by(|a, b| load(a.face).total_cmp(&load(b.face))).map(|hop| hop.face)
     }
 }
 
 impl Strategy for LoadBalance {
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        let chosen = match self.suppression.decide(situation) {
-            Verdict::Suppress => return situation.drop_arrival(DropReason::RetransmissionSuppressed),
-            Verdict::Forward => next_to_try(situation).map(|hop| hop.face),
-            Verdict::New => self.least_loaded(situation),
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        let chosen = match self.suppression.decide(context) {
+            Verdict::Suppress => return context.drop_arrival(DropReason::RetransmissionSuppressed),
+            Verdict::Forward => next_to_try(context).map(|hop| hop.face),
+            Verdict::New => self.least_loaded(context),
         };
         match chosen {
             Some(face) => {
-                self.count(situation.now(), face, 1.0);
-                situation.send(face);
+                self.count(context.now(), face, 1.0);
+                context.send(face);
             }
-            None => nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop),
+            None => nacks::refuse(context, NackReason::NoRoute, DropReason::NoNextHop),
         }
     }
 
-    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
-        if situation.out_record(from).is_some() {
-            self.count(situation.now(), from, -1.0);
+    fn after_data(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: &Data) {
+        if context.out_record(from).is_some() {
+            self.count(context.now(), from, -1.0);
         }
     }
 
-    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, _: NackReason) {
-        self.count(situation.now(), from, -1.0);
-        nacks::pass_on_when_all_nacked(situation);
+    fn after_nack(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: NackReason) {
+        self.count(context.now(), from, -1.0);
+        nacks::pass_on_when_all_nacked(context);
     }
 }

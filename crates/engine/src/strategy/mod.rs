@@ -1,13 +1,14 @@
 //! Who gets an Interest: one file for each way of deciding.
 //!
 //! A [`Strategy`] is told what happened to one pending Interest, sees a narrow view of the node
-//! ([`Situation`]) and answers with commands on it, which the pipeline carries out afterwards. It cannot
-//! reach the tables, and it cannot break the rules of scope: a command that would is not carried out, and
-//! counted.
+//! ([`StrategyContext`]) and answers with commands on it, which the pipeline carries out afterwards. It
+//! cannot reach the tables, and it cannot break the rules of scope: a command that would is not carried out,
+//! and counted.
 
 mod access;
 mod asf;
 mod best_route;
+mod context;
 mod load_balance;
 mod multicast;
 mod nacks;
@@ -16,7 +17,6 @@ mod random;
 mod registry;
 mod rtt;
 mod self_learning;
-mod situation;
 mod stateful_forwarding;
 mod suppression;
 
@@ -27,22 +27,22 @@ use packet::{Data, NackReason};
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
 
+pub(crate) use context::{Action, may_send};
+pub use context::{StrategyContext, Trigger};
 pub use parameters::ParameterError;
 pub(crate) use registry::Instance;
 pub use registry::{StrategyError, StrategySpec, strategy_names};
-pub(crate) use situation::{Action, may_send};
-pub use situation::{Situation, Trigger};
 
 /// Decides where Interests go.
 ///
-/// Every method is called with the situation of one pending Interest and must end in bounded time. What is
+/// Every method is called with the context of one pending Interest and must end in bounded time. What is
 /// not commanded does not happen: an Interest that is neither sent nor rejected waits until it expires.
 pub trait Strategy: fmt::Debug + Send {
     /// An Interest arrived, new or again, and no cache answered it.
-    fn after_interest(&mut self, situation: &mut Situation<'_>);
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>);
 
     /// Whether all it does about an Interest that nobody waited for before is to send it to the first of
-    /// [`Situation::eligible_next_hops`]. Where it is and there is one, the Interest goes there without
+    /// [`StrategyContext::eligible_next_hops`]. Where it is and there is one, the Interest goes there without
     /// [`Strategy::after_interest`]. Never changes.
     fn sends_new_to_first(&self) -> bool {
         false
@@ -55,19 +55,19 @@ pub trait Strategy: fmt::Debug + Send {
     }
 
     /// Data arrived by `from` and will now be sent to all who wait.
-    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, data: &Data) {
-        let _ = (situation, from, data);
+    fn after_data(&mut self, context: &mut StrategyContext<'_>, from: FaceId, data: &Data) {
+        let _ = (context, from, data);
     }
 
     /// The Interest came back from `from`, which it had been sent to.
-    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, reason: NackReason) {
+    fn after_nack(&mut self, context: &mut StrategyContext<'_>, from: FaceId, reason: NackReason) {
         let _ = (from, reason);
-        nacks::pass_on_when_all_nacked(situation);
+        nacks::pass_on_when_all_nacked(context);
     }
 
-    /// The time that was asked for with [`Situation::call_at`] has come.
-    fn after_timer(&mut self, situation: &mut Situation<'_>) {
-        let _ = situation;
+    /// The time that was asked for with [`StrategyContext::call_at`] has come.
+    fn after_timer(&mut self, context: &mut StrategyContext<'_>) {
+        let _ = context;
     }
 
     /// Whether [`Strategy::after_new_next_hop`] is worth calling: it costs a look at every pending Interest.
@@ -76,12 +76,12 @@ pub trait Strategy: fmt::Debug + Send {
     }
 
     /// A next hop was added to the route while the Interest was pending.
-    fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
-        let _ = (situation, hop);
+    fn after_new_next_hop(&mut self, context: &mut StrategyContext<'_>, hop: NextHop) {
+        let _ = (context, hop);
     }
 
     /// The link to `face` gave up repeating the Interest.
-    fn after_loss(&mut self, situation: &mut Situation<'_>, face: FaceId) {
-        let _ = (situation, face);
+    fn after_loss(&mut self, context: &mut StrategyContext<'_>, face: FaceId) {
+        let _ = (context, face);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::parameters::{ParameterError, Parameters};
 use super::suppression::Suppression;
-use super::{Situation, Strategy};
+use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
@@ -21,17 +21,17 @@ impl Strategy for Multicast {
         false
     }
 
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
         let mut sent = false;
-        for place in 0..situation.next_hops().len() {
-            let face = situation.next_hops()[place].face;
-            if situation.may_send(face) {
-                sent |= self.suppression.offer(situation, face);
+        for place in 0..context.next_hops().len() {
+            let face = context.next_hops()[place].face;
+            if context.may_send(face) {
+                sent |= self.suppression.offer(context, face);
             }
         }
         if !sent {
-            let nobody = situation.eligible_next_hops().next().is_none();
-            situation.drop_arrival(if nobody {
+            let nobody = context.eligible_next_hops().next().is_none();
+            context.drop_arrival(if nobody {
                 DropReason::NoNextHop
             } else {
                 DropReason::RetransmissionSuppressed
@@ -40,18 +40,18 @@ impl Strategy for Multicast {
     }
 
     /// A Nack changes nothing: the others may still answer.
-    fn after_nack(&mut self, _: &mut Situation<'_>, _: FaceId, _: packet::NackReason) {}
+    fn after_nack(&mut self, _: &mut StrategyContext<'_>, _: FaceId, _: packet::NackReason) {}
 
     fn wants_new_next_hops(&self) -> bool {
         true
     }
 
-    fn after_new_next_hop(&mut self, situation: &mut Situation<'_>, hop: NextHop) {
+    fn after_new_next_hop(&mut self, context: &mut StrategyContext<'_>, hop: NextHop) {
         // A longer prefix may have next hops of its own.
-        let counts = situation.next_hops().contains(&hop);
-        let waiting_elsewhere = situation.in_records().iter().any(|record| record.face != hop.face);
-        if counts && waiting_elsewhere && situation.may_send(hop.face) {
-            self.suppression.offer(situation, hop.face);
+        let counts = context.next_hops().contains(&hop);
+        let waiting_elsewhere = context.in_records().iter().any(|record| record.face != hop.face);
+        if counts && waiting_elsewhere && context.may_send(hop.face) {
+            self.suppression.offer(context, hop.face);
         }
     }
 }

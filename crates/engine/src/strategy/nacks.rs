@@ -2,16 +2,16 @@
 
 use packet::NackReason;
 
-use super::Situation;
+use super::StrategyContext;
 use crate::drop_reason::DropReason;
 
 /// What most strategies do with an Interest that they can send to nobody: it goes back. While a copy of it is
 /// still under way for somebody else, or for the same consumer, it waits for that one's answer instead.
-pub(super) fn refuse(situation: &mut Situation<'_>, reason: NackReason, drop: DropReason) {
-    if situation.has_pending_out_records() {
-        situation.drop_arrival(drop);
+pub(super) fn refuse(context: &mut StrategyContext<'_>, reason: NackReason, drop: DropReason) {
+    if context.has_pending_out_records() {
+        context.drop_arrival(drop);
     } else {
-        situation.nack_all(reason, drop);
+        context.nack_all(reason, drop);
     }
 }
 
@@ -20,17 +20,17 @@ pub(super) fn refuse(situation: &mut Situation<'_>, reason: NackReason, drop: Dr
 ///
 /// One special case, as in NFD: if the only one who has not answered is also waiting for the Interest, it
 /// waits for us as we wait for it, so it is told.
-pub(super) fn pass_on_when_all_nacked(situation: &mut Situation<'_>) {
-    if situation.in_records().is_empty() {
+pub(super) fn pass_on_when_all_nacked(context: &mut StrategyContext<'_>) {
+    if context.in_records().is_empty() {
         return;
     }
     let mut least_severe = NackReason::Unspecified;
     let mut silent = None;
     let mut silent_count = 0;
-    for record in situation.out_records() {
+    for record in context.out_records() {
         match record.nacked {
             Some(reason) => least_severe = least_severe.min(reason),
-            None if record.expires <= situation.now() || !situation.has_face(record.face) => {}
+            None if record.expires <= context.now() || !context.has_face(record.face) => {}
             None => {
                 silent = Some(record.face);
                 silent_count += 1;
@@ -38,11 +38,9 @@ pub(super) fn pass_on_when_all_nacked(situation: &mut Situation<'_>) {
         }
     }
     match silent {
-        None => situation.nack_all(least_severe, DropReason::NoNextHop),
-        Some(face)
-            if silent_count == 1 && situation.in_records().iter().any(|record| record.face == face) =>
-        {
-            situation.nack_to(face, least_severe);
+        None => context.nack_all(least_severe, DropReason::NoNextHop),
+        Some(face) if silent_count == 1 && context.in_records().iter().any(|record| record.face == face) => {
+            context.nack_to(face, least_severe);
         }
         Some(_) => {}
     }

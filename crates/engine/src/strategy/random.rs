@@ -3,7 +3,7 @@
 use packet::NackReason;
 
 use super::parameters::{ParameterError, Parameters};
-use super::{Situation, Strategy, nacks};
+use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 
 #[derive(Debug)]
@@ -18,13 +18,13 @@ impl Strategy for RandomHop {
         false
     }
 
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        let count = situation.eligible_next_hops().count() as u64;
-        let drawn = situation.random().below(count) as usize;
-        let chosen = situation.eligible_next_hops().nth(drawn).map(|hop| hop.face);
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        let count = context.eligible_next_hops().count() as u64;
+        let drawn = context.random().below(count) as usize;
+        let chosen = context.eligible_next_hops().nth(drawn).map(|hop| hop.face);
         match chosen {
-            Some(face) => situation.send(face),
-            None => nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop),
+            Some(face) => context.send(face),
+            None => nacks::refuse(context, NackReason::NoRoute, DropReason::NoNextHop),
         }
     }
 }

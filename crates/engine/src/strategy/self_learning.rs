@@ -13,7 +13,7 @@
 use packet::{Data, NackReason};
 
 use super::parameters::{ParameterError, Parameters};
-use super::{Situation, Strategy, nacks};
+use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::transmit::Event;
@@ -26,54 +26,51 @@ pub(super) fn start(_: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterEr
 }
 
 impl Strategy for SelfLearning {
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        let faces: Vec<FaceId> = if !situation.next_hops().is_empty() {
-            situation.eligible_next_hops().map(|hop| hop.face).collect()
-        } else if situation.is_non_discovery() {
-            return nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop);
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        let faces: Vec<FaceId> = if !context.next_hops().is_empty() {
+            context.eligible_next_hops().map(|hop| hop.face).collect()
+        } else if context.is_non_discovery() {
+            return nacks::refuse(context, NackReason::NoRoute, DropReason::NoNextHop);
         } else {
-            situation
-                .all_faces()
-                .filter(|&face| !situation.is_local(face) && situation.may_send(face))
-                .collect()
+            context.all_faces().filter(|&face| !context.is_local(face) && context.may_send(face)).collect()
         };
-        let follows_route = !situation.next_hops().is_empty();
+        let follows_route = !context.next_hops().is_empty();
         if faces.is_empty() {
-            situation.drop_arrival(DropReason::NoNextHop);
+            context.drop_arrival(DropReason::NoNextHop);
         }
         for face in faces {
-            situation.send_marked(face, follows_route);
+            context.send_marked(face, follows_route);
         }
     }
 
-    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
-        let followed_route = situation.out_record(from).is_some_and(|record| record.non_discovery);
+    fn after_data(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: &Data) {
+        let followed_route = context.out_record(from).is_some_and(|record| record.non_discovery);
         if !followed_route {
-            if let Some(announcement) = situation.incoming_announcement().cloned() {
-                situation.tell(Event::RouteAnnounced { face: from, announcement: announcement.clone() });
-                situation.announce(announcement);
+            if let Some(announcement) = context.incoming_announcement().cloned() {
+                context.tell(Event::RouteAnnounced { face: from, announcement: announcement.clone() });
+                context.announce(announcement);
             }
-        } else if somebody_must_learn(situation) {
-            match situation.stored_announcement().cloned() {
-                Some(announcement) => situation.announce(announcement),
-                None => situation.hold_data(),
+        } else if somebody_must_learn(context) {
+            match context.stored_announcement().cloned() {
+                Some(announcement) => context.announce(announcement),
+                None => context.hold_data(),
             }
         }
     }
 
     /// Without a route further on, the one that led there is of no use. Other reasons pass.
-    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, reason: NackReason) {
+    fn after_nack(&mut self, context: &mut StrategyContext<'_>, from: FaceId, reason: NackReason) {
         if reason == NackReason::NoRoute {
-            let name = situation.name().to_name();
-            situation.tell(Event::RouteFailed { face: from, name });
-            situation.nack_all(reason, DropReason::NoNextHop);
+            let name = context.name().to_name();
+            context.tell(Event::RouteFailed { face: from, name });
+            context.nack_all(reason, DropReason::NoNextHop);
         }
     }
 }
 
 /// Whether somebody who waits asked by discovery, unless all who wait are applications of this host, which
 /// learn no routes.
-fn somebody_must_learn(situation: &Situation<'_>) -> bool {
-    let waiting = || situation.in_records().iter().filter(|record| record.expires > situation.now());
-    waiting().any(|record| !record.non_discovery) && waiting().any(|record| !situation.is_local(record.face))
+fn somebody_must_learn(context: &StrategyContext<'_>) -> bool {
+    let waiting = || context.in_records().iter().filter(|record| record.expires > context.now());
+    waiting().any(|record| !record.non_discovery) && waiting().any(|record| !context.is_local(record.face))
 }

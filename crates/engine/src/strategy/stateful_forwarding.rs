@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::best_route::tried_at;
 use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
-use super::{Situation, Strategy, nacks};
+use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::{FaceId, RateLimit};
 use crate::limit::{LeakyBucket, TokenBucket};
@@ -158,18 +158,18 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
 }
 
 impl StatefulForwarding {
-    fn take_token(&mut self, situation: &mut Situation<'_>, face: FaceId) -> bool {
+    fn take_token(&mut self, context: &mut StrategyContext<'_>, face: FaceId) -> bool {
         let route = match self.share {
             Share::Face => NameHash(0),
-            Share::Route => situation.route(),
+            Share::Route => context.route(),
         };
         let key = key(route, face);
-        let (now, limit) = (situation.now(), self.limit);
+        let (now, limit) = (context.now(), self.limit);
         let taken = match &mut self.routes {
             None => self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now),
             Some(routes) => {
                 // Nothing is taken of either unless both have it.
-                let own = routes.limit(now, route_key(situation, face));
+                let own = routes.limit(now, route_key(context, face));
                 own.bucket.has_room(now)
                     && self.buckets.renew(now, key, || Bucket::new(limit, now)).take(now)
                     && own.bucket.put(now)
@@ -180,8 +180,8 @@ impl StatefulForwarding {
             full = full.or(routes.limits.take_warning(now).then_some(ROUTE_MEMORY));
         }
         if let Some(lifetime) = full {
-            let name = situation.name().to_name();
-            situation.tell(Event::MeasurementsFull { name, lifetime });
+            let name = context.name().to_name();
+            context.tell(Event::MeasurementsFull { name, lifetime });
         }
         taken
     }
@@ -193,8 +193,8 @@ fn key(route: NameHash, face: FaceId) -> NameHash {
     NameHash(route.0 ^ u64::from(face.0).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-fn route_key(situation: &Situation<'_>, face: FaceId) -> NameHash {
-    key(situation.route(), face)
+fn route_key(context: &StrategyContext<'_>, face: FaceId) -> NameHash {
+    key(context.route(), face)
 }
 
 impl Strategy for StatefulForwarding {
@@ -202,38 +202,38 @@ impl Strategy for StatefulForwarding {
         self.routes.as_ref().is_some_and(|routes| routes.adapt)
     }
 
-    fn after_data(&mut self, situation: &mut Situation<'_>, from: FaceId, _: &Data) {
+    fn after_data(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: &Data) {
         if let Some(routes) = &mut self.routes {
-            routes.change(situation.now(), route_key(situation, from), |rate| rate + 1.0);
+            routes.change(context.now(), route_key(context, from), |rate| rate + 1.0);
         }
     }
 
-    fn after_nack(&mut self, situation: &mut Situation<'_>, from: FaceId, _: NackReason) {
+    fn after_nack(&mut self, context: &mut StrategyContext<'_>, from: FaceId, _: NackReason) {
         if let Some(routes) = &mut self.routes {
-            routes.change(situation.now(), route_key(situation, from), |rate| rate / 2.0);
+            routes.change(context.now(), route_key(context, from), |rate| rate / 2.0);
         }
-        nacks::pass_on_when_all_nacked(situation);
+        nacks::pass_on_when_all_nacked(context);
     }
 
-    fn after_interest(&mut self, situation: &mut Situation<'_>) {
-        let verdict = self.suppression.decide(situation);
+    fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+        let verdict = self.suppression.decide(context);
         if verdict == Verdict::Suppress {
-            return situation.drop_arrival(DropReason::RetransmissionSuppressed);
+            return context.drop_arrival(DropReason::RetransmissionSuppressed);
         }
-        let mut hops: SmallVec<[FaceId; 8]> = situation.eligible_next_hops().map(|hop| hop.face).collect();
+        let mut hops: SmallVec<[FaceId; 8]> = context.eligible_next_hops().map(|hop| hop.face).collect();
         if verdict == Verdict::Forward {
             // Stable: those not yet tried stay in order of cost, before the others.
-            hops.sort_by_key(|&face| tried_at(situation, face));
+            hops.sort_by_key(|&face| tried_at(context, face));
         }
         for &face in &hops {
-            if self.take_token(situation, face) {
-                return situation.send(face);
+            if self.take_token(context, face) {
+                return context.send(face);
             }
         }
         if hops.is_empty() {
-            nacks::refuse(situation, NackReason::NoRoute, DropReason::NoNextHop);
+            nacks::refuse(context, NackReason::NoRoute, DropReason::NoNextHop);
         } else {
-            nacks::refuse(situation, NackReason::Congestion, DropReason::UpstreamRate);
+            nacks::refuse(context, NackReason::Congestion, DropReason::UpstreamRate);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use packet::time::Duration;
 
-use super::Situation;
+use super::StrategyContext;
 use super::parameters::{ParameterError, Parameters};
 use crate::face::FaceId;
 
@@ -53,13 +53,13 @@ impl Suppression {
     /// Decides for the pending Interest as a whole, by when it was last sent to anybody; notes the next
     /// interval if it may be sent again. Uses
     /// [`StrategyNotes::span`](crate::tables::pending::StrategyNotes).
-    pub(super) fn decide(&self, situation: &mut Situation<'_>) -> Verdict {
-        if !situation.has_pending_out_records() {
+    pub(super) fn decide(&self, context: &mut StrategyContext<'_>) -> Verdict {
+        if !context.has_pending_out_records() {
             return Verdict::New;
         }
-        let last_sent = situation.out_records().iter().map(|record| record.sent_at).max();
-        let since = situation.now().saturating_since(last_sent.unwrap_or_default());
-        let notes = situation.notes();
+        let last_sent = context.out_records().iter().map(|record| record.sent_at).max();
+        let since = context.now().saturating_since(last_sent.unwrap_or_default());
+        let notes = context.notes();
         let interval = notes.span.max(self.initial);
         if since < interval {
             return Verdict::Suppress;
@@ -69,9 +69,9 @@ impl Suppression {
     }
 
     /// Sends the Interest to `face` unless that was done only just now; false if it was.
-    pub(super) fn offer(&self, situation: &mut Situation<'_>, face: FaceId) -> bool {
-        let now = situation.now();
-        let interval = match situation.out_record(face) {
+    pub(super) fn offer(&self, context: &mut StrategyContext<'_>, face: FaceId) -> bool {
+        let now = context.now();
+        let interval = match context.out_record(face) {
             Some(record) if record.expires > now => {
                 let interval = record.suppress_for.max(self.initial);
                 if now.saturating_since(record.sent_at) < interval {
@@ -81,8 +81,8 @@ impl Suppression {
             }
             _ => self.initial,
         };
-        situation.send(face);
-        situation.suppress_upstream(face, interval);
+        context.send(face);
+        context.suppress_upstream(face, interval);
         true
     }
 

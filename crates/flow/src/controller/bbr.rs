@@ -28,7 +28,7 @@ struct Bbr {
     mode: Mode,
     /// What was so when each of the latest transmissions left, oldest first; the first one's number is
     /// `first`.
-    circumstances: VecDeque<Circumstance>,
+    circumstances: VecDeque<DeliveryState>,
     first: u64,
     delivered: u64,
     delivered_at: Instant,
@@ -46,7 +46,7 @@ struct Bbr {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Circumstance {
+struct DeliveryState {
     sent_at: Instant,
     delivered: u64,
     delivered_at: Instant,
@@ -111,7 +111,7 @@ impl Bbr {
         }
     }
 
-    fn circumstance(&self, number: u64) -> Option<Circumstance> {
+    fn delivery_state(&self, number: u64) -> Option<DeliveryState> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.circumstances.get(place).copied()
     }
@@ -128,7 +128,7 @@ impl Bbr {
                 self.mode = Mode::ProbeDelay { until: now + PROBE_DURATION + sample };
             }
         }
-        let Some(sent) = self.circumstance(data.number) else { return };
+        let Some(sent) = self.delivery_state(data.number) else { return };
         // The longer of both spans: neither a burst of Interests nor one of Data may look like bandwidth.
         let coming = now.saturating_since(sent.delivered_at);
         let leaving = now.saturating_since(sent.sent_at);
@@ -198,9 +198,9 @@ impl Controller for Bbr {
         if self.circumstances.is_empty() {
             self.first = sent.number;
         }
-        let circumstance =
-            Circumstance { sent_at: now, delivered: self.delivered, delivered_at: self.delivered_at };
-        self.circumstances.push_back(circumstance);
+        let delivery_state =
+            DeliveryState { sent_at: now, delivered: self.delivered, delivered_at: self.delivered_at };
+        self.circumstances.push_back(delivery_state);
         // Whatever is older than twice the flight was answered, or lost.
         let keep = (2 * sent.in_flight as usize + 1024).min(MAX_REMEMBERED);
         while self.circumstances.len() > keep {

@@ -38,12 +38,12 @@ pub struct Unverified {
     pub data: Data,
 }
 
-/// The next piece of the object.
+/// The next segment of the object.
 #[derive(Clone, Debug)]
-pub struct Piece {
+pub struct Segment {
     /// Which segment.
     pub segment: u64,
-    /// The packet; the piece is its content.
+    /// The packet; the segment is its content.
     pub data: Data,
 }
 
@@ -79,8 +79,8 @@ pub struct Piece {
 ///             Answer::Refuse | Answer::NotMine => unreachable!(),
 ///         };
 ///         fetcher.receive_data(now, data, &LinkHeader::default());
-///         while let Some(piece) = fetcher.poll_content() {
-///             got.extend_from_slice(piece.data.content());
+///         while let Some(segment) = fetcher.poll_content() {
+///             got.extend_from_slice(segment.data.content());
 ///         }
 ///     }
 /// }
@@ -326,14 +326,14 @@ impl Fetcher {
         self.demands.insert(segment, digest);
     }
 
-    /// The next piece of the object, in order.
-    pub fn poll_content(&mut self) -> Option<Piece> {
+    /// The next segment of the object, in order.
+    pub fn poll_content(&mut self) -> Option<Segment> {
         let segment = self.buffer.next();
         let data = self.buffer.pop()?;
         self.move_limit();
         self.progress.segments += 1;
         self.progress.content_bytes += data.content().len() as u64;
-        Some(Piece { segment, data })
+        Some(Segment { segment, data })
     }
 
     /// The next Interest to send now.

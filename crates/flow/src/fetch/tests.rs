@@ -38,7 +38,9 @@ fn asked(fetcher: &mut Fetcher, now: Instant) -> Vec<String> {
 }
 
 fn read(fetcher: &mut Fetcher) -> Vec<u8> {
-    std::iter::from_fn(|| fetcher.poll_content()).flat_map(|piece| piece.data.content().to_vec()).collect()
+    std::iter::from_fn(|| fetcher.poll_content())
+        .flat_map(|segment| segment.data.content().to_vec())
+        .collect()
 }
 
 fn versioned(change: impl FnOnce(&mut FetchConfig)) -> Fetcher {

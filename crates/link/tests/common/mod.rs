@@ -2,7 +2,9 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use link::{Direction, DropCounters, DropReason, Fate, FrameTap, Impairment, ImpairmentConfig, Wire, v1, v2};
+use link::{
+    Direction, DropCounters, DropReason, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire, v1, v2,
+};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, LinkHeader};
@@ -139,10 +141,10 @@ impl SlowLine {
 }
 
 impl FrameTap for SlowLine {
-    fn on_frame(&mut self, now: Instant, _: Direction, frame: &mut Vec<u8>) -> Fate {
+    fn on_frame(&mut self, now: Instant, _: Direction, frame: &mut Vec<u8>) -> TapVerdict {
         let time = Duration::from_nanos(frame.len() as u64 * 1_000_000_000 / self.bytes_per_second);
         self.busy_until = self.busy_until.max(now) + time;
-        Fate::Delay(self.busy_until.saturating_since(now))
+        TapVerdict::Delay(self.busy_until.saturating_since(now))
     }
 }
 

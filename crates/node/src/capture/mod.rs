@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 use engine::FaceId;
-use link::{Direction, Fate, FrameTap};
+use link::{Direction, FrameTap, TapVerdict};
 use packet::Name;
 use packet::time::Instant;
 use thiserror::Error;
@@ -95,7 +95,7 @@ pub(crate) struct CaptureTap {
 }
 
 impl FrameTap for CaptureTap {
-    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> Fate {
+    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {
         let wanted = match &self.prefix {
             None => true,
             Some(prefix) => Codec::name_in(self.dialect, frame)
@@ -113,7 +113,7 @@ impl FrameTap for CaptureTap {
                 self.missed.fetch_add(1, Ordering::Relaxed);
             }
         }
-        Fate::Pass
+        TapVerdict::Pass
     }
 }
 

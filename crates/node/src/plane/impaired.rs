@@ -1,7 +1,7 @@
 //! Links that are bad on purpose: an impairment as a tap of a face.
 
 use engine::FaceId;
-use link::{Direction, Fate, FrameTap, Impairment, ImpairmentConfig};
+use link::{Direction, FrameTap, Impairment, ImpairmentConfig, TapVerdict};
 use packet::time::Instant;
 
 use super::DataPlane;
@@ -25,12 +25,12 @@ impl Impaired {
 }
 
 impl FrameTap for Impaired {
-    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> Fate {
+    fn on_frame(&mut self, now: Instant, direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {
         let way = match direction {
             Direction::In => &mut self.incoming,
             Direction::Out => &mut self.outgoing,
         };
-        way.as_mut().map_or(Fate::Pass, |way| way.on_frame(now, direction, frame))
+        way.as_mut().map_or(TapVerdict::Pass, |way| way.on_frame(now, direction, frame))
     }
 }
 

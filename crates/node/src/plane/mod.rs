@@ -8,7 +8,9 @@
 mod alarms;
 #[cfg(test)]
 mod bench;
+mod busy_poll;
 mod channels;
+mod descriptors;
 mod faces;
 mod impaired;
 mod inner;
@@ -20,13 +22,11 @@ mod own_sockets;
 mod partials;
 mod receive;
 mod send;
-mod shortage;
 mod strangers;
 mod taps;
 mod turn;
-mod vigil;
-mod visitors;
 mod watchdog;
+mod websocket_origin;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -123,8 +123,8 @@ pub(crate) struct DataPlane {
     alarms: std::collections::BTreeSet<(Instant, FaceId)>,
     tally: Tally,
     tapping: taps::Tapping,
-    waking: vigil::Waking,
-    shortage: shortage::Shortage,
+    waking: busy_poll::Waking,
+    descriptors: descriptors::DescriptorReserve,
     watchdog: watchdog::Watchdog,
     interfaces: interfaces::InterfaceWatch,
     newcomers: newcomers::Newcomers,
@@ -231,8 +231,8 @@ impl DataPlane {
             alarms: Default::default(),
             tally: Tally::default(),
             tapping: taps::Tapping::default(),
-            waking: vigil::Waking::new(now),
-            shortage: shortage::Shortage::new(),
+            waking: busy_poll::Waking::new(now),
+            descriptors: descriptors::DescriptorReserve::new(),
             watchdog: watchdog::Watchdog::default(),
             interfaces: interfaces::InterfaceWatch::default(),
             newcomers: newcomers::Newcomers::default(),
@@ -275,7 +275,7 @@ impl DataPlane {
         if self.waking.had_events {
             self.waking.rhythm.arrived(self.now.saturating_since(self.waking.last_work));
             self.waking.last_work = self.now;
-            self.waking.vigil.arrived();
+            self.waking.busy_poll.arrived();
             self.waking.lull.arrived();
         }
         let (later, first) = events.split_at(self.turn.begin(events.len()));
@@ -307,8 +307,8 @@ impl DataPlane {
         self.check_interfaces();
         self.finish_touched();
         self.pass_on_events();
-        if std::mem::take(&mut self.waking.asked) && self.engine.pending_count() <= vigil::FEW_PENDING {
-            self.waking.vigil.begin(self.now, self.settings.answer_poll);
+        if std::mem::take(&mut self.waking.asked) && self.engine.pending_count() <= busy_poll::FEW_PENDING {
+            self.waking.busy_poll.begin(self.now, self.settings.answer_poll);
         }
     }
 
@@ -316,7 +316,8 @@ impl DataPlane {
     fn timeout(&mut self) -> Option<rustix::event::Timespec> {
         let deadline =
             self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
-        let deadline = deadline.min(self.tapping.delayed.next_deadline()).min(self.shortage.next_deadline());
+        let deadline =
+            deadline.min(self.tapping.delayed.next_deadline()).min(self.descriptors.next_deadline());
         let deadline = deadline.min(self.watchdog.next_deadline()).min(self.interfaces.next_deadline());
         let deadline = if self.control.late_events.is_empty() {
             deadline
@@ -326,14 +327,16 @@ impl DataPlane {
         if self.waking.had_events && self.settings.answer_poll > Duration::ZERO {
             self.waking.lull.begin(self.now, self.waking.rhythm.pause());
         }
-        let is_awake =
-            self.settings.busy_poll > Duration::ZERO || self.waking.vigil.is_on() || self.waking.lull.is_on();
+        let is_awake = self.settings.busy_poll > Duration::ZERO
+            || self.waking.busy_poll.is_on()
+            || self.waking.lull.is_on();
         if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
         let busy_until = self.waking.last_work + self.settings.busy_poll;
-        let nanos = if busy_until > now || self.waking.vigil.is_held(now) || self.waking.lull.is_held(now) {
+        let nanos = if busy_until > now || self.waking.busy_poll.is_held(now) || self.waking.lull.is_held(now)
+        {
             0
         } else {
             let nanos = deadline.saturating_since(now).as_nanos().min(3_600_000_000_000);

@@ -388,7 +388,7 @@ impl DataPlane {
             bytes = rest;
             match event {
                 Event::Nothing => {}
-                Event::Opened(answer, visitor) => self.admit_visitor(id, &answer, &visitor),
+                Event::Opened(answer, upgrade) => self.admit_upgrade(id, &answer, &upgrade),
                 // Who asks whether we are there, again and again, and does not read what we say.
                 Event::Reply(_) if stream.queue_cost() >= limit => {
                     face.drops.count(DropReason::SendQueueFull);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use engine::{FaceId, Transmit};
-use link::{Direction, Fate, FrameTap};
+use link::{Direction, FrameTap, TapVerdict};
 use packet::time::Instant;
 
 use super::DataPlane;
@@ -78,17 +78,17 @@ pub(super) fn pass(
     let mut frame = frame.to_vec();
     for (_, tap) in taps {
         match tap.on_frame(now, direction, &mut frame) {
-            Fate::Pass => {}
-            Fate::Drop => {
+            TapVerdict::Pass => {}
+            TapVerdict::Drop => {
                 drops.count(DropReason::Tapped);
                 return None;
             }
             // Taps behind this one do not see what is held back: put those that only watch first.
-            Fate::Delay(span) => {
+            TapVerdict::Delay(span) => {
                 delayed.hold(now + span, face, direction, frame, drops);
                 return None;
             }
-            Fate::Duplicate(first, second) => {
+            TapVerdict::Duplicate(first, second) => {
                 delayed.hold(now + first, face, direction, frame.clone(), drops);
                 delayed.hold(now + second, face, direction, frame, drops);
                 return None;

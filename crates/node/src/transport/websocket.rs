@@ -37,16 +37,16 @@ pub(crate) enum Event {
     /// A message in parts is complete: take it with [`WebSocket::take_message`].
     Assembled,
     /// The peer asked to begin, is to be sent this answer, and says that about itself.
-    Opened(Vec<u8>, Visitor),
+    Opened(Vec<u8>, UpgradeRequest),
     /// The peer is to be sent this.
     Reply(Vec<u8>),
     /// The peer is to be sent this, and then nothing more.
     Close(Vec<u8>),
 }
 
-/// On whose behalf a peer connects, as far as its request says.
+/// What a request for an upgrade says about on whose behalf its sender connects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Visitor {
+pub(crate) struct UpgradeRequest {
     /// The web page, if it is one: browsers always say it, and pages cannot keep them from it (RFC 6454).
     pub(crate) origin: Option<String>,
     /// Whether a proxy passes on what somebody else says, who may be anywhere.
@@ -84,12 +84,12 @@ impl WebSocket {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
             return if bytes.len() < MAX_REQUEST_BYTES { Step::Incomplete } else { refuse() };
         };
-        let Some((accept, visitor)) = bytes.get(..end).and_then(read_request) else { return refuse() };
+        let Some((accept, upgrade)) = bytes.get(..end).and_then(read_request) else { return refuse() };
         self.open = true;
         let answer = format!(
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
         );
-        Step::Used(end + 4, Event::Opened(answer.into_bytes(), visitor))
+        Step::Used(end + 4, Event::Opened(answer.into_bytes(), upgrade))
     }
 
     fn frame(&mut self, bytes: &mut [u8]) -> Step {
@@ -189,11 +189,11 @@ fn refuse() -> Step {
 }
 
 /// The answer to the key in a request to become a WebSocket, and who asks; `None` if it is no such request.
-fn read_request(request: &[u8]) -> Option<(String, Visitor)> {
+fn read_request(request: &[u8]) -> Option<(String, UpgradeRequest)> {
     let text = std::str::from_utf8(request).ok()?;
     let mut lines = text.split("\r\n");
-    let (mut key, mut upgrade, mut version) = (None, false, false);
-    let mut visitor = Visitor::default();
+    let (mut key, mut is_websocket, mut version) = (None, false, false);
+    let mut upgrade = UpgradeRequest::default();
     if !lines.next()?.starts_with("GET ") {
         return None;
     }
@@ -203,16 +203,16 @@ fn read_request(request: &[u8]) -> Option<(String, Visitor)> {
         match name.to_ascii_lowercase().as_str() {
             "sec-websocket-key" => key = Some(value),
             "sec-websocket-version" => version = value == "13",
-            "upgrade" => upgrade = value.eq_ignore_ascii_case("websocket"),
-            "origin" => visitor.origin = Some(value.to_owned()),
-            "forwarded" | "via" | "x-forwarded-for" | "x-real-ip" => visitor.is_forwarded = true,
+            "upgrade" => is_websocket = value.eq_ignore_ascii_case("websocket"),
+            "origin" => upgrade.origin = Some(value.to_owned()),
+            "forwarded" | "via" | "x-forwarded-for" | "x-real-ip" => upgrade.is_forwarded = true,
             _ => {}
         }
     }
-    let key = key.filter(|_| upgrade && version)?;
+    let key = key.filter(|_| is_websocket && version)?;
     let joined = format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
     let accept = trust::text::to_base64(digest(&SHA1_FOR_LEGACY_USE_ONLY, joined.as_bytes()).as_ref());
-    Some((accept.trim_end().to_owned(), visitor))
+    Some((accept.trim_end().to_owned(), upgrade))
 }
 
 #[cfg(test)]
@@ -225,10 +225,10 @@ mod tests {
 
     fn open() -> WebSocket {
         let mut socket = WebSocket::default();
-        let Step::Used(used, Event::Opened(answer, visitor)) = socket.step(&mut REQUEST.to_vec()) else {
+        let Step::Used(used, Event::Opened(answer, upgrade)) = socket.step(&mut REQUEST.to_vec()) else {
             panic!()
         };
-        assert_eq!(visitor, Visitor::default());
+        assert_eq!(upgrade, UpgradeRequest::default());
         assert_eq!(used, REQUEST.len());
         // The worked example of RFC 6455, section 1.3.
         assert!(
@@ -273,22 +273,22 @@ mod tests {
 
     #[test]
     fn who_asks_is_read_from_the_request() {
-        let visitor = |more: &str| {
+        let upgrade = |more: &str| {
             let mut request = String::from_utf8(REQUEST.to_vec()).unwrap();
             request.insert_str(request.len() - 2, more);
             match WebSocket::default().step(&mut request.into_bytes()) {
-                Step::Used(_, Event::Opened(_, visitor)) => visitor,
+                Step::Used(_, Event::Opened(_, upgrade)) => upgrade,
                 other => panic!("{other:?}"),
             }
         };
-        let page = |origin: &str| Visitor { origin: Some(origin.to_owned()), is_forwarded: false };
-        assert_eq!(visitor("Origin: https://example.net\r\n"), page("https://example.net"));
-        assert_eq!(visitor("oRIGIN:null\r\n"), page("null"));
+        let page = |origin: &str| UpgradeRequest { origin: Some(origin.to_owned()), is_forwarded: false };
+        assert_eq!(upgrade("Origin: https://example.net\r\n"), page("https://example.net"));
+        assert_eq!(upgrade("oRIGIN:null\r\n"), page("null"));
         for header in
             ["Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: ::1"]
         {
-            let expected = Visitor { origin: None, is_forwarded: true };
-            assert_eq!(visitor(&format!("{header}\r\n")), expected, "{header}");
+            let expected = UpgradeRequest { origin: None, is_forwarded: true };
+            assert_eq!(upgrade(&format!("{header}\r\n")), expected, "{header}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::{FaceId, NextHop};
-use link::{Direction, Fate, FrameTap};
+use link::{Direction, FrameTap, TapVerdict};
 use node::config::Config;
 use node::control::{CreateFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _};
 use packet::Dialect;
@@ -32,13 +32,18 @@ struct Saboteur {
 }
 
 impl FrameTap for Saboteur {
-    fn on_frame(&mut self, _: packet::time::Instant, direction: Direction, frame: &mut Vec<u8>) -> Fate {
+    fn on_frame(
+        &mut self,
+        _: packet::time::Instant,
+        direction: Direction,
+        frame: &mut Vec<u8>,
+    ) -> TapVerdict {
         if direction == Direction::Out && self.active.load(Ordering::Relaxed) {
             *frame = self.mutator.next();
             // What fits into a frame of Ethernet.
             frame.truncate(1400);
         }
-        Fate::Pass
+        TapVerdict::Pass
     }
 }
 

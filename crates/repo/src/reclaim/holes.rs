@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Phase, Reclaim, ReclaimError};
 use crate::disk::{Disk, DiskFile};
-use crate::extent::{Extents, Place, Spot, UNIT_BYTES};
+use crate::extent::{Extents, Location, Place, UNIT_BYTES};
 use crate::space::VolumeSpace;
 
 /// Holes of a step.
@@ -67,8 +67,8 @@ impl Reclaim for PunchHoles {
         for (object, segment, place, stride) in std::mem::take(&mut self.open) {
             let mut freed = Vec::new();
             // Every record fills its place here.
-            let spot = Spot { place, stride_units: stride, continues: true };
-            self.objects.entry(object).or_default().insert(segment, spot, &mut freed);
+            let location = Location { place, stride_units: stride, continues: true };
+            self.objects.entry(object).or_default().insert(segment, location, &mut freed);
             self.holes.extend(freed.into_iter().map(|run| self.space.free(run.range())));
         }
         Ok(())

@@ -161,7 +161,7 @@ impl Store {
         // Wanted until the index says the same.
         self.notices.extend(
             written.iter().map(|record| {
-                (record.spot.place.volume, record.spot.place.offset()..record.spot.place.end())
+                (record.location.place.volume, record.location.place.offset()..record.location.place.end())
             }),
         );
         Ok(())

@@ -8,7 +8,7 @@ use packet::{Data, NameHash};
 
 use super::{Store, learn, refusal_of};
 use crate::catalogue::{Object, ObjectId};
-use crate::extent::{Extent, Spot};
+use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Refusal};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
@@ -247,14 +247,14 @@ impl Store {
         if let Some(object) = self.catalogue.get_mut(id) {
             learn(object, &packet.data, packet.arrival);
         }
-        self.put(id, packet.segment, written.spot);
+        self.put(id, packet.segment, written.location);
     }
 
     /// Notes where a segment lies now; where it lay before is free.
-    pub(super) fn put(&mut self, id: ObjectId, segment: u32, spot: Spot) {
+    pub(super) fn put(&mut self, id: ObjectId, segment: u32, location: Location) {
         let Some(object) = self.catalogue.get_mut(id) else { return };
         let mut freed = Vec::new();
-        let grown = object.extents.insert(segment, spot, &mut freed);
+        let grown = object.extents.insert(segment, location, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = object.bytes + grown - lost.min(object.bytes + grown);
         self.bytes = self.bytes + grown - lost.min(self.bytes + grown);

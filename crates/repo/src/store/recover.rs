@@ -11,7 +11,7 @@ use super::insert::Open;
 use super::{OpenError, Store, StoreConfig, StoreCounters, StoreKeys, learn};
 use crate::catalogue::{Catalogue, Object, ObjectId};
 use crate::disk::{Disk, read_up_to};
-use crate::extent::{Extent, Place, Spot, UNIT_BYTES};
+use crate::extent::{Extent, Location, Place, UNIT_BYTES};
 use crate::filter::Filter;
 use crate::index::{self, Checkpoint, Contents, Index};
 use crate::key::ObjectName;
@@ -265,9 +265,9 @@ impl Store {
             || volume::stride_units(record.header.record_bytes() as u64),
             |run| run.stride_units,
         );
-        let spot = Spot { place, stride_units, continues: before.is_some() };
+        let location = Location { place, stride_units, continues: before.is_some() };
         let mut freed = Vec::new();
-        let grown = object.extents.insert(segment, spot, &mut freed);
+        let grown = object.extents.insert(segment, location, &mut freed);
         let lost: u64 = freed.iter().map(|run| run.range().end - run.range().start).sum();
         object.bytes = (object.bytes + grown).saturating_sub(lost);
         self.bytes = (self.bytes + grown).saturating_sub(lost);

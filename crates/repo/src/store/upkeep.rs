@@ -294,7 +294,7 @@ impl Store {
         let written = written.map_err(|error| self.failed(&error))?;
         self.log_bytes += self.buffer.len() as u64;
         for (record, written) in records.iter().zip(written) {
-            self.put(id, record.located.segment, written.spot);
+            self.put(id, record.located.segment, written.location);
         }
         Ok(self.buffer.len() as u64)
     }

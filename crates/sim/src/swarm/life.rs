@@ -250,7 +250,7 @@ fn strategy_word(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::application::Application;
-    use crate::swarm::Promise;
+    use crate::swarm::Invariant;
     use packet::ndn::{DataBuilder, InterestBuilder};
     use packet::{LinkHeader, Name};
 
@@ -283,7 +283,7 @@ mod tests {
         give(&mut world, "/p0/1", b"", false);
         let broken = world.check_deliveries().unwrap_err();
         assert!(
-            broken.promise == Promise::Safety && broken.problem.contains("unasked"),
+            broken.promise == Invariant::Safety && broken.problem.contains("unasked"),
             "{}",
             broken.problem
         );

@@ -43,7 +43,7 @@ pub struct SwarmReport {
 
 /// What kind of promise was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub enum Invariant {
     /// Something happened that must never happen.
     Safety,
     /// Something did not happen that must happen in the end.
@@ -59,7 +59,7 @@ pub struct SwarmFailure {
     /// The seed that draws this network.
     pub seed: u64,
     /// What kind of promise.
-    pub promise: Promise,
+    pub promise: Invariant,
     /// What was found, where and when.
     pub problem: String,
 }
@@ -67,15 +67,15 @@ pub struct SwarmFailure {
 /// What went wrong, before it is known with which seed.
 #[derive(Debug)]
 struct Broken {
-    promise: Promise,
+    promise: Invariant,
     problem: String,
 }
 
 impl From<SimError> for Broken {
     fn from(error: SimError) -> Self {
         let promise = match error {
-            SimError::TimeStandsStill(_) => Promise::Liveness,
-            _ => Promise::Building,
+            SimError::TimeStandsStill(_) => Invariant::Liveness,
+            _ => Invariant::Building,
         };
         Broken { promise, problem: error.to_string() }
     }
@@ -88,11 +88,11 @@ impl From<Contradiction> for Broken {
 }
 
 fn unsafe_because(problem: String) -> Broken {
-    Broken { promise: Promise::Safety, problem }
+    Broken { promise: Invariant::Safety, problem }
 }
 
 fn stuck_because(problem: String) -> Broken {
-    Broken { promise: Promise::Liveness, problem }
+    Broken { promise: Invariant::Liveness, problem }
 }
 
 /// Lives the life of the network of one seed.

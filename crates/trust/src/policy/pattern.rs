@@ -19,11 +19,11 @@ use thiserror::Error;
 /// 65,536 steps is given up: the packet is refused then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    pieces: Vec<Piece>,
+    pieces: Vec<PatternPart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum PatternPart {
     Exactly(Name),
     One(Option<String>),
     Many(Option<String>),
@@ -117,7 +117,7 @@ impl Pattern {
 }
 
 fn match_from<'p, 'n>(
-    pieces: &'p [Piece],
+    pieces: &'p [PatternPart],
     rest: &'n [u8],
     search: &mut Search<'p, 'n>,
     accept: Accept<'_, 'p, 'n>,
@@ -126,21 +126,21 @@ fn match_from<'p, 'n>(
         return rest.is_empty() && accept(search);
     };
     match piece {
-        Piece::Exactly(component) => match rest.strip_prefix(&**component.canonical()) {
+        PatternPart::Exactly(component) => match rest.strip_prefix(&**component.canonical()) {
             Some(rest) => search.step(component.canonical().len()) && match_from(later, rest, search, accept),
             None => false,
         },
-        Piece::One(variable) => match component_len(rest).and_then(|len| rest.split_at_checked(len)) {
+        PatternPart::One(variable) => match component_len(rest).and_then(|len| rest.split_at_checked(len)) {
             Some((taken, rest)) => {
                 search.bind(variable.as_deref(), taken, |search| match_from(later, rest, search, accept))
             }
             None => false,
         },
         // The last piece takes all that is left, or there is no match.
-        Piece::Many(variable) if later.is_empty() => {
+        PatternPart::Many(variable) if later.is_empty() => {
             search.bind(variable.as_deref(), rest, |search| match_from(later, &[], search, accept))
         }
-        Piece::Many(variable) => {
+        PatternPart::Many(variable) => {
             let mut len = 0;
             loop {
                 let Some((taken, left)) = rest.split_at_checked(len) else { return false };
@@ -167,19 +167,19 @@ impl FromStr for Pattern {
 
     fn from_str(text: &str) -> Result<Self, PatternError> {
         let path = text.strip_prefix('/').ok_or_else(|| PatternError::NoSlash(text.to_owned()))?;
-        let pieces: Vec<Piece> =
+        let pieces: Vec<PatternPart> =
             path.split('/').filter(|piece| !piece.is_empty()).map(parse_piece).collect::<Result<_, _>>()?;
-        if pieces.iter().filter(|piece| matches!(piece, Piece::Many(_))).count() > 2 {
+        if pieces.iter().filter(|piece| matches!(piece, PatternPart::Many(_))).count() > 2 {
             return Err(PatternError::TooManyWild(text.to_owned()));
         }
         Ok(Pattern { pieces })
     }
 }
 
-fn parse_piece(text: &str) -> Result<Piece, PatternError> {
+fn parse_piece(text: &str) -> Result<PatternPart, PatternError> {
     match text {
-        "*" => return Ok(Piece::One(None)),
-        "**" => return Ok(Piece::Many(None)),
+        "*" => return Ok(PatternPart::One(None)),
+        "**" => return Ok(PatternPart::Many(None)),
         _ => {}
     }
     if let Some(inside) = text.strip_prefix('{') {
@@ -190,11 +190,11 @@ fn parse_piece(text: &str) -> Result<Piece, PatternError> {
             return Err(PatternError::Variable(text.to_owned()));
         }
         let name = Some(name.to_owned());
-        return Ok(if many { Piece::Many(name) } else { Piece::One(name) });
+        return Ok(if many { PatternPart::Many(name) } else { PatternPart::One(name) });
     }
     let wrong = |error: String| PatternError::Component(text.to_owned(), error);
     let name: Name =
         format!("/{text}").parse().map_err(|error: packet::name::UriError| wrong(error.to_string()))?;
     let component: Vec<Component<'_>> = name.components().collect();
-    if component.len() == 1 { Ok(Piece::Exactly(name)) } else { Err(wrong("not one component".into())) }
+    if component.len() == 1 { Ok(PatternPart::Exactly(name)) } else { Err(wrong("not one component".into())) }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use client::{Client, Happening, Remote};
+use client::{Client, Event, Remote};
 use packet::Interest;
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
@@ -41,7 +41,7 @@ fn serve(
     ready();
     while !stop.is_set() {
         let until = client.now() + Duration::from_millis(50);
-        let Some(Happening::Interest { interest, header }) = client.next(Some(until)).map_err(wrong)? else {
+        let Some(Event::Interest { interest, header }) = client.next(Some(until)).map_err(wrong)? else {
             continue;
         };
         let Some((content, freshness)) = content(&interest) else { continue };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::processes::{Background, eventually, free_port, output};
-use super::{Case, Shop};
+use super::{Case, InteropContext};
 
 /// All cases in the order of the page.
 pub(super) const ALL: &[Case] = &[
@@ -197,25 +197,25 @@ struct CairnNode {
 }
 
 impl CairnNode {
-    fn start(shop: &Shop) -> Result<Self, String> {
-        Self::start_with(shop, "")
+    fn start(context: &InteropContext) -> Result<Self, String> {
+        Self::start_with(context, "")
     }
 
     /// The same with `more` in its configuration.
-    fn start_with(shop: &Shop, more: &str) -> Result<Self, String> {
+    fn start_with(context: &InteropContext, more: &str) -> Result<Self, String> {
         let (port, web_port) = (free_port()?, free_port()?);
-        let socket = shop.scratch.path("cairn.sock");
+        let socket = context.scratch.path("cairn.sock");
         let config = format!(
             "[udp]\nlisten = [\"127.0.0.1:{port}\"]\n[tcp]\nlisten = [\"127.0.0.1:{port}\"]\n\
              [unix]\nlisten = [\"{}\"]\n[websocket]\nlisten = [\"127.0.0.1:{web_port}\"]\n{more}",
             socket.display()
         );
-        let config = shop.scratch.file("cairn.toml", config.as_bytes())?;
-        let mut command = Command::new(&shop.cairn);
+        let config = context.scratch.file("cairn.toml", config.as_bytes())?;
+        let mut command = Command::new(&context.cairn);
         command.args(["node", "run", "--config"]).arg(config);
-        let process = Background::start(&mut command, &shop.scratch, None)?;
+        let process = Background::start(&mut command, &context.scratch, None)?;
         let node = CairnNode { process, socket, port, web_port };
-        eventually(|| cairn(shop, &node.address(), &["status"]))
+        eventually(|| cairn(context, &node.address(), &["status"]))
             .map_err(|error| format!("our node does not start: {error}\n{}", node.process.said()))?;
         Ok(node)
     }
@@ -235,20 +235,20 @@ impl CairnNode {
 }
 
 /// A tool of ours that runs to its end; gives what it prints.
-fn cairn(shop: &Shop, address: &str, arguments: &[&str]) -> Result<String, String> {
-    let mut command = cairn_command(shop, address, arguments);
+fn cairn(context: &InteropContext, address: &str, arguments: &[&str]) -> Result<String, String> {
+    let mut command = cairn_command(context, address, arguments);
     Ok(String::from_utf8_lossy(&output(&mut command, None)?).into_owned())
 }
 
-fn cairn_command(shop: &Shop, address: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(&shop.cairn);
-    command.args(arguments).env("NDN_CLIENT_TRANSPORT", address).env("HOME", shop.scratch.path("home"));
+fn cairn_command(context: &InteropContext, address: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(&context.cairn);
+    command.args(arguments).env("NDN_CLIENT_TRANSPORT", address).env("HOME", context.scratch.path("home"));
     command
 }
 
 /// A tool of ours that goes on.
-fn cairn_server(shop: &Shop, address: &str, arguments: &[&str]) -> Result<Background, String> {
-    Background::start(&mut cairn_command(shop, address, arguments), &shop.scratch, None)
+fn cairn_server(context: &InteropContext, address: &str, arguments: &[&str]) -> Result<Background, String> {
+    Background::start(&mut cairn_command(context, address, arguments), &context.scratch, None)
 }
 
 /// What a tool prints must have these words in it.
@@ -260,10 +260,10 @@ fn expect(text: &str, words: &[&str]) -> Result<(), String> {
 }
 
 /// A file of some size that no other has.
-fn sample(shop: &Shop) -> Result<(PathBuf, Vec<u8>), String> {
+fn sample(context: &InteropContext) -> Result<(PathBuf, Vec<u8>), String> {
     let content: Vec<u8> =
         (0u32..300_000).map(|byte| (byte.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    Ok((shop.scratch.file("sample", &content)?, content))
+    Ok((context.scratch.file("sample", &content)?, content))
 }
 
 fn same(found: &[u8], expected: &[u8]) -> Result<(), String> {

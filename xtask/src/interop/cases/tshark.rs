@@ -3,22 +3,22 @@
 use std::process::Command;
 
 use super::{CairnNode, cairn, cairn_server, expect};
-use crate::interop::Shop;
+use crate::interop::InteropContext;
 use crate::interop::processes::{eventually, output};
 
 /// A ping through our node, captured at the faces of both applications, read by tshark frame by frame.
-pub(super) fn reads_captures(shop: &Shop, _: &'static str) -> Result<(), String> {
-    let node = CairnNode::start(shop)?;
-    let _server = cairn_server(shop, &node.address(), &["pingserver", "/captured"])?;
-    eventually(|| cairn(shop, &node.address(), &["ping", "/captured", "-c", "1", "-o", "1s"]))?;
+pub(super) fn reads_captures(context: &InteropContext, _: &'static str) -> Result<(), String> {
+    let node = CairnNode::start(context)?;
+    let _server = cairn_server(context, &node.address(), &["pingserver", "/captured"])?;
+    eventually(|| cairn(context, &node.address(), &["ping", "/captured", "-c", "1", "-o", "1s"]))?;
     let socket = node.socket.with_extension("capture");
     eventually(|| {
-        let file = shop.scratch.path("capture.pcapng");
+        let file = context.scratch.path("capture.pcapng");
         let (file, socket) = (file.to_string_lossy(), socket.to_string_lossy());
         let capture =
             ["capture", "-w", &file, "--prefix", "/captured", "--seconds", "2", "--socket", &socket];
-        let mut capture = cairn_server(shop, &node.address(), &capture)?;
-        cairn(shop, &node.address(), &["ping", "/captured", "-c", "10", "-i", "100ms", "-n", "77"])?;
+        let mut capture = cairn_server(context, &node.address(), &capture)?;
+        cairn(context, &node.address(), &["ping", "/captured", "-c", "10", "-i", "100ms", "-n", "77"])?;
         capture.wait_for("bytes captured")?;
         let fields = ["-T", "fields", "-e", "frame.interface_name", "-e", "eth.type", "-e", "data.data"];
         let mut tshark = Command::new("tshark");

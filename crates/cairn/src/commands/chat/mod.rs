@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 
 use clap::Args;
-use client::{Client, Clock, Happening, RequestId};
+use client::{Client, Clock, Event, RequestId};
 use flow::Unverified;
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, Now, Verifier};
 use management::{Command, ControlParameters};
@@ -163,8 +163,8 @@ impl ChatArguments {
                 break;
             }
             let until = room.sync.next_deadline().min(now + GLANCE);
-            if let Some(happening) = room.client.next(Some(until))? {
-                room.take(happening)?;
+            if let Some(event) = room.client.next(Some(until))? {
+                room.take(event)?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -295,22 +295,20 @@ impl Room<'_> {
         Ok(())
     }
 
-    fn take(&mut self, happening: Happening) -> Result<(), ToolError> {
-        match happening {
-            Happening::Interest { interest, .. }
-                if self.sync_prefix.as_ref().is_prefix_of(interest.name()) =>
-            {
+    fn take(&mut self, event: Event) -> Result<(), ToolError> {
+        match event {
+            Event::Interest { interest, .. } if self.sync_prefix.as_ref().is_prefix_of(interest.name()) => {
                 let now = self.client.now();
                 if let Some(theirs) = vector_in(&interest) {
                     self.sync.handle_vector(now, &theirs);
                 }
             }
-            Happening::Interest { interest, header } => {
+            Event::Interest { interest, header } => {
                 if let Some(data) = self.said.values().find(|data| interest.matches(data)) {
                     self.client.reply(data, &header)?;
                 }
             }
-            Happening::Data { id, data, .. } => match self.asked.remove(&id) {
+            Event::Data { id, data, .. } => match self.asked.remove(&id) {
                 Some(Asked { message: None, .. }) => {
                     self.verifier.handle_data(self.clocks(), &data);
                 }
@@ -325,12 +323,12 @@ impl Room<'_> {
                 }
                 None => {}
             },
-            Happening::Nack { id, reason, .. } => {
+            Event::Nack { id, reason, .. } => {
                 if let Some(asked) = self.asked.remove(&id) {
                     self.failed(asked, Some(reason))?;
                 }
             }
-            Happening::Timeout { id } => {
+            Event::Timeout { id } => {
                 if let Some(asked) = self.asked.remove(&id) {
                     self.failed(asked, None)?;
                 }

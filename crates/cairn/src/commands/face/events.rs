@@ -1,7 +1,7 @@
 //! `cairn face events`: what happens to faces, as it happens.
 
 use clap::Args;
-use client::Happening;
+use client::Event;
 use management::{FaceEventNotification, NOTIFICATION_LIFETIME, StreamPosition, face_events_name};
 use packet::time::Duration;
 use serde_json::json;
@@ -59,14 +59,14 @@ impl Listening {
         let interest = self.position.interest()?;
         forwarder.client.express(&interest, NOTIFICATION_LIFETIME)?;
         match forwarder.client.next(None)? {
-            Some(Happening::Data { data, .. }) => {
+            Some(Event::Data { data, .. }) => {
                 self.back_off = BACK_OFF[0];
                 match self.position.receive(&data) {
                     Some((number, content)) => self.tell(forwarder.json, number, content)?,
                     None => self.restart(),
                 }
             }
-            Some(Happening::Nack { .. }) => {
+            Some(Event::Nack { .. }) => {
                 let until = forwarder.client.now() + self.back_off;
                 forwarder.client.next(Some(until))?;
                 self.back_off = (self.back_off * 2).min(BACK_OFF[1]);
@@ -74,8 +74,8 @@ impl Listening {
             }
             // Nothing has happened for a minute; or much has, and the forwarder no longer keeps what comes
             // next.
-            Some(Happening::Timeout { .. }) => self.restart(),
-            Some(Happening::Interest { .. }) | None => {}
+            Some(Event::Timeout { .. }) => self.restart(),
+            Some(Event::Interest { .. }) | None => {}
         }
         Ok(())
     }

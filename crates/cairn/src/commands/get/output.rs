@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::os::fd::AsFd as _;
 
-use flow::Piece;
+use flow::Segment;
 
 /// Bytes that are gathered when they come in small pieces. Larger ones leave from where they are.
 const GATHERED_BYTES: usize = 32 << 10;
@@ -25,9 +25,9 @@ pub(super) fn writer<W: Write>(out: W) -> BufWriter<W> {
     BufWriter::with_capacity(GATHERED_BYTES, out)
 }
 
-/// Writes all of these pieces.
-pub(super) fn write_pieces(out: &mut impl Write, pieces: &[Piece]) -> io::Result<()> {
-    let mut slices: Vec<IoSlice<'_>> = pieces
+/// Writes all of these segments.
+pub(super) fn write_segments(out: &mut impl Write, segments: &[Segment]) -> io::Result<()> {
+    let mut slices: Vec<IoSlice<'_>> = segments
         .iter()
         .map(|piece| IoSlice::new(piece.data.content()))
         .filter(|slice| !slice.is_empty())
@@ -69,14 +69,14 @@ mod tests {
         let piece = |segment: u64| {
             let content = vec![segment as u8; segment as usize * 997 % 8000];
             let data = DataBuilder::new("/a".parse().unwrap()).content(content).build_with_digest().unwrap();
-            Piece { segment, data }
+            Segment { segment, data }
         };
-        let pieces: Vec<Piece> = (0..40).map(piece).collect();
-        let expected: Vec<u8> = pieces.iter().flat_map(|piece| piece.data.content().to_vec()).collect();
+        let segments: Vec<Segment> = (0..40).map(piece).collect();
+        let expected: Vec<u8> = segments.iter().flat_map(|piece| piece.data.content().to_vec()).collect();
         for at_once in [1, 3, 40] {
             let mut out = writer(Slow(Vec::new()));
-            for pieces in pieces.chunks(at_once) {
-                write_pieces(&mut out, pieces).unwrap();
+            for segments in segments.chunks(at_once) {
+                write_segments(&mut out, segments).unwrap();
             }
             let written = out.into_inner().map_err(|error| error.into_error()).unwrap();
             assert_eq!(written.0, expected, "{at_once} at once");

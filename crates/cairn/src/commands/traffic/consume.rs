@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
-use client::{Client, Clock, Happening};
+use client::{Client, Clock, Event};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -113,8 +113,8 @@ impl ConsumeArguments {
             let until = if sending && !full { next_send.min(end) } else { Instant::NEVER };
             if budget == 0 {
                 continue_without_waiting(&mut client, &mut tally, &mut trips)?;
-            } else if let Some(happening) = client.next(Some(until))? {
-                note(happening, &mut tally, &mut trips);
+            } else if let Some(event) = client.next(Some(until))? {
+                note(event, &mut tally, &mut trips);
             }
         }
         let elapsed = client.now().saturating_since(begin);
@@ -200,23 +200,23 @@ fn continue_without_waiting(
     let now = client.now();
     for _ in 0..64 {
         match client.next(Some(now))? {
-            Some(happening) => note(happening, tally, trips),
+            Some(event) => note(event, tally, trips),
             None => break,
         }
     }
     Ok(())
 }
 
-fn note(happening: Happening, tally: &mut Tally, trips: &mut Histogram) {
-    match happening {
-        Happening::Data { data, header, round_trip, .. } => {
+fn note(event: Event, tally: &mut Tally, trips: &mut Histogram) {
+    match event {
+        Event::Data { data, header, round_trip, .. } => {
             tally.data += 1;
             tally.content_bytes += data.content().len() as u64;
             tally.marks += u64::from(header.congestion_mark > 0);
             trips.add(round_trip);
         }
-        Happening::Nack { .. } => tally.nacks += 1,
-        Happening::Timeout { .. } => tally.timeouts += 1,
-        Happening::Interest { .. } => {}
+        Event::Nack { .. } => tally.nacks += 1,
+        Event::Timeout { .. } => tally.timeouts += 1,
+        Event::Interest { .. } => {}
     }
 }

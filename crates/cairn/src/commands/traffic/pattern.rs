@@ -8,12 +8,12 @@ use packet::random::Random;
 /// A name with fields.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    pieces: Vec<Piece>,
+    pieces: Vec<PatternPart>,
     next: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum PatternPart {
     Text(String),
     Sequence,
     Random,
@@ -55,11 +55,11 @@ impl Pattern {
         let mut uri = String::new();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => uri.push_str(text),
-                Piece::Sequence => uri.push_str(&self.next.to_string()),
-                Piece::Random => uri.push_str(&random.next_u64().to_string()),
-                Piece::Uniform(count) => uri.push_str(&random.below(*count).to_string()),
-                Piece::Zipf(zipf) => uri.push_str(&zipf.draw(random).to_string()),
+                PatternPart::Text(text) => uri.push_str(text),
+                PatternPart::Sequence => uri.push_str(&self.next.to_string()),
+                PatternPart::Random => uri.push_str(&random.next_u64().to_string()),
+                PatternPart::Uniform(count) => uri.push_str(&random.below(*count).to_string()),
+                PatternPart::Zipf(zipf) => uri.push_str(&zipf.draw(random).to_string()),
             }
         }
         self.next += 1;
@@ -74,12 +74,12 @@ impl FromStr for Pattern {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, field)) = rest.split_once('{') {
-            pieces.push(Piece::Text(before.to_owned()));
+            pieces.push(PatternPart::Text(before.to_owned()));
             let (field, after) = field.split_once('}').ok_or("a { without a }")?;
             pieces.push(parse_field(field)?);
             rest = after;
         }
-        pieces.push(Piece::Text(rest.to_owned()));
+        pieces.push(PatternPart::Text(rest.to_owned()));
         let mut pattern = Pattern { pieces, next: 0 };
         // What makes no name now never will.
         pattern.next(&mut Random::from_seed(1)).map_err(|error| error.to_string())?;
@@ -88,20 +88,20 @@ impl FromStr for Pattern {
     }
 }
 
-fn parse_field(field: &str) -> Result<Piece, String> {
+fn parse_field(field: &str) -> Result<PatternPart, String> {
     let wrong = || format!("{{{field}}} is no field: use {{seq}}, {{random}}, {{uniform:N}} or {{zipf:N:A}}");
     let count = |text: &str| match text.parse() {
         Ok(count @ 1..=MAX_CATALOGUE) => Ok(count),
         _ => Err(format!("{text:?}: a catalogue has 1 to {MAX_CATALOGUE} names")),
     };
     match field.split(':').collect::<Vec<_>>()[..] {
-        ["seq"] => Ok(Piece::Sequence),
-        ["random"] => Ok(Piece::Random),
-        ["uniform", number] => Ok(Piece::Uniform(count(number)?)),
+        ["seq"] => Ok(PatternPart::Sequence),
+        ["random"] => Ok(PatternPart::Random),
+        ["uniform", number] => Ok(PatternPart::Uniform(count(number)?)),
         ["zipf", number, exponent] => {
             let exponent: f64 = exponent.parse().map_err(|_| wrong())?;
             if (0.0..=10.0).contains(&exponent) {
-                Ok(Piece::Zipf(Zipf::new(count(number)?, exponent)))
+                Ok(PatternPart::Zipf(Zipf::new(count(number)?, exponent)))
             } else {
                 Err(wrong())
             }

@@ -22,7 +22,7 @@ use super::hash_index::HashIndex;
 use crate::batch::SpareBuffers;
 use eviction::{Eviction, EvictionPolicy};
 use memory::{PaidBy, SharedMemory};
-use prefix_tree::{Link, Opinion, Order, PrefixTree};
+use prefix_tree::{Link, Order, PrefixTree, SearchStep};
 
 /// Budget and behaviour of the content store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -421,13 +421,13 @@ impl ContentStore {
         let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
         // A Bloom filter is asked about every byte of a component.
         let bytes_left = Cell::new(MAX_FILTERED_BYTES);
-        let opinion = |entry: &Cached| {
+        let step = |entry: &Cached| {
             if !is_fresh(entry) {
-                return Opinion::Refused;
+                return SearchStep::Refused;
             }
             let Some(exclude) = &exclude else {
                 let fits = interest.matches_with_digest(&entry.data, || entry.digest());
-                return if fits { Opinion::Accepted } else { Opinion::Refused };
+                return if fits { SearchStep::Accepted } else { SearchStep::Refused };
             };
             let left = bytes_left.get();
             bytes_left.set(left.saturating_sub(entry.data.name().canonical().len()));
@@ -437,15 +437,15 @@ impl ContentStore {
                 excluded.get()
             };
             match interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
-                true => Opinion::Accepted,
-                false if excluded.get() && left > 0 => Opinion::ChildRefused,
-                false => Opinion::Refused,
+                true => SearchStep::Accepted,
+                false if excluded.get() && left > 0 => SearchStep::ChildRefused,
+                false => SearchStep::Refused,
             }
         };
         if interest.implicit_digest().is_some()
             && let Some(found) = self
                 .find_by_digest(index, interest, hashes, hasher)
-                .filter(|id| self.entries.get(id.0).is_some_and(|entry| opinion(entry) == Opinion::Accepted))
+                .filter(|id| self.entries.get(id.0).is_some_and(|entry| step(entry) == SearchStep::Accepted))
         {
             return Some(found);
         }
@@ -456,7 +456,7 @@ impl ContentStore {
             Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
             _ => Order::Leftmost,
         };
-        let search = self.tree.search(&mut self.entries, interest, order, |_, entry| opinion(entry));
+        let search = self.tree.search(&mut self.entries, interest, order, |_, entry| step(entry));
         self.counters.searches_cut_short += u64::from(search.cut_short || bytes_left.get() == 0);
         search.found.map(CachedId)
     }

@@ -54,7 +54,7 @@ pub(super) enum Order {
 
 /// What a search thinks of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opinion {
+pub(super) enum SearchStep {
     Accepted,
     Refused,
     /// And so are all that share its next component.
@@ -159,12 +159,12 @@ impl PrefixTree {
         entries: &mut Slab<Cached>,
         interest: &Interest,
         order: Order,
-        opinion: impl Fn(u32, &Cached) -> Opinion,
+        step: impl Fn(u32, &Cached) -> SearchStep,
     ) -> Search {
         self.put_in_order(entries);
         self.is_wanted = self.newest_unhung != NONE;
         let mut walk =
-            Walk { ordered: &self.ordered, entries, opinion, interest, left: MAX_EXAMINED, cut_short: false };
+            Walk { ordered: &self.ordered, entries, step, interest, left: MAX_EXAMINED, cut_short: false };
         let found = match order {
             Order::Leftmost => walk.leftmost(walk.bound(None, End::First), &walk.bound(None, End::Last)),
             Order::Rightmost => walk.rightmost(),
@@ -209,7 +209,7 @@ impl PrefixTree {
 struct Walk<'a, F> {
     ordered: &'a BTreeSet<Key>,
     entries: &'a Slab<Cached>,
-    opinion: F,
+    step: F,
     interest: &'a Interest,
     /// How many entries it may still look at.
     left: usize,
@@ -217,7 +217,7 @@ struct Walk<'a, F> {
     cut_short: bool,
 }
 
-impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
+impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
     /// A bound of what is below the Interest's name, or below a child of it.
     fn bound(&self, child: Option<Component<'_>>, end: End) -> Key {
         (key(self.interest.dialect(), self.interest.name(), child, end), 0)
@@ -242,9 +242,9 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
                     return None;
                 }
                 let Some(entry) = self.entries.get(id) else { continue };
-                match ((self.opinion)(id, entry), self.child(entry)) {
-                    (Opinion::Accepted, _) => return Some(id),
-                    (Opinion::ChildRefused, Some(child)) => {
+                match ((self.step)(id, entry), self.child(entry)) {
+                    (SearchStep::Accepted, _) => return Some(id),
+                    (SearchStep::ChildRefused, Some(child)) => {
                         let next = self.bound(Some(child), End::Last);
                         if next > start {
                             start = next;
@@ -270,7 +270,7 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
             let entry = self.entries.get(*id)?;
             let Some(child) = self.child(entry) else {
                 // Its digest is a child of its own.
-                if self.may_look() && (self.opinion)(*id, entry) == Opinion::Accepted {
+                if self.may_look() && (self.step)(*id, entry) == SearchStep::Accepted {
                     return Some(*id);
                 }
                 end = (last_key.clone(), *id);
@@ -293,7 +293,7 @@ impl<'a, F: Fn(u32, &Cached) -> Opinion> Walk<'a, F> {
         let bounds = self.bound(None, End::First)..self.bound(None, End::Last);
         let last = self.ordered.range(bounds).rev().take(MAX_FROM_END);
         last.map(|&(_, id)| id).find(|&id| {
-            self.entries.get(id).is_some_and(|entry| (self.opinion)(id, entry) == Opinion::Accepted)
+            self.entries.get(id).is_some_and(|entry| (self.step)(id, entry) == SearchStep::Accepted)
         })
     }
 }

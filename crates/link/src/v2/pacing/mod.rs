@@ -101,7 +101,7 @@ struct Asked {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum EchoSupport {
     /// It has not answered yet.
     Unknown,
     /// It answers echoes.
@@ -110,9 +110,9 @@ enum Manner {
     Silent(Instant),
 }
 
-impl Manner {
+impl EchoSupport {
     fn at_first(has_room: bool) -> Self {
-        if has_room { Manner::Unknown } else { Manner::Silent(Instant::NEVER) }
+        if has_room { EchoSupport::Unknown } else { EchoSupport::Silent(Instant::NEVER) }
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct Pacer {
     path_mtu: Option<PathMtu>,
     /// Whether requests fit the link: what does not cannot be asked for.
     has_room: bool,
-    manner: Manner,
+    echo_support: EchoSupport,
     /// What the neighbour's receive buffer holds, and when it said so.
     capacity: Option<(u64, Instant)>,
     asked: VecDeque<Asked>,
@@ -170,7 +170,7 @@ impl Pacer {
             config,
             random,
             reliable,
-            manner: Manner::at_first(has_room(mtu_bytes)),
+            echo_support: EchoSupport::at_first(has_room(mtu_bytes)),
             capacity: None,
             asked: VecDeque::new(),
             unanswered: 0,
@@ -199,7 +199,7 @@ impl Pacer {
     /// The configuration allows frames of another size.
     pub(crate) fn set_top_mtu(&mut self, mtu_bytes: Option<usize>) {
         if std::mem::replace(&mut self.has_room, has_room(mtu_bytes)) != self.has_room {
-            self.manner = Manner::at_first(self.has_room);
+            self.echo_support = EchoSupport::at_first(self.has_room);
         }
         let top = mtu_bytes.filter(|_| self.config.probe_path_mtu);
         if self.path_mtu.as_ref().map(PathMtu::top) != top {
@@ -244,8 +244,8 @@ impl Pacer {
         self.meter.handle_received(now, frames_received);
         let charge = charge(frame_len);
         let is_open = self.window.admits(charge);
-        match self.manner {
-            Manner::Silent(_) if !self.reliable => {
+        match self.echo_support {
+            EchoSupport::Silent(_) if !self.reliable => {
                 self.meter.admits(now, charge).inspect_err(|at| self.release_at = *at).is_ok()
             }
             // The first echo decides; until then no more leaves than any socket holds. Of who sends none
@@ -265,7 +265,7 @@ impl Pacer {
         if !self.asked.is_empty() {
             return;
         }
-        self.echo_due |= !matches!(self.manner, Manner::Silent(_));
+        self.echo_due |= !matches!(self.echo_support, EchoSupport::Silent(_));
         let patience = self.last_sent + self.echo_timeout();
         self.release_at = self.settled_at.max(patience).max(now + Duration::from_nanos(1));
     }
@@ -302,8 +302,8 @@ impl Pacer {
             let knows_little = !self.reliable
                 || self.window.outstanding() >= self.window.limit() / 4 * 3
                 || now >= self.last_asked + ECHO_INTERVAL;
-            self.echo_due = match self.manner {
-                Manner::Silent(until) => now >= until,
+            self.echo_due = match self.echo_support {
+                EchoSupport::Silent(until) => now >= until,
                 _ => knows_little && self.asked.len() < MAX_ECHOES,
             };
         }
@@ -334,7 +334,7 @@ impl Pacer {
     pub(crate) fn handle_ack(&mut self, now: Instant, position: u64, round_trip: Option<Duration>) {
         // Where echoes tell how long a round trip takes, acknowledgements, which may wait, do not.
         let sample = round_trip
-            .filter(|_| matches!(self.manner, Manner::Silent(_)))
+            .filter(|_| matches!(self.echo_support, EchoSupport::Silent(_)))
             .map(|sample| sample.saturating_sub(ACK_DELAY).max(Duration::from_micros(1)));
         self.window.note_gone(now, position, sample);
     }
@@ -363,7 +363,7 @@ impl Pacer {
         // A small request is answered where large frames vanish, and proves the address. Frames that every
         // Ethernet carries seldom vanish.
         let is_too_dear = wanted.is_some_and(|size| size > ETHERNET_BYTES) && probe.is_none();
-        self.echo_due |= is_too_dear && self.manner == Manner::Unknown && self.asked.is_empty();
+        self.echo_due |= is_too_dear && self.echo_support == EchoSupport::Unknown && self.asked.is_empty();
         let (purpose, len) = match probe {
             Some(size) => (Purpose::Probe(size), size),
             None if std::mem::take(&mut self.echo_due) && self.asked.len() < MAX_ECHOES => {
@@ -377,8 +377,8 @@ impl Pacer {
         } else {
             self.since_asked = 0;
             self.last_asked = now;
-            if matches!(self.manner, Manner::Silent(_)) {
-                self.manner = Manner::Silent(now + SILENCE);
+            if matches!(self.echo_support, EchoSupport::Silent(_)) {
+                self.echo_support = EchoSupport::Silent(now + SILENCE);
             }
         }
         let number = self.random.next_u64();
@@ -403,7 +403,7 @@ impl Pacer {
         let sample = now.saturating_since(asked.sent_at);
         self.round_trip = Some(self.round_trip.map_or(sample, |known| (known * 7 + sample) / 8));
         self.window.note_gone(now, asked.position, Some(sample));
-        self.manner = Manner::Answers;
+        self.echo_support = EchoSupport::Answers;
         self.unanswered = 0;
         self.release_at = Instant::NEVER;
         let changed = match (asked.purpose, &mut self.path_mtu) {
@@ -443,14 +443,14 @@ impl Pacer {
 
     fn handle_unanswered(&mut self, now: Instant, asked: Asked) {
         self.unanswered += 1;
-        if self.manner == Manner::Answers {
+        if self.echo_support == EchoSupport::Answers {
             self.window.note_lost(asked.position);
         } else {
             self.window.note_gone(now, asked.position, None);
         }
-        if self.unanswered >= MAX_UNANSWERED || self.manner != Manner::Answers {
+        if self.unanswered >= MAX_UNANSWERED || self.echo_support != EchoSupport::Answers {
             self.unanswered = 0;
-            self.manner = Manner::Silent(now + SILENCE);
+            self.echo_support = EchoSupport::Silent(now + SILENCE);
         }
     }
 

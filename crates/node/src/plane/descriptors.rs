@@ -16,7 +16,7 @@ use crate::drop_reason::DropReason;
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is known about the system's want of descriptors.
-pub(super) struct Shortage {
+pub(super) struct DescriptorReserve {
     /// A descriptor to give up when there are no more.
     reserve: Option<File>,
     /// Listeners that are not watched.
@@ -24,9 +24,9 @@ pub(super) struct Shortage {
     retry_at: Instant,
 }
 
-impl Shortage {
+impl DescriptorReserve {
     pub(super) fn new() -> Self {
-        Shortage { reserve: any_descriptor(), resting: Vec::new(), retry_at: Instant::NEVER }
+        DescriptorReserve { reserve: any_descriptor(), resting: Vec::new(), retry_at: Instant::NEVER }
     }
 
     /// When a descriptor is tried for again.
@@ -48,36 +48,36 @@ impl DataPlane {
             return;
         }
         self.tally.drops.count(DropReason::OutOfDescriptors);
-        self.shortage.reserve = None;
+        self.descriptors.reserve = None;
         let Some(listener) = self.listeners.get(number) else { return };
         let _ = listener.accept();
-        self.shortage.reserve = any_descriptor();
-        if self.shortage.reserve.is_none() && epoll::delete(&self.epoll, listener).is_ok() {
+        self.descriptors.reserve = any_descriptor();
+        if self.descriptors.reserve.is_none() && epoll::delete(&self.epoll, listener).is_ok() {
             tracing::warn!(listener = %listener.uri(), "no descriptor is left: no connections are accepted for now");
-            self.shortage.resting.push(number);
-            self.shortage.retry_at = self.now + RETRY_INTERVAL;
+            self.descriptors.resting.push(number);
+            self.descriptors.retry_at = self.now + RETRY_INTERVAL;
         }
     }
 
     /// Listens again where that was given up, if there is a descriptor by now.
     pub(super) fn end_shortage(&mut self) {
-        if self.shortage.retry_at > self.now {
+        if self.descriptors.retry_at > self.now {
             return;
         }
-        self.shortage.retry_at = self.now + RETRY_INTERVAL;
-        self.shortage.reserve = any_descriptor();
-        if self.shortage.reserve.is_none() {
+        self.descriptors.retry_at = self.now + RETRY_INTERVAL;
+        self.descriptors.reserve = any_descriptor();
+        if self.descriptors.reserve.is_none() {
             return;
         }
-        self.shortage.retry_at = Instant::NEVER;
-        for number in std::mem::take(&mut self.shortage.resting) {
+        self.descriptors.retry_at = Instant::NEVER;
+        for number in std::mem::take(&mut self.descriptors.resting) {
             let Some(listener) = self.listeners.get(number) else { continue };
             match self.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
                 Ok(()) => tracing::info!(listener = %listener.uri(), "connections are accepted again"),
                 Err(error) => {
                     tracing::warn!(listener = %listener.uri(), %error, "cannot be listened at yet");
-                    self.shortage.resting.push(number);
-                    self.shortage.retry_at = self.now + RETRY_INTERVAL;
+                    self.descriptors.resting.push(number);
+                    self.descriptors.retry_at = self.now + RETRY_INTERVAL;
                 }
             }
         }

@@ -22,8 +22,9 @@ pub enum Trigger {
     Other,
 }
 
-/// One pending Interest and its surroundings, read-only but for [`Situation::notes`], and a list of commands.
-pub struct Situation<'a> {
+/// One pending Interest and its surroundings, read-only but for [`StrategyContext::notes`], and a list of
+/// commands.
+pub struct StrategyContext<'a> {
     pub(crate) now: Instant,
     pub(crate) trigger: Trigger,
     /// The Interest to send: the one that arrived, or else the pending one.
@@ -79,7 +80,7 @@ pub(crate) fn may_send(
         && scope::interest_may_leave(interest, from_remote, target.is_local())
 }
 
-impl Situation<'_> {
+impl StrategyContext<'_> {
     /// The time.
     pub fn now(&self) -> Instant {
         self.now
@@ -167,12 +168,12 @@ impl Situation<'_> {
         self.faces.get(face).is_some_and(|face| face.is_local())
     }
 
-    /// The next hops that [`Situation::may_send`] allows, cheapest first.
+    /// The next hops that [`StrategyContext::may_send`] allows, cheapest first.
     pub fn eligible_next_hops(&self) -> impl Iterator<Item = NextHop> + '_ {
         self.next_hops.iter().copied().filter(|hop| self.may_send(hop.face))
     }
 
-    /// The cheapest next hop that [`Situation::may_send`] allows.
+    /// The cheapest next hop that [`StrategyContext::may_send`] allows.
     pub fn first_eligible(&self) -> Option<FaceId> {
         self.eligible_next_hops().next().map(|hop| hop.face)
     }

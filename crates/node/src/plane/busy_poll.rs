@@ -9,21 +9,21 @@ use packet::time::{Duration, Instant};
 
 /// More Interests than these are a load, under which the data plane hardly sleeps anyway.
 pub(super) const FEW_PENDING: u32 = 8;
-/// After many vigils in vain, one in so many is held, as a power of two.
+/// After many busy polls in vain, one in so many is held, as a power of two.
 const MAX_RESTRAINT: u32 = 8;
 
 /// Whether to stay awake, and until when.
 #[derive(Debug, Default)]
-pub(super) struct Vigil {
+pub(super) struct BusyPoll {
     until: Option<Instant>,
-    /// Vigils in vain, one after another.
+    /// Busy polls in vain, one after another.
     in_vain: u32,
-    /// Vigils to leave out before the next.
+    /// Busy polls to leave out before the next.
     left_out: u32,
 }
 
-impl Vigil {
-    /// An Interest has been sent on, whose answer is worth a vigil of `length`; zero for none.
+impl BusyPoll {
+    /// An Interest has been sent on, whose answer is worth a busy poll of `length`; zero for none.
     pub(super) fn begin(&mut self, now: Instant, length: Duration) {
         if length == Duration::ZERO || self.until.is_some() {
             return;
@@ -63,10 +63,10 @@ impl Vigil {
 /// What decides whether the data plane sleeps when it has nothing to do.
 pub(super) struct Waking {
     pub(super) last_work: Instant,
-    pub(super) vigil: Vigil,
+    pub(super) busy_poll: BusyPoll,
     pub(super) rhythm: Rhythm,
     /// The wait for what comes next in a rhythm.
-    pub(super) lull: Vigil,
+    pub(super) lull: BusyPoll,
     /// Whether an Interest has been sent on in this turn.
     pub(super) asked: bool,
     /// Whether the last wait brought something.
@@ -77,9 +77,9 @@ impl Waking {
     pub(super) fn new(now: Instant) -> Self {
         Waking {
             last_work: now,
-            vigil: Vigil::default(),
+            busy_poll: BusyPoll::default(),
             rhythm: Rhythm::default(),
-            lull: Vigil::default(),
+            lull: BusyPoll::default(),
             asked: false,
             had_events: false,
         }
@@ -136,19 +136,19 @@ mod tests {
     }
 
     /// Time awake while `count` Interests are sent, one each millisecond, whose answers take `answer`.
-    fn awake(vigil: &mut Vigil, count: u64, answer: Duration) -> Duration {
+    fn awake(busy_poll: &mut BusyPoll, count: u64, answer: Duration) -> Duration {
         let step = Duration::from_micros(1);
         let mut awake = Duration::ZERO;
         for number in 0..count {
             let sent = Instant::ZERO + Duration::from_millis(1) * number;
-            vigil.begin(sent, LENGTH);
+            busy_poll.begin(sent, LENGTH);
             let mut now = sent;
             while now < sent + Duration::from_millis(1) {
                 if now.saturating_since(sent) >= answer {
-                    vigil.arrived();
+                    busy_poll.arrived();
                     break;
                 }
-                if vigil.is_held(now) {
+                if busy_poll.is_held(now) {
                     awake += step;
                 }
                 now += step;
@@ -159,31 +159,31 @@ mod tests {
 
     #[test]
     fn it_lasts_until_the_answer_comes_where_answers_are_quick() {
-        let mut vigil = Vigil::default();
-        assert_eq!(awake(&mut vigil, 1000, Duration::from_micros(40)), Duration::from_millis(40));
-        assert!(!vigil.is_held(Instant::ZERO));
+        let mut busy_poll = BusyPoll::default();
+        assert_eq!(awake(&mut busy_poll, 1000, Duration::from_micros(40)), Duration::from_millis(40));
+        assert!(!busy_poll.is_held(Instant::ZERO));
     }
 
     #[test]
     fn where_answers_are_slow_it_is_held_ever_more_rarely_and_as_soon_as_they_are_quick_for_each() {
-        let mut vigil = Vigil::default();
+        let mut busy_poll = BusyPoll::default();
         let (first, later) =
-            [1000, 10_000].map(|count| awake(&mut vigil, count, Duration::from_micros(600))).into();
+            [1000, 10_000].map(|count| awake(&mut busy_poll, count, Duration::from_micros(600))).into();
         assert!(first <= LENGTH * 12, "{first}");
         assert!(later <= LENGTH * 41, "{later}");
-        awake(&mut vigil, 1 << MAX_RESTRAINT, Duration::from_micros(40));
-        assert_eq!(awake(&mut vigil, 1000, Duration::from_micros(40)), Duration::from_millis(40));
+        awake(&mut busy_poll, 1 << MAX_RESTRAINT, Duration::from_micros(40));
+        assert_eq!(awake(&mut busy_poll, 1000, Duration::from_micros(40)), Duration::from_millis(40));
     }
 
     #[test]
     fn there_is_none_where_it_is_turned_off_and_one_does_not_grow_with_more_interests() {
-        let mut vigil = Vigil::default();
-        vigil.begin(Instant::ZERO, Duration::ZERO);
-        assert!(!vigil.is_held(Instant::ZERO));
+        let mut busy_poll = BusyPoll::default();
+        busy_poll.begin(Instant::ZERO, Duration::ZERO);
+        assert!(!busy_poll.is_held(Instant::ZERO));
         for number in 0..90 {
-            vigil.begin(Instant::ZERO + Duration::from_micros(number), LENGTH);
+            busy_poll.begin(Instant::ZERO + Duration::from_micros(number), LENGTH);
         }
-        assert!(vigil.is_held(Instant::ZERO + Duration::from_micros(99)));
-        assert!(!vigil.is_held(Instant::ZERO + LENGTH));
+        assert!(busy_poll.is_held(Instant::ZERO + Duration::from_micros(99)));
+        assert!(!busy_poll.is_held(Instant::ZERO + LENGTH));
     }
 }

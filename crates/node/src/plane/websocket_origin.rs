@@ -11,27 +11,27 @@ use super::DataPlane;
 use super::channels::scope_of;
 use crate::control::FaceEventKind;
 use crate::face::{StreamPort, Transport};
-use crate::transport::websocket::Visitor;
+use crate::transport::websocket::UpgradeRequest;
 
-/// Whether `visitor` is what it seems to be from its address.
-fn is_believed(visitor: &Visitor, local_origins: &[String]) -> bool {
+/// Whether `upgrade` is what it seems to be from its address.
+fn is_believed(upgrade: &UpgradeRequest, local_origins: &[String]) -> bool {
     let is_named = |origin: &String| local_origins.iter().any(|named| named.eq_ignore_ascii_case(origin));
-    !visitor.is_forwarded && visitor.origin.as_ref().is_none_or(is_named)
+    !upgrade.is_forwarded && upgrade.origin.as_ref().is_none_or(is_named)
 }
 
 impl DataPlane {
     /// A WebSocket is open: answers the peer, says whether its face is local, and tells the world of it.
-    pub(super) fn admit_visitor(&mut self, id: FaceId, answer: &[u8], visitor: &Visitor) {
+    pub(super) fn admit_upgrade(&mut self, id: FaceId, answer: &[u8], upgrade: &UpgradeRequest) {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
         if let Transport::Stream(StreamPort { stream: Some(stream), .. }) = &mut face.transport {
             stream.queue().push_raw(answer);
         }
-        if is_believed(visitor, &self.settings.local_origins) {
+        if is_believed(upgrade, &self.settings.local_origins) {
             face.scope = scope_of(&face.local, &face.remote);
         }
         let is_local = face.scope == FaceScope::Local;
-        tracing::debug!(face = id.0, origin = visitor.origin.as_deref(), is_local, "WebSocket open");
+        tracing::debug!(face = id.0, origin = upgrade.origin.as_deref(), is_local, "WebSocket open");
         let config = self.settings.limited(face.engine_config());
         self.engine.configure_face(now, id, config);
         self.announce(id, FaceEventKind::Created);
@@ -44,11 +44,13 @@ mod tests {
 
     #[test]
     fn pages_and_proxies_are_not_believed_unless_the_page_is_named() {
-        let visitor =
-            |origin: Option<&str>, is_forwarded| Visitor { origin: origin.map(str::to_owned), is_forwarded };
+        let upgrade = |origin: Option<&str>, is_forwarded| UpgradeRequest {
+            origin: origin.map(str::to_owned),
+            is_forwarded,
+        };
         let named = ["http://localhost:8080".to_owned()];
-        assert!(is_believed(&visitor(None, false), &[]));
-        assert!(is_believed(&visitor(Some("http://localhost:8080"), false), &named));
+        assert!(is_believed(&upgrade(None, false), &[]));
+        assert!(is_believed(&upgrade(Some("http://localhost:8080"), false), &named));
         for (origin, is_forwarded, named) in [
             (Some("https://example.net"), false, &named[..]),
             (Some("http://localhost:8080"), false, &[]),
@@ -58,7 +60,7 @@ mod tests {
             (Some(""), false, &named),
             (None, true, &named),
         ] {
-            assert!(!is_believed(&visitor(origin, is_forwarded), named), "{origin:?} {is_forwarded}");
+            assert!(!is_believed(&upgrade(origin, is_forwarded), named), "{origin:?} {is_forwarded}");
         }
     }
 }

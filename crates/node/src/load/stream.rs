@@ -172,6 +172,11 @@ impl StreamExchange {
         })
     }
 
+    /// Changes how many Interests may be on their way.
+    pub fn set_window(&mut self, window: u64) {
+        self.window = window;
+    }
+
     /// What has been done so far.
     pub fn report(&self) -> Report {
         Report { seconds: self.started.elapsed().as_secs_f64(), ..self.totals }

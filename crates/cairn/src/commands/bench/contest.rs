@@ -32,10 +32,13 @@ pub(super) enum Way {
     Unix,
 }
 
-/// Exchanges before the first round, so that content stores are full and every page of them has been touched.
+/// Exchanges before the first round, so that content stores are full and every page of them has been touched:
+/// as many as this, and on until so many more take no memory.
 const WARM_UP_EXCHANGES: u64 = 300_000;
 /// … but no longer than this.
-const WARM_UP: Duration = Duration::from_secs(5);
+const WARM_UP: Duration = Duration::from_secs(15);
+/// Interests on their way meanwhile, at least.
+const WARM_UP_WINDOW: u64 = 128;
 /// Exchanges before each round, so that processors have woken up and caches hold what is in use.
 const RUN_UP: Duration = Duration::from_millis(50);
 
@@ -105,11 +108,7 @@ impl Bench<'_> {
             }
         };
         let Some(mut trial) = trial else { return Ok(None) };
-        let deadline = Instant::now() + WARM_UP;
-        while trial.exchange.report().data < WARM_UP_EXCHANGES && Instant::now() < deadline {
-            trial.exchange.run(Duration::from_millis(50))?;
-        }
-        trial.exchange.finish()?;
+        trial.warm_up(load.window)?;
         Ok(Some(trial))
     }
 
@@ -133,7 +132,6 @@ impl Bench<'_> {
             silent_if_late(subject, deadline, &mut forwarder)?;
             exchange.run(Duration::from_millis(50))?;
         }
-        exchange.set_window(load.window);
         Ok(Some(Trial::new(subject, forwarder, Exchange::Udp(Box::new(exchange)))))
     }
 
@@ -200,6 +198,13 @@ impl Exchange {
         }
     }
 
+    fn set_window(&mut self, window: u64) {
+        match self {
+            Exchange::Udp(exchange) => exchange.set_window(window),
+            Exchange::Stream(exchange, _) => exchange.set_window(window),
+        }
+    }
+
     /// Ends what is on its way, before a pause. What is lost on UDP is noticed by the exchange itself.
     fn finish(&mut self) -> io::Result<()> {
         match self {
@@ -226,6 +231,27 @@ impl Round {
 impl<'s> Trial<'s> {
     fn new(subject: &'s Subject, forwarder: Forwarder, exchange: Exchange) -> Self {
         Trial { subject, exchange, forwarder, rounds: Vec::new() }
+    }
+
+    /// Exchanges until the forwarder takes no more memory: a page costs more when it is touched first than
+    /// all of the exchange.
+    fn warm_up(&mut self, window: u64) -> io::Result<()> {
+        self.exchange.set_window(window.max(WARM_UP_WINDOW));
+        let deadline = Instant::now() + WARM_UP;
+        let mut resident = 0;
+        loop {
+            let before = std::mem::replace(&mut resident, self.forwarder.resident_bytes());
+            if resident <= before + before / 100 || Instant::now() >= deadline {
+                break;
+            }
+            let enough = self.exchange.report().data + WARM_UP_EXCHANGES;
+            while self.exchange.report().data < enough && Instant::now() < deadline {
+                self.exchange.run(RUN_UP)?;
+            }
+        }
+        self.exchange.set_window(window);
+        // Over UDP the wider window drains while the first round runs up.
+        self.exchange.finish()
     }
 
     fn round(&mut self, span: Duration) -> io::Result<()> {

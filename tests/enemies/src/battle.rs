@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::attack::{self, Attack, Field};
 use crate::cage::{Cage, SMALL_BYTES};
-use crate::control::{Control, ECHO_PORT, PORT};
+use crate::control::{Control, ECHO_PORT, Echo, PORT};
 use crate::ground::{self, Ground, NEIGHBOUR, OTHERS_CPU};
 use crate::honest::{self, Book, Clock, Habits, LOCAL, Line, Numbers, Phase, REMOTE, Way};
 use crate::measured::{LOOK_INTERVAL, Left, Measured, Newcomer, Phases};
@@ -158,9 +158,7 @@ impl Battlefield<'_> {
     pub(crate) fn control(&self, attack: Box<dyn Attack>) -> Result<Phases, String> {
         let _control = Control::start(self.ground).map_err(|error| format!("the control: {error}"))?;
         let mut people = People::new();
-        let book = people.consumer("the echo's peer", &self.ground.neighbour, self.habits(REMOTE), || {
-            Line::udp((NEIGHBOUR, 0).into(), (ground::SEEN_BY_NEIGHBOUR, ECHO_PORT).into())
-        });
+        let book = self.echoed(&mut people);
         self.stop.wait(Duration::from_millis(200))?;
         people.clock.set(Phase::Quiet);
         self.stop.wait(self.plan.control.min(self.plan.quiet))?;
@@ -202,9 +200,13 @@ impl Battlefield<'_> {
         let remote = people.consumer("the neighbour", &self.ground.neighbour, self.habits(REMOTE), || {
             Line::udp((NEIGHBOUR, 0).into(), (ground::SEEN_BY_NEIGHBOUR, PORT).into())
         });
+        let echo = Echo::start(self.ground).map_err(|error| format!("the echo: {error}"))?;
+        let beside = self.echoed(&mut people);
         self.phases(&victim, attack, &people, &mut measured)?;
         measured.ended = victim.end();
         measured.trouble.extend(people.leave());
+        measured.trouble.extend(echo.end().err().map(|error| format!("the echo: {error}")));
+        measured.beside = phases(&beside);
         measured.local = phases(&local);
         measured.remote = phases(&remote);
         drop((victim, silent, cage));
@@ -264,6 +266,13 @@ impl Battlefield<'_> {
             measured.left = self.left(&asker, &before, left_at, limit)?;
         }
         Ok(())
+    }
+
+    /// Somebody who asks the echo.
+    fn echoed(&self, people: &mut People) -> Book {
+        people.consumer("the echo's peer", &self.ground.neighbour, self.habits(REMOTE), || {
+            Line::udp((NEIGHBOUR, 0).into(), (ground::SEEN_BY_NEIGHBOUR, ECHO_PORT).into())
+        })
     }
 
     fn habits(&self, prefix: &'static str) -> Habits {

@@ -1,5 +1,6 @@
 //! The control: in place of the node a socket that only drops, and an echo for the honest neighbour. What
-//! is lost here, the machine lost.
+//! is lost here, the machine lost. The echo also stands beside a node, where it tells in each phase what the
+//! machine itself takes.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -22,44 +23,74 @@ const MAX_ACCEPTED: usize = 1000;
 pub(crate) struct Control {
     stop: Stop,
     threads: Vec<JoinHandle<io::Result<()>>>,
+    _echo: Echo,
+}
+
+/// An echo on the victim's processor, which interrupts whatever runs there but the kernel: what its round
+/// trips take, the machine and its network take, and no process. It ends when dropped.
+#[derive(Debug)]
+pub(crate) struct Echo {
+    stop: Stop,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Echo {
+    pub(crate) fn start(ground: &Ground) -> io::Result<Self> {
+        let (stop, socket) = (Stop::default(), bind(ground, ECHO_PORT)?);
+        let own = stop.clone();
+        let thread = ground.victim.spawn(VICTIM_CPU, move || {
+            ground::interrupt_others()?;
+            let mut buffer = [0; 9000];
+            while !own.is_set() {
+                if let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                    let _ = socket.send_to(buffer.get(..length).unwrap_or_default(), from);
+                }
+            }
+            Ok(())
+        });
+        Ok(Echo { stop, thread: Some(thread) })
+    }
+
+    /// Ends it; tells what went wrong with it.
+    pub(crate) fn end(mut self) -> io::Result<()> {
+        self.stop.set();
+        self.thread.take().map_or(Ok(()), ground::join)
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        self.stop.set();
+        let _ = self.thread.take().map(ground::join);
+    }
+}
+
+fn bind(ground: &Ground, port: u16) -> io::Result<UdpSocket> {
+    ground.victim.run(VICTIM_CPU, move || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))?;
+        socket.set_read_timeout(Some(Duration::from_millis(50)))?;
+        Ok(socket)
+    })
 }
 
 impl Control {
     pub(crate) fn start(ground: &Ground) -> io::Result<Self> {
         let stop = Stop::default();
-        let bind = |port: u16| {
-            ground.victim.run(VICTIM_CPU, move || {
-                let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))?;
-                socket.set_read_timeout(Some(Duration::from_millis(50)))?;
-                Ok(socket)
-            })
-        };
-        let (sink, echo) = (bind(PORT)?, bind(ECHO_PORT)?);
+        let sink = bind(ground, PORT)?;
         let listeners = [PORT, 9696].map(|port| {
             ground.victim.run(VICTIM_CPU, move || TcpListener::bind(SocketAddr::from(([0, 0, 0, 0], port))))
         });
-        let mut control = Control { stop: stop.clone(), threads: Vec::new() };
+        let mut control = Control { stop: stop.clone(), threads: Vec::new(), _echo: Echo::start(ground)? };
         for listener in listeners {
             let (listener, stop) = (listener?, stop.clone());
             listener.set_nonblocking(true)?;
             control.threads.push(ground.victim.spawn(VICTIM_CPU, move || accept(&listener, &stop)));
         }
-        let sink_stop = stop.clone();
-        control.threads.push(ground.victim.spawn(VICTIM_CPU, move || {
-            ground::go_first();
-            let mut buffer = [0; 9000];
-            while !sink_stop.is_set() {
-                let _ = sink.recv(&mut buffer);
-            }
-            Ok(())
-        }));
         control.threads.push(ground.victim.spawn(VICTIM_CPU, move || {
             ground::go_first();
             let mut buffer = [0; 9000];
             while !stop.is_set() {
-                if let Ok((length, from)) = echo.recv_from(&mut buffer) {
-                    let _ = echo.send_to(buffer.get(..length).unwrap_or_default(), from);
-                }
+                let _ = sink.recv(&mut buffer);
             }
             Ok(())
         }));

@@ -154,6 +154,19 @@ pub(crate) fn go_first() {
     let _ = rustix::process::setpriority_process(None, -15);
 }
 
+/// Lets this thread run as soon as it can, whatever else runs on its processor.
+///
+/// # Errors
+/// The system refuses it, or `chrt` of util-linux cannot be run.
+pub(crate) fn interrupt_others() -> io::Result<()> {
+    let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let output = Command::new("chrt").args(["--fifo", "--pid", "1", &thread]).output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("chrt: {}", String::from_utf8_lossy(&output.stderr).trim())))
+}
+
 /// Lets this thread run before the rest of the machine, and after those that [go first](go_first).
 pub(crate) fn go_before_strangers() {
     let _ = rustix::process::setpriority_process(None, -10);

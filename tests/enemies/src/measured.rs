@@ -50,6 +50,8 @@ pub(crate) struct Measured {
     pub(crate) remote: Phases,
     /// An echo beside a socket that only drops.
     pub(crate) control: Phases,
+    /// An echo beside the node, which waits for no process.
+    pub(crate) beside: Phases,
     pub(crate) newcomers: Vec<Newcomer>,
     pub(crate) newcomers_after: Vec<Newcomer>,
     /// How long `cairn status` took each time; `None` where it failed.
@@ -86,6 +88,7 @@ impl Measured {
             "local": phases(&self.local),
             "remote": phases(&self.remote),
             "control": phases(&self.control),
+            "beside": phases(&self.beside),
             "newcomers": self.newcomers.iter().map(newcomer).collect::<Vec<_>>(),
             "newcomers_after": self.newcomers_after.iter().map(newcomer).collect::<Vec<_>>(),
             "status_seconds": self.status.iter().map(|took| seconds(*took)).collect::<Vec<_>>(),

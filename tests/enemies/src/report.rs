@@ -27,11 +27,12 @@ const HEADER: &[&str] = &[
     "attack",
     "packets/s",
     "local lost",
-    "99 % quiet > attack",
+    "99 % quiet > attack > after",
     "remote lost",
-    "99 % quiet > attack",
+    "99 % quiet > attack > after",
     "control lost",
     "99 %",
+    "echo beside, 99 %",
     "newcomer",
     "status",
     "memory",
@@ -80,6 +81,7 @@ fn row(entry: &Entry) -> Vec<String> {
         slower(&seen.remote),
         if seen.control.attack.sent == 0 { "–".to_owned() } else { percent(&seen.control.attack) },
         time(seen.control.attack.quantile(0.99)),
+        slower(&seen.beside),
         newcomer(&seen.newcomers),
         status,
         megabytes(seen.resident_peak),
@@ -97,7 +99,7 @@ fn percent(figures: &Figures) -> String {
 }
 
 fn slower(pair: &Phases) -> String {
-    format!("{} > {}", time(pair.quiet.quantile(0.99)), time(pair.attack.quantile(0.99)))
+    [&pair.quiet, &pair.attack, &pair.after].map(|phase| time(phase.quantile(0.99))).join(" > ")
 }
 
 /// What was missed, and which limits acted, one line each.

@@ -36,8 +36,10 @@ pub(crate) fn judge(measured: &Measured, demands: &Demands) -> Vec<Judged> {
         judged.push(loss(attacked, &pair.attack, demands.loss + excused));
         judged.push(loss(afterwards, &pair.after, demands.loss));
         if let Some(slower) = demands.slower {
-            judged.push(round_trip(slow, pair, &pair.attack, control.quantile(0.99), slower, demands.floor));
-            judged.push(round_trip(slow_after, pair, &pair.after, None, slower, demands.floor));
+            let beside = [&measured.beside.attack, &measured.beside.after].map(|echo| echo.quantile(0.99));
+            let [attacked, after] = [control.quantile(0.99).max(beside[0]), beside[1]];
+            judged.push(round_trip(slow, pair, &pair.attack, attacked, slower, demands.floor));
+            judged.push(round_trip(slow_after, pair, &pair.after, after, slower, demands.floor));
         }
     }
     judged.push(newcomers("newcomer", &measured.newcomers, demands.newcomer));
@@ -68,16 +70,16 @@ fn reasons(figures: &Figures) -> String {
 }
 
 /// The base is the quiet round trip, but no less than `floor`, and no less than what the machine itself
-/// takes under the same load.
+/// takes: in the control, and beside the node in the same phase.
 fn round_trip(
     demand: &'static str,
     pair: &Phases,
     figures: &Figures,
-    control: Option<Duration>,
+    machine: Option<Duration>,
     slower: f64,
     floor: Duration,
 ) -> Judged {
-    let base = pair.quiet.quantile(0.99).map(|quiet| quiet.max(floor).max(control.unwrap_or_default()));
+    let base = pair.quiet.quantile(0.99).map(|quiet| quiet.max(floor).max(machine.unwrap_or_default()));
     let limit = base.map(|base| base.mul_f64(slower));
     let found = figures.quantile(0.99);
     Judged {
@@ -256,6 +258,21 @@ mod tests {
         };
         assert_eq!(with_control(105), [""; 0]);
         assert_eq!(with_control(115), ["remote loss"]);
+    }
+
+    #[test]
+    fn what_an_echo_takes_in_the_same_phase_is_the_machine_s_and_no_node_s() {
+        let beside = |attack_micros, after_micros| {
+            missed(move |run| {
+                run.beside.attack = figures(5000, 5000, 200);
+                run.beside.after = figures(1000, 1000, 400);
+                run.local.attack = figures(5000, 5000, attack_micros);
+                run.remote.after = figures(1000, 1000, after_micros);
+            })
+        };
+        assert_eq!(beside(600, 1200), [""; 0]);
+        assert_eq!(beside(601, 1200), ["local p99"]);
+        assert_eq!(beside(600, 1201), ["remote p99 after"]);
     }
 
     #[test]

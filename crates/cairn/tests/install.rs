@@ -38,6 +38,8 @@ fn what_is_installed_is_whole_and_leaves_only_the_configuration_when_it_is_remov
     assert!(check.unwrap().status.success());
     let unit = std::fs::read_to_string(root.join("usr/lib/systemd/system/cairn.service")).unwrap();
     assert!(unit.contains("ExecStart=/usr/bin/cairn node run --config /etc/cairn/cairn.toml"), "{unit}");
+    // Where the documentation puts the file of routes.
+    assert!(unit.contains("\nStateDirectory=cairn\n"), "{unit}");
     // What the operator has written stays as it is, whatever is installed or removed.
     std::fs::write(&config, "# mine\n").unwrap();
     make("install", &root);

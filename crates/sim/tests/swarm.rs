@@ -17,6 +17,15 @@ fn networks_heal_and_keep_their_promises_all_the_while() {
     assert!(fetched > 0);
 }
 
+/// Of 6,000 seeds the one in which a busy processor takes up an Interest so late that the answer comes after
+/// the lifetime that its application counts.
+#[test]
+fn an_answer_to_an_interest_that_waited_for_its_node_is_not_taken_for_unasked() {
+    if let Err(failure) = sim::swarm::run(1099) {
+        panic!("{failure}");
+    }
+}
+
 #[test]
 fn a_seed_always_lives_the_same_life() {
     let lives =

@@ -66,6 +66,11 @@ const TARGETS: &[Target] = &[
     },
     Target { name: "ndnlp_v1", about: "NDNLP v1 packets: decode, encode again", seed_kinds: &["ndnlp1-"] },
     Target {
+        name: "nfd_configuration",
+        about: "nfd.conf: convert, read what came of it, lines that say nothing change nothing",
+        seed_kinds: &[],
+    },
+    Target {
         name: "nfd_management",
         about: "NFD's management protocol: decode, encode again, cut into segments",
         seed_kinds: &["management-", "ndn-interest", "ndn-data"],

@@ -38,7 +38,8 @@ section! {
         max_remote_connections: usize = 0,
         /// Seconds after which an on-demand face over datagrams closes when nothing came or went.
         idle_timeout_secs: u64 = 600,
-        /// Seconds after which such a face closes already when there are as many faces as there may be.
+        /// Seconds after which such a face closes already when there are as many faces as there may be; 1
+        /// at least.
         crowded_idle_timeout_secs: u64 = 10,
         /// Seconds after which a connection closes that stopped in the middle of a frame.
         stall_timeout_secs: u64 = 30,

@@ -44,6 +44,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         1,
         "neighbours would lose their face at once",
     )?;
+    let crowded = "who fills the places would close every neighbour's face, busy or not";
+    at_least("node.crowded_idle_timeout_secs", node.crowded_idle_timeout_secs, 1, crowded)?;
     let routes = "management could not be reached";
     at_least("management.max_routes", management.max_routes as u64, 2, routes)?;
     at_least("management.max_route_bytes", management.max_route_bytes as u64, 1024, routes)
@@ -59,6 +61,7 @@ mod tests {
             ("tables", &["max_pending", "max_pending_bytes", "max_prefixes", "max_dead_nonces"][..]),
             ("node", &["max_faces", "max_on_demand_faces", "send_queue_bytes", "all_send_queues_bytes"]),
             ("node", &["reassembly_bytes", "stall_timeout_secs", "idle_timeout_secs"]),
+            ("node", &["crowded_idle_timeout_secs"]),
             ("management", &["max_routes", "max_route_bytes"]),
             ("udp", &["mtu_bytes"]),
         ];

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::ccnx::block::{element_len, write_blob_element, write_close, write_open};
+use crate::ccnx::block::{CLOSE, element_len, write_blob_element, write_close, write_open};
 use crate::ccnx::bloom::BloomRef;
 use crate::ccnx::dtag::Dtag;
 use crate::ccnx::name::compare_components;
@@ -16,12 +16,21 @@ use crate::error::{DecodeError, Rule};
 
 const FIELD: &str = "Exclude";
 
+/// The header that opens a Component.
+const COMPONENT_OPENING: u8 = 0xfa;
+/// The last byte of the header of a BLOB, but for four bits of its length.
+const BLOB_ENDING: u8 = 0x85;
+
 /// How long a Bloom filter may be, in bytes: its header and 2^13 bits.
 const BLOOM_BYTES: std::ops::RangeInclusive<usize> = 1..=1024 + 8;
 
 /// Entries of an Exclude in a message. Every node that the Interest comes by reads all of them; tools that
 /// list what is there send another Interest long before, where an Interest is full.
 const MAX_ENTRIES: usize = 512;
+
+/// Bytes of a component that is looked for in a Bloom filter, which takes a dozen instructions for each. No
+/// name that is known has longer ones.
+const MAX_FILTERED_BYTES: usize = 1024;
 
 /// An Exclude inside a message, which it borrows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,14 +72,24 @@ impl<'a> ExcludeRef<'a> {
         let start = reader.position();
         let mut order = Order::default();
         let mut count = 0;
-        loop {
-            let at = reader.position();
-            let Some(entry) = read_entry(reader)? else { break };
+        let mut admit = |at, entry| {
             count += 1;
             if count > MAX_ENTRIES {
                 return Err(DecodeError::new(FIELD, at, Rule::TooManyEntries { limit: MAX_ENTRIES }));
             }
-            order.admit(entry).map_err(|rule| DecodeError::new(FIELD, at, rule))?;
+            order.admit(entry).map_err(|rule| DecodeError::new(FIELD, at, rule))
+        };
+        loop {
+            let (from, mut rest) = (reader.position(), reader.rest());
+            let bytes = rest.len();
+            while let Some((component, behind)) = split_usual_component(rest) {
+                admit(from + (bytes - rest.len()), ExcludeEntry::Component(component))?;
+                rest = behind;
+            }
+            reader.skip(bytes - rest.len());
+            let at = reader.position();
+            let Some(entry) = read_entry(reader)? else { break };
+            admit(at, entry)?;
         }
         let entries = reader.read_since(start);
         reader.close(FIELD)?;
@@ -83,8 +102,17 @@ impl<'a> ExcludeRef<'a> {
 
     /// The entries, in the order of the element.
     pub fn entries(&self) -> impl Iterator<Item = ExcludeEntry<'a>> + use<'a> {
-        let mut reader = Reader::new(self.entries, FIELD);
-        std::iter::from_fn(move || read_entry(&mut reader).ok().flatten())
+        let mut rest = self.entries;
+        std::iter::from_fn(move || {
+            if let Some((component, behind)) = split_usual_component(rest) {
+                rest = behind;
+                return Some(ExcludeEntry::Component(component));
+            }
+            let mut reader = Reader::new(rest, FIELD);
+            let entry = read_entry(&mut reader).ok().flatten();
+            rest = reader.rest();
+            entry
+        })
     }
 
     /// The entries as they are on the wire, without the element around them.
@@ -92,7 +120,8 @@ impl<'a> ExcludeRef<'a> {
         self.entries
     }
 
-    /// Whether `component` is excluded. A Bloom filter that cannot be read excludes everything in its gap.
+    /// Whether `component` is excluded. A Bloom filter that cannot be read excludes everything in its gap,
+    /// and any filter components of more than 1,024 bytes.
     pub fn excludes(&self, component: &[u8]) -> bool {
         let mut filler = None;
         for entry in self.entries() {
@@ -110,13 +139,15 @@ impl<'a> ExcludeRef<'a> {
 
     /// The same in a form in which one component after the other is found quickly.
     pub fn to_sorted(&self) -> SortedExclude<'a> {
-        let mut sorted = SortedExclude { components: Vec::new(), last_filler: None };
+        // None has fewer bytes than an empty component.
+        let most = (self.entries.len() / 2).min(MAX_ENTRIES);
+        let mut sorted = SortedExclude { components: Vec::with_capacity(most), fillers: Vec::new() };
         for entry in self.entries() {
             match entry {
-                ExcludeEntry::Component(component) => {
-                    sorted.components.push((component, sorted.last_filler.take()));
+                ExcludeEntry::Component(component) => sorted.components.push(component),
+                ExcludeEntry::Any | ExcludeEntry::Bloom(_) => {
+                    sorted.fillers.push((sorted.components.len(), entry));
                 }
-                ExcludeEntry::Any | ExcludeEntry::Bloom(_) => sorted.last_filler = Some(entry),
             }
         }
         sorted
@@ -138,7 +169,8 @@ fn fills(filler: Option<ExcludeEntry<'_>>, component: &[u8]) -> bool {
     match filler {
         Some(ExcludeEntry::Any) => true,
         Some(ExcludeEntry::Bloom(bytes)) => {
-            BloomRef::decode(bytes).is_none_or(|bloom| bloom.contains(component))
+            component.len() > MAX_FILTERED_BYTES
+                || BloomRef::decode(bytes).is_none_or(|bloom| bloom.contains(component))
         }
         Some(ExcludeEntry::Component(_)) | None => false,
     }
@@ -147,21 +179,30 @@ fn fills(filler: Option<ExcludeEntry<'_>>, component: &[u8]) -> bool {
 /// An Exclude that many components are looked up in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedExclude<'a> {
-    /// Each with what fills the gap before it.
-    components: Vec<(&'a [u8], Option<ExcludeEntry<'a>>)>,
-    last_filler: Option<ExcludeEntry<'a>>,
+    components: Vec<&'a [u8]>,
+    /// What fills gaps, each with the number of components before it, in that order.
+    fillers: Vec<(usize, ExcludeEntry<'a>)>,
 }
 
 impl SortedExclude<'_> {
     /// As [`ExcludeRef::excludes`].
     pub fn excludes(&self, component: &[u8]) -> bool {
-        match self.components.binary_search_by(|(listed, _)| compare_components(listed, component)) {
-            Ok(_) => true,
-            Err(place) => {
-                let filler = self.components.get(place).map_or(self.last_filler, |(_, filler)| *filler);
-                fills(filler, component)
-            }
-        }
+        let Err(before) = self.components.binary_search_by(|listed| compare_components(listed, component))
+        else {
+            return true;
+        };
+        let filler = self.fillers.binary_search_by_key(&before, |(place, _)| *place).ok();
+        fills(filler.and_then(|place| self.fillers.get(place)).map(|(_, filler)| *filler), component)
+    }
+
+    /// Whether there is a Bloom filter, which is asked about every byte of a component.
+    pub fn has_filter(&self) -> bool {
+        self.fillers.iter().any(|(_, filler)| matches!(filler, ExcludeEntry::Bloom(_)))
+    }
+
+    /// Number of entries.
+    pub fn entry_count(&self) -> usize {
+        self.components.len() + self.fillers.len()
     }
 }
 
@@ -259,6 +300,33 @@ impl<'a> Order<'a> {
     }
 }
 
+/// The component that `entries` begin with, if its length is written in one byte or two, as nearly always,
+/// and what is behind it. A list may have hundreds of them, which it takes several times as long to read
+/// block by block.
+#[inline(always)]
+fn split_usual_component(entries: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&[opening, first], rest) = entries.split_first_chunk::<2>()?;
+    if opening != COMPONENT_OPENING {
+        return None;
+    }
+    if first == CLOSE {
+        return Some((&[], rest));
+    }
+    let (high, last, rest) = match first & 0x80 {
+        0 => rest.split_first().map(|(&last, rest)| (first, last, rest))?,
+        _ => (0, first, rest),
+    };
+    let len = usize::from(high) << 4 | usize::from(last >> 3 & 0x0f);
+    if last & !0x78 != BLOB_ENDING || len == 0 {
+        return None;
+    }
+    let (component, rest) = rest.split_at_checked(len)?;
+    match rest.split_first()? {
+        (&CLOSE, rest) => Some((component, rest)),
+        _ => None,
+    }
+}
+
 #[inline]
 fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<Option<ExcludeEntry<'a>>, DecodeError> {
     if let Some(component) = reader.optional_blob(Dtag::COMPONENT, "Component", ..)? {
@@ -315,6 +383,8 @@ mod tests {
         assert!(!exclude.as_ref().excludes(b"a") && !exclude.as_ref().excludes(b"f"));
         let exclude = build(&[Component(b"b"), Bloom(b"junk"), Component(b"e")]).unwrap();
         assert!(exclude.as_ref().excludes(b"d") && !exclude.as_ref().excludes(b"f"));
+        let exclude = build(&[Bloom(bloom.as_bytes())]).unwrap();
+        assert!(!exclude.as_ref().excludes(&[7; 1024]) && exclude.as_ref().excludes(&[7; 1025]));
     }
 
     #[test]
@@ -357,6 +427,38 @@ mod tests {
         };
         assert_eq!(list(512), Ok(512));
         assert_eq!(list(513), Err(Rule::TooManyEntries { limit: 512 }));
+    }
+
+    #[test]
+    fn components_are_read_alike_at_once_and_block_by_block() {
+        let block_by_block = |entries: &[u8]| {
+            let mut reader = Reader::new(entries, FIELD);
+            match read_entry(&mut reader) {
+                Ok(Some(Component(component))) => Some((component.to_vec(), reader.rest().to_vec())),
+                _ => None,
+            }
+        };
+        for len in [0, 1, 2, 15, 16, 17, 127, 128, 2047, 2048] {
+            let mut entries = Vec::new();
+            write_blob_element(&mut entries, Dtag::COMPONENT, &vec![0x85; len]);
+            let at_once = split_usual_component(&entries);
+            assert_eq!(at_once.is_some(), len < 2048, "{len}");
+            entries.extend_from_slice(b"behind");
+            // Every byte of the headers, and that behind the component, in every other form.
+            for place in (0..entries.len().min(6)).chain([entries.len() - 7]) {
+                for byte in 0..=255 {
+                    let mut changed = entries.clone();
+                    changed[place] = byte;
+                    if let Some((component, rest)) = split_usual_component(&changed) {
+                        let expected = Some((component.to_vec(), rest.to_vec()));
+                        assert_eq!(block_by_block(&changed), expected, "{len} {place} {byte}");
+                    }
+                }
+            }
+            for end in 0..entries.len() - 6 {
+                assert_eq!(split_usual_component(&entries[..end]), None, "{len} {end}");
+            }
+        }
     }
 
     #[test]

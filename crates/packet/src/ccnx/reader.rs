@@ -56,6 +56,18 @@ impl<'a> Reader<'a> {
         self.wire.get(start..self.position).unwrap_or_default()
     }
 
+    /// Everything from the next byte to be read on.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.wire.get(self.position..).unwrap_or_default()
+    }
+
+    /// Goes on behind so many bytes, which hold whole blocks that were read in another way.
+    pub(crate) fn skip(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.advance(bytes);
+        }
+    }
+
     /// The header of the next block, which stays in place; `None` if there is none that can be read. Whatever
     /// is then asked for fails for that reason.
     #[inline]
@@ -217,7 +229,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
         outer: u32,
     ) -> Result<&'a [u8], DecodeError> {
-        let rest = self.wire.get(self.position..).unwrap_or_default();
+        let rest = self.rest();
         let mut framer = Framer::inside(outer);
         match framer.scan(rest) {
             Ok(Some(len)) => {
@@ -271,7 +283,7 @@ impl<'a> Reader<'a> {
     /// Why the next block is not the one that was asked for.
     #[cold]
     fn unexpected(&self, field: &'static str) -> DecodeError {
-        let rest = self.wire.get(self.position..).unwrap_or_default();
+        let rest = self.rest();
         let rule = match read_header(rest) {
             Ok(None) => Rule::Truncated { missing: 1 },
             Ok(Some(Header { kind: BlockKind::Dtag, number, .. })) => Rule::UnexpectedType(number),

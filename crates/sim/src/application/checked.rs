@@ -280,6 +280,9 @@ impl Wanted {
 pub struct CheckedConsumer {
     /// Requests that may be asked for at once.
     pub window: usize,
+    /// How much later than its own lifetime says an Interest may be answered, because its node takes it up
+    /// later or by another clock. Default none.
+    pub lateness: Duration,
     dialect: Dialect,
     wanted: Vec<Wanted>,
     /// Interests sent and until when each may be answered, less one for each Data that came.
@@ -293,6 +296,7 @@ impl CheckedConsumer {
     pub fn new(dialect: Dialect, window: usize) -> Self {
         CheckedConsumer {
             window,
+            lateness: Duration::ZERO,
             dialect,
             wanted: Vec::new(),
             expected: Vec::new(),
@@ -366,7 +370,7 @@ impl CheckedConsumer {
             wanted.state = State::Asked { until };
             asked += 1;
             self.expected.retain(|(_, until)| *until >= now);
-            self.expected.push((interest.clone(), until));
+            self.expected.push((interest.clone(), until + self.lateness));
             context.send(Packet::Interest(interest), wanted.request.header.clone());
         }
         let has_room = asked < self.window;

@@ -27,12 +27,17 @@ pub(super) struct World {
     /// Links flip bits and do not notice, so Data may be anything.
     pub(super) hostile: bool,
     pub(super) nodes: Vec<NodeId>,
+    /// How much later than they count on applications of each node may be answered.
+    lateness: Vec<Duration>,
     pub(super) links: Vec<LinkId>,
     pub(super) producers: Vec<Produce>,
     pub(super) consumers: Vec<AppId>,
     /// Routes that lead astray or around in circles, while there are faults.
     pub(super) detours: Vec<(NodeId, Name, NodeId)>,
 }
+
+/// Of all Interests.
+const LONGEST_LIFETIME: Duration = Duration::from_millis(4100);
 
 pub(super) fn pick<T: Clone>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len() as u64) as usize].clone()
@@ -54,6 +59,7 @@ impl World {
             hostile: extras.chance(0.1),
             extras,
             nodes: Vec::new(),
+            lateness: Vec::new(),
             links: Vec::new(),
             producers: Vec::new(),
             consumers: Vec::new(),
@@ -72,9 +78,12 @@ impl World {
             let random = &mut self.random;
             self.network.engines(|config| draw_engine(random, config));
             let node = self.network.add_node()?;
+            let mut lateness = Duration::ZERO;
             if self.random.chance(0.2) {
                 let time = Duration::from_micros(self.random.below(300));
                 let max_waiting = pick(&mut self.random, &[5, 50, 1000]);
+                // A lifetime begins when the Interest's turn has come.
+                lateness += time * u64::from(max_waiting);
                 let config = ProcessorConfig { max_waiting, ..ProcessorConfig::uniform(time) };
                 self.network.set_processor(node, config)?;
             }
@@ -87,11 +96,14 @@ impl World {
                 let offset = millis(&mut self.random, 1000);
                 let clock = Clock { offset, drift_nanos_per_second, tick };
                 self.network.set_clock(node, clock)?;
+                // The engine's time and the application's go by ticks, and apart by a ten-thousandth.
+                lateness += tick * 2 + LONGEST_LIFETIME / 10_000;
                 if self.random.chance(0.5) {
                     self.network.set_engine_clock(node, clock)?;
                 }
             }
             self.nodes.push(node);
+            self.lateness.push(lateness);
         }
         Ok(())
     }
@@ -192,6 +204,7 @@ impl World {
             let node = pick(&mut self.random, &self.nodes);
             let random = &mut self.random;
             let mut consumer = CheckedConsumer::new(self.dialect, pick(random, &[1, 4, 16]));
+            consumer.lateness = self.lateness.get(node.0 as usize).copied().unwrap_or_default();
             for _ in 0..10 + random.below(30) {
                 let prefix = pick(random, &self.producers).prefix;
                 let name = name(&format!("{prefix}/{}", random.below(30)))?;

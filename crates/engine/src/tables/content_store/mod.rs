@@ -419,7 +419,7 @@ impl ContentStore {
         }
         // To be looked up in for each candidate, which a pass over it would be too dear for.
         let exclude = interest.ccnx().and_then(|view| view.exclude()).map(|exclude| exclude.to_sorted());
-        // A Bloom filter is asked about every byte of a component.
+        let has_filter = exclude.as_ref().is_some_and(|exclude| exclude.has_filter());
         let bytes_left = Cell::new(MAX_FILTERED_BYTES);
         let step = |entry: &Cached| {
             if !is_fresh(entry) {
@@ -430,15 +430,19 @@ impl ContentStore {
                 return if fits { SearchStep::Accepted } else { SearchStep::Refused };
             };
             let left = bytes_left.get();
-            bytes_left.set(left.saturating_sub(entry.data.name().canonical().len()));
+            if left == 0 {
+                return SearchStep::Overlooked;
+            }
+            let filtered = if has_filter { entry.data.name().canonical().len() } else { 0 };
+            bytes_left.set(left.saturating_sub(filtered));
             let excluded = Cell::new(false);
             let excludes = |component: &[u8]| {
-                excluded.set(left == 0 || exclude.excludes(component));
+                excluded.set(exclude.excludes(component));
                 excluded.get()
             };
             match interest.matches_excluding(&entry.data, || entry.digest(), excludes) {
                 true => SearchStep::Accepted,
-                false if excluded.get() && left > 0 => SearchStep::ChildRefused,
+                false if excluded.get() => SearchStep::ChildRefused,
                 false => SearchStep::Refused,
             }
         };
@@ -456,8 +460,9 @@ impl ContentStore {
             Some(view) if view.child_selector().is_rightmost() => Order::Rightmost,
             _ => Order::Leftmost,
         };
-        let search = self.tree.search(&mut self.entries, interest, order, |_, entry| step(entry));
-        self.counters.searches_cut_short += u64::from(search.cut_short || bytes_left.get() == 0);
+        let excluded = exclude.as_ref().map_or(0, |exclude| exclude.entry_count());
+        let search = self.tree.search(&mut self.entries, (interest, excluded), order, |_, entry| step(entry));
+        self.counters.searches_cut_short += u64::from(search.cut_short);
         search.found.map(CachedId)
     }
 
@@ -581,8 +586,8 @@ fn cost_of(data: &Data) -> u64 {
     own as u64 + ContentStoreConfig::OVERHEAD_BYTES
 }
 
-/// Bytes of names that one search compares with what is excluded, all candidates together.
-const MAX_FILTERED_BYTES: usize = 16_384;
+/// Bytes of names that one search asks Bloom filters about, all candidates together.
+const MAX_FILTERED_BYTES: usize = 4096;
 /// Packets share pieces of memory only if the store holds as many.
 const MIN_SHARED_PIECES: u64 = 16;
 /// Two of the largest pieces of memory that packets share: one that is being emptied, one that is being

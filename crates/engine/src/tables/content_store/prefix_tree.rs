@@ -7,7 +7,8 @@
 //! never pays.
 //!
 //! What a search comes across may be stale or excluded. It looks at [`MAX_EXAMINED`] Data in the wanted
-//! order, then at [`MAX_FROM_END`] from the other end, where the newest versions are. A cache may miss, so
+//! order, then at [`MAX_FROM_END`] from the other end, where the newest versions are; at fewer for an
+//! Interest with a long Exclude, and where it has to find its way from child to child. A cache may miss, so
 //! beyond that bound it does.
 
 use std::collections::BTreeSet;
@@ -21,6 +22,11 @@ use crate::tables::chunked::Slab;
 pub(super) const MAX_EXAMINED: usize = 96;
 /// Entries that it looks at from the other end where those were not enough.
 pub(super) const MAX_FROM_END: usize = 32;
+/// To find the way to another child costs as much as to look at so many entries.
+const LOOKS_OF_A_WAY: usize = 4;
+/// To read so many entries of an Exclude costs as much as to look at one that is kept. An Interest that lists
+/// more than [`MAX_EXAMINED`] children which are kept misses anyway.
+const EXCLUDED_FOR_A_LOOK: usize = 5;
 /// Entries put in order by one search, and by each step after it.
 pub(super) const MAX_HUNG: usize = 64;
 /// Bytes of a name that the order goes by.
@@ -59,6 +65,8 @@ pub(super) enum SearchStep {
     Refused,
     /// And so are all that share its next component.
     ChildRefused,
+    /// Not known: to see whether any more are accepted would take too long.
+    Overlooked,
 }
 
 /// What a search came to.
@@ -154,23 +162,29 @@ impl PrefixTree {
     }
 
     /// Looks below the Interest's name for the first entry in the wanted order that is accepted.
+    /// The Interest excludes so many.
     pub(super) fn search(
         &mut self,
         entries: &mut Slab<Cached>,
-        interest: &Interest,
+        (interest, excluded): (&Interest, usize),
         order: Order,
         step: impl Fn(u32, &Cached) -> SearchStep,
     ) -> Search {
         self.put_in_order(entries);
         self.is_wanted = self.newest_unhung != NONE;
-        let mut walk =
-            Walk { ordered: &self.ordered, entries, step, interest, left: MAX_EXAMINED, cut_short: false };
+        let looks = |most: usize| most.saturating_sub(excluded / EXCLUDED_FOR_A_LOOK * most / MAX_EXAMINED);
+        let left = looks(MAX_EXAMINED).max(1);
+        let mut walk = Walk { ordered: &self.ordered, entries, step, interest, left, cut_short: false };
         let found = match order {
             Order::Leftmost => walk.leftmost(walk.bound(None, End::First), &walk.bound(None, End::Last)),
             Order::Rightmost => walk.rightmost(),
         };
         let cut_short = walk.cut_short;
-        let found = if cut_short && order == Order::Leftmost { walk.last_accepted() } else { found };
+        let found = if cut_short && order == Order::Leftmost {
+            walk.last_accepted(looks(MAX_FROM_END))
+        } else {
+            found
+        };
         Search { found, cut_short }
     }
 
@@ -235,23 +249,45 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
         !self.cut_short
     }
 
+    /// Whether it may find its way to another child.
+    fn may_seek(&mut self) -> bool {
+        self.cut_short |= self.left < LOOKS_OF_A_WAY;
+        self.left = self.left.saturating_sub(LOOKS_OF_A_WAY);
+        !self.cut_short
+    }
+
     fn leftmost(&mut self, mut start: Key, end: &Key) -> Option<u32> {
         'from_start: while start < *end {
-            for &(_, id) in self.ordered.range(&start..end) {
+            let mut refused = None;
+            for key in self.ordered.range(&start..) {
+                if key >= end {
+                    return None;
+                }
+                let &(_, id) = key;
+                let Some(entry) = self.entries.get(id) else { continue };
+                let child = self.child(entry);
+                // To find one's way costs more than to look, so that is left until the second of a child.
+                if let Some(child) = child.filter(|_| child == refused) {
+                    if !self.may_seek() {
+                        return None;
+                    }
+                    let next = self.bound(Some(child), End::Last);
+                    if next > start {
+                        start = next;
+                        continue 'from_start;
+                    }
+                }
                 if !self.may_look() {
                     return None;
                 }
-                let Some(entry) = self.entries.get(id) else { continue };
-                match ((self.step)(id, entry), self.child(entry)) {
-                    (SearchStep::Accepted, _) => return Some(id),
-                    (SearchStep::ChildRefused, Some(child)) => {
-                        let next = self.bound(Some(child), End::Last);
-                        if next > start {
-                            start = next;
-                            continue 'from_start;
-                        }
+                match (self.step)(id, entry) {
+                    SearchStep::Accepted => return Some(id),
+                    SearchStep::ChildRefused => refused = child,
+                    SearchStep::Refused => {}
+                    SearchStep::Overlooked => {
+                        self.cut_short = true;
+                        return None;
                     }
-                    _ => {}
                 }
             }
             return None;
@@ -280,7 +316,8 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
             if let Some(found) = self.leftmost(first.clone(), (&last).min(&end)) {
                 return Some(found);
             }
-            if first >= end {
+            // One way to the end of the next child, one to its beginning.
+            if first >= end || !(self.may_seek() && self.may_seek()) {
                 return None;
             }
             end = first;
@@ -288,10 +325,10 @@ impl<'a, F: Fn(u32, &Cached) -> SearchStep> Walk<'a, F> {
         None
     }
 
-    /// Any of those at the end.
-    fn last_accepted(&self) -> Option<u32> {
+    /// Any of so many at the end.
+    fn last_accepted(&self, count: usize) -> Option<u32> {
         let bounds = self.bound(None, End::First)..self.bound(None, End::Last);
-        let last = self.ordered.range(bounds).rev().take(MAX_FROM_END);
+        let last = self.ordered.range(bounds).rev().take(count);
         last.map(|&(_, id)| id).find(|&id| {
             self.entries.get(id).is_some_and(|entry| (self.step)(id, entry) == SearchStep::Accepted)
         })

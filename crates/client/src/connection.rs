@@ -194,8 +194,8 @@ impl Connection {
         self.send(interest.wire(), header, Some(reason))
     }
 
-    /// The next packet, with what its last hop tells; waits for it until `until`, for ever if that is [`Instant::NEVER`]. `None` when the
-    /// time is up, and when a signal came.
+    /// The next packet, with what its last hop tells; waits for it until `until`, for ever if that is
+    /// [`Instant::NEVER`]. `None` when the time is up, and when a signal came.
     ///
     /// # Errors
     /// The forwarder went away, or does not speak NDN.
@@ -415,7 +415,8 @@ impl Arrivals {
     /// Hands a frame to the link and puts what comes of it into the queue.
     fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
         match link.receive_frame(now, EndpointId(0), frame) {
-            Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(Dialect::Ndn, packet, nack) {
+            Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(Dialect::Ndn, packet, nack)
+            {
                 Ok(PacketKind::Data) => {
                     // Memory much larger than the packet would be wasted on it, whoever keeps it.
                     let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());

@@ -5,9 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Summary, Verifier};
-use flow::{
-    ControllerSpec, Discovery, FetchConfig, Fetcher, Progress, Segment, Verification, VerifiedFetch,
-};
+use flow::{ControllerSpec, Discovery, FetchConfig, Fetcher, Progress, Segment, Verification, VerifiedFetch};
 use packet::Name;
 use packet::random::Random;
 use trust::policy::Rules;

@@ -301,8 +301,7 @@ impl Session {
             for answered in self.pending.take_answered(data) {
                 is_wanted = true;
                 let round_trip = now.instant.saturating_since(answered.sent);
-                let event =
-                    |id| Event::Data { id, data: data.clone(), header: header.clone(), round_trip };
+                let event = |id| Event::Data { id, data: data.clone(), header: header.clone(), round_trip };
                 self.conclude(answered.id, |_| Answer::Data(data.clone()), event);
             }
         }

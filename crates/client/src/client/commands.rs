@@ -79,7 +79,11 @@ impl Client {
     }
 
     /// Sends a command, whose answer is claimed.
-    pub(super) fn give(&mut self, command: Command, parameters: &ControlParameters) -> Result<RequestId, ClientError> {
+    pub(super) fn give(
+        &mut self,
+        command: Command,
+        parameters: &ControlParameters,
+    ) -> Result<RequestId, ClientError> {
         let unsendable = |error: packet::DecodeError| ClientError::Unsendable(error.to_string());
         let is_local = self.connection.remote().is_local();
         let reach = if is_local { Reach::Localhost } else { Reach::Localhop };

@@ -9,17 +9,13 @@ use super::Client;
 use crate::error::ClientError;
 
 impl Client {
-    /// Registers `prefix` and has `source` answer Interests under it, whenever the client waits for something:
-    /// in [`Client::run`], [`Client::next`], [`Client::get`] and every other call that waits. Of several
-    /// sources that with the longest prefix answers.
+    /// Registers `prefix` and has `source` answer Interests under it, whenever the client waits for
+    /// something: in [`Client::run`], [`Client::next`], [`Client::get`] and every other call that waits. Of
+    /// several sources that with the longest prefix answers.
     ///
     /// # Errors
     /// The forwarder does not answer, or refuses; the source is not attached then.
-    pub fn serve(
-        &mut self,
-        prefix: &Name,
-        source: impl Source + Send + 'static,
-    ) -> Result<(), ClientError> {
+    pub fn serve(&mut self, prefix: &Name, source: impl Source + Send + 'static) -> Result<(), ClientError> {
         // Who asks as soon as there is a route is not to be kept waiting.
         self.attach(prefix, source);
         self.register(prefix).inspect_err(|_| self.session.detach(prefix))

@@ -23,12 +23,7 @@ impl Parameters {
     ///
     /// # Errors
     /// It is no number, or out of bounds.
-    pub fn number(
-        &mut self,
-        key: &str,
-        default: f64,
-        bounds: (f64, f64),
-    ) -> Result<f64, ParameterError> {
+    pub fn number(&mut self, key: &str, default: f64, bounds: (f64, f64)) -> Result<f64, ParameterError> {
         let (low, high) = bounds;
         let Some(text) = self.take(key) else { return Ok(default) };
         match text.parse::<f64>() {

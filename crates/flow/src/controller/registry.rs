@@ -38,8 +38,8 @@ const CONTROLLERS: &[ControllerKind] = &[
     ControllerKind { word: "mircc", start: mircc::start },
 ];
 
-/// Controllers of the program's own. Which code a program has is settled when it is linked: this is said once,
-/// before any name is looked up, and never changes after that, so that a run can be repeated.
+/// Controllers of the program's own. Which code a program has is settled when it is linked: this is said
+/// once, before any name is looked up, and never changes after that, so that a run can be repeated.
 static ADDED: OnceLock<Vec<ControllerKind>> = OnceLock::new();
 
 /// All controllers.
@@ -174,9 +174,8 @@ impl FromStr for ControllerSpec {
     fn from_str(text: &str) -> Result<Self, ControllerError> {
         let mut parts = text.split('/');
         let word = parts.next().unwrap_or_default();
-        let kind = *kinds()
-            .find(|kind| kind.word == word)
-            .ok_or_else(|| ControllerError::Unknown(word.into()))?;
+        let kind =
+            *kinds().find(|kind| kind.word == word).ok_or_else(|| ControllerError::Unknown(word.into()))?;
         let mut parameters = Parameters::default();
         for part in parts {
             let (key, value) = part.split_once('~').ok_or_else(|| ControllerError::Form(part.into()))?;
@@ -215,6 +214,23 @@ mod tests {
             let allowance = spec.start(1).allowance();
             assert!(allowance.window >= 1.0 && allowance.rate > 0.0, "{word}: {allowance:?}");
         }
+    }
+
+    const OWN: ControllerKind = ControllerKind { word: "own", start: fixed::start };
+
+    #[test]
+    fn a_controller_that_was_not_added_is_had_from_its_kind_and_not_by_its_name() {
+        let own = ControllerSpec::of(OWN).unwrap().with("window", 9).unwrap();
+        assert_eq!((own.to_string().as_str(), own.start(1).allowance().window), ("own/window~9", 9.0));
+        assert!("own".parse::<ControllerSpec>().is_err());
+    }
+
+    #[test]
+    fn controllers_are_added_under_names_of_their_own_and_before_any_is_looked_up() {
+        let again = ControllerKind { word: "bbr", ..OWN };
+        assert_eq!(add_controllers(vec![OWN, again]), Err(AddControllersError::Taken("bbr")));
+        assert!(controller_names().count() >= 11);
+        assert_eq!(add_controllers(vec![OWN]), Err(AddControllersError::TooLate));
     }
 
     #[test]

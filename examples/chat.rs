@@ -1,5 +1,6 @@
 //! Two people talk: `chat /room alice bob` on one side, `chat /room bob alice` on the other. Each serves what
 //! it says, line by line, and asks for the other's next line, over one connection.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::io::BufRead as _;
 use std::sync::{Arc, Mutex, PoisonError};

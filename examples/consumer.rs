@@ -1,4 +1,5 @@
 //! Asks one question and prints the answer: `consumer /lab/hello`.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::{Duration, InterestBuilder, Name};
 

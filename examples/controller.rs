@@ -1,5 +1,5 @@
-//! A congestion controller of your own, beside CUBIC on the same line in the simulator; the same `main` with
-//! `cairn::command().with_controller(GENTLE).run()` is a `cairn get` and a laboratory with it.
+//! A controller of your own beside CUBIC; `cairn::command().with_controller(GENTLE)` knows it by its name.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::flow::controller::{Allowance, Controller, DataReport, LossReport, NackReport};
 use cairn::flow::{ControllerKind, TransferConfig};

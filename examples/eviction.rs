@@ -1,5 +1,6 @@
 //! An eviction policy of your own, beside ours on the same requests; the same `main` with
 //! `cairn::command().with_eviction(OLDEST).run()` is a daemon whose content store can be told to use it.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
 //! Answers every question under a prefix: `producer /lab/hello`.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::{DataBuilder, Duration, Name, Reply, Signer, answer_with};
 

@@ -1,5 +1,6 @@
 //! Own trust rules: a blog of many authors, each of whom may write under a name of their own and nowhere
 //! else.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::trust::policy::Rules;
 use cairn::{

@@ -1,5 +1,6 @@
 //! A service whose answers are signed, and a client that believes nobody else: `service run /lab/sum FILE`
 //! writes its certificate to a file; `service ask /lab/sum FILE 2 3` asks for a sum.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::{
     Certificate, DataBuilder, Duration, Identity, InterestBuilder, Name, NameRef, Reply, answer_with,

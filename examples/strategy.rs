@@ -1,5 +1,6 @@
 //! A strategy of your own, in the simulator; `cairn::command().with_strategy(TURNS).run()` is a daemon and a
 //! laboratory with it. Each Interest goes to the next hop whose turn it is.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use cairn::Duration;
 use cairn::engine::{FaceId, Strategy, StrategyContext, StrategyKind, add_strategies};

@@ -1,4 +1,5 @@
 //! Publishes a file, or fetches one: `transfer put /lab/file FILE`, `transfer get /lab/file FILE`.
+#![allow(clippy::print_stdout, reason = "it is what the program is for")]
 
 use std::fs::File;
 

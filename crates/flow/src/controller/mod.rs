@@ -54,7 +54,8 @@ use packet::time::{Duration, Instant};
 
 pub use parameters::{ParameterError, Parameters};
 pub use registry::{
-    AddControllersError, ControllerError, ControllerKind, ControllerSpec, add_controllers, controller_names,
+    AddControllersError, ControllerError, ControllerKind, ControllerSpec, StartController, add_controllers,
+    controller_names,
 };
 
 /// Decides how fast a transfer may ask.

@@ -12,14 +12,17 @@ use super::{
     stateful_forwarding,
 };
 
+/// Makes a controller from its parameters and a seed for what it does by chance.
+pub type StartController = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
+
 /// A controller that can be chosen by its name.
 #[derive(Clone, Copy, Debug)]
 pub struct ControllerKind {
     /// What it is called.
     pub word: &'static str,
-    /// Makes a controller from its parameters, of which it takes those that it knows, and a seed for what it
-    /// does by chance. Called once for each transfer, and to check parameters.
-    pub start: fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>,
+    /// Makes a controller, from those parameters that it knows. Called once for each transfer, and to check
+    /// parameters.
+    pub start: StartController,
 }
 
 const CUBIC: ControllerKind = ControllerKind { word: "cubic", start: cubic::start };

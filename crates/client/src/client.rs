@@ -152,7 +152,7 @@ impl Client {
         self.connection.now()
     }
 
-    /// How many Interests wait for an answer.
+    /// How many Interests wait for an answer, or have one that [`Client::next`] has not told of yet.
     pub fn pending(&self) -> usize {
         self.session.pending()
     }

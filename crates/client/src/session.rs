@@ -68,6 +68,8 @@ pub(crate) struct Session {
     claimed: BTreeMap<RequestId, Option<Answer>>,
     /// What came of the other requests, and failures, each with its place in the order of events.
     events: VecDeque<(u64, Event)>,
+    /// How many of them are about requests.
+    outcomes: usize,
     /// Interests that no source answers.
     interests: VecDeque<(u64, Interest, LinkHeader)>,
     interest_bytes: usize,
@@ -82,9 +84,9 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// How many Interests wait for an answer.
+    /// How many Interests wait for an answer, or have one that was not handed out yet.
     pub(crate) fn pending(&self) -> usize {
-        self.pending.len()
+        self.pending.len() + self.outcomes
     }
 
     pub(crate) fn unsolicited(&self) -> u64 {
@@ -214,7 +216,9 @@ impl Session {
         if interest_first {
             return self.poll_interest().map(|(interest, header)| Event::Interest { interest, header });
         }
-        self.events.pop_front().map(|(_, event)| event)
+        let (_, event) = self.events.pop_front()?;
+        self.outcomes -= usize::from(is_outcome(&event));
+        Some(event)
     }
 
     /// The first source that cannot go on, if there is one.
@@ -248,6 +252,7 @@ impl Session {
     pub(crate) fn clear(&mut self) {
         self.pending.clear();
         self.events.clear();
+        self.outcomes = 0;
         let _ = self.handle_forwarder_gone();
     }
 
@@ -257,6 +262,7 @@ impl Session {
     }
 
     fn push_event(&mut self, event: Event) {
+        self.outcomes += usize::from(is_outcome(&event));
         self.events.push_back((self.next_event, event));
         self.next_event += 1;
     }
@@ -331,6 +337,10 @@ impl Session {
             None => self.push_event(event(id)),
         }
     }
+}
+
+fn is_outcome(event: &Event) -> bool {
+    matches!(event, Event::Data { .. } | Event::Nack { .. } | Event::Timeout { .. })
 }
 
 impl Running {

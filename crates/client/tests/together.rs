@@ -167,6 +167,28 @@ fn a_source_that_cannot_go_on_ends_serving_with_its_error_and_answers_no_more() 
 }
 
 #[test]
+fn a_request_is_pending_until_its_outcome_was_told() {
+    let (mut client, peer) = connect(|mut peer| {
+        let asked: Vec<_> = (0..5).map(|_| peer.receive().unwrap().interest()).collect();
+        let answers = asked.iter().map(|interest| {
+            DataBuilder::new(interest.name().to_name()).build_with_digest().unwrap().wire().to_vec()
+        });
+        peer.write(&answers.collect::<Vec<_>>().concat());
+        peer.receive().is_none()
+    });
+    for number in 0..5 {
+        let interest = InterestBuilder::new(name(&format!("/far/{number}")));
+        client.express(&interest, Duration::from_secs(20)).unwrap();
+    }
+    for left in (0..5).rev() {
+        assert!(matches!(client.next(None).unwrap(), Some(Event::Data { .. })));
+        assert_eq!(client.pending(), left);
+    }
+    drop(client);
+    assert!(peer.join().unwrap());
+}
+
+#[test]
 fn the_longest_prefix_answers() {
     let (mut client, peer) = connect(|mut peer| {
         ask(&mut peer, "/near/deep/1");

@@ -38,6 +38,13 @@ const STEPS: &[Step] = &[
         run: |shop| shop.cargo(&["test", "--workspace", "--locked", "--doc"]),
     },
     Step { name: "docs", only_in_full: true, run: docs },
+    Step {
+        name: "library without the command",
+        only_in_full: true,
+        run: |shop| {
+            shop.cargo(&["check", "--package", "cairn", "--no-default-features", "--lib", "--locked"])
+        },
+    },
     Step { name: "engine without a system", only_in_full: true, run: wasm },
     Step { name: "swarm", only_in_full: true, run: |_| swarm::run(&[]).map(passed) },
     Step {

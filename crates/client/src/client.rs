@@ -1,10 +1,15 @@
 //! Asking and answering over a connection.
 
+mod asking;
+mod commands;
+pub(crate) mod fetching;
 mod outage;
+mod serving;
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
-use management::{Command, ControlParameters, ControlResponse, DatasetFetch, Reach};
+use flow::source::SourceError;
+use flow::verify::Now;
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -12,30 +17,20 @@ use packet::{Data, Interest, LinkHeader, NackReason, Name};
 use trust::{InterestSigner, Signer};
 
 use crate::clock::Clock;
-use crate::connection::{Connection, Incoming};
+use crate::connection::Connection;
 use crate::error::ClientError;
-use crate::pending::{Kind, PendingTable, RequestId};
+use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
+use crate::session::{Answer, Outgoing, Session};
 use crate::socket::Waited;
 use outage::Outages;
 
+pub use asking::AskError;
+
 pub use outage::{Outage, OutageCounters, WhenGone};
 
-/// How long the forwarder may take to answer a command, and how often it is asked.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(4);
-const COMMAND_ATTEMPTS: u32 = 3;
-
-/// How long to wait before a command is given again that came back: a forwarder that is just starting may
-/// have no route to its own management yet.
-const COMMAND_REST: Duration = Duration::from_millis(200);
-
-/// Why most commands from other hosts, or by datagrams, come back.
-const NEIGHBOURS: &str = "; a forwarder takes commands from other hosts and over UDP only where it is told to: \
-    a Cairn node with `localhop = true` below [management], NFD with localhop_security";
-
-/// What is kept for later while the answer to a command is waited for, and the bytes of its packets.
-const MAX_HAPPENED: usize = 16 << 10;
-const MAX_HAPPENED_BYTES: usize = 8 << 20;
+/// Packets that are taken before what they ask for is sent.
+const BATCH: usize = 64;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -74,38 +69,33 @@ pub enum Event {
         /// To be given back with the answer.
         header: LinkHeader,
     },
+    /// A source cannot go on, and answers no more.
+    SourceFailed {
+        /// What it was [attached](Client::attach) to.
+        prefix: Name,
+        /// Why.
+        error: Arc<SourceError>,
+    },
 }
 
-impl Event {
-    /// Bytes of the packet that it keeps.
-    fn bytes(&self) -> usize {
-        match self {
-            Event::Data { data, .. } => data.wire().len(),
-            Event::Interest { interest, .. } => interest.wire().len(),
-            Event::Nack { .. } | Event::Timeout { .. } => 0,
-        }
-    }
-}
-
-/// What came of a request that was waited for.
-enum Answer {
-    Data(Data),
-    Nack(NackReason),
-    Timeout,
+/// What a wait ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turned {
+    /// Something happened, or is due.
+    On,
+    /// The caller's time is up.
+    TimeUp,
+    /// A signal came.
+    Interrupted,
 }
 
 /// Expresses Interests, registers prefixes, and tells what happens.
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
-    pending: PendingTable,
-    happened: VecDeque<Event>,
+    session: Session,
     commands: InterestSigner,
-    /// Certificates that a forwarder may ask for before it obeys.
-    credentials: Vec<Data>,
     random: Random,
-    unsolicited: u64,
-    overlooked: u64,
     outages: Outages,
 }
 
@@ -126,13 +116,9 @@ impl Client {
         let commands = InterestSigner::new(Signer::digest(), Random::from_seed(random.next_u64()));
         Client {
             connection,
-            pending: PendingTable::default(),
-            happened: VecDeque::new(),
+            session: Session::default(),
             commands,
-            credentials: Vec::new(),
             random,
-            unsolicited: 0,
-            overlooked: 0,
             outages: Outages::new(WhenGone::default()),
         }
     }
@@ -146,8 +132,7 @@ impl Client {
     /// Nobody is there; nothing has changed then.
     pub fn reconnect(&mut self) -> Result<(), ClientError> {
         self.connection.reopen()?;
-        self.pending.clear();
-        self.happened.clear();
+        self.session.clear();
         self.begin_anew();
         Ok(())
     }
@@ -157,8 +142,7 @@ impl Client {
         &self.connection
     }
 
-    /// The connection underneath, for [`fetch`](crate::fetch()) and the like. What arrives while somebody
-    /// else reads from it is lost to this client.
+    /// The connection underneath. What arrives while somebody else reads from it is lost to this client.
     pub fn connection_mut(&mut self) -> &mut Connection {
         &mut self.connection
     }
@@ -168,20 +152,20 @@ impl Client {
         self.connection.now()
     }
 
-    /// How many Interests wait for an answer.
+    /// How many Interests wait for an answer, or have one that [`Client::next`] has not told of yet.
     pub fn pending(&self) -> usize {
-        self.pending.len()
+        self.session.pending()
     }
 
     /// How many Data came that nobody had asked for, or too late.
     pub fn unsolicited(&self) -> u64 {
-        self.unsolicited
+        self.session.unsolicited()
     }
 
-    /// How much else happened, while the answer to a command or to a question about the forwarder was waited
-    /// for, than can be kept for later.
+    /// How many Interests came, while the client waited for something else, beyond what is kept for
+    /// [`Client::next`].
     pub fn overlooked(&self) -> u64 {
-        self.overlooked
+        self.session.overlooked()
     }
 
     /// Signs commands to the forwarder with a key that it trusts.
@@ -194,7 +178,7 @@ impl Client {
     /// does not know the key that commands are signed with asks for its certificate where the command
     /// came from.
     pub fn show_credentials(&mut self, certificates: Vec<Data>) {
-        self.credentials = certificates;
+        self.session.show_credentials(certificates);
     }
 
     /// Expresses an Interest with a random nonce, which lives as long as we wait for its answer.
@@ -217,11 +201,11 @@ impl Client {
     pub fn express_as_is(&mut self, interest: Interest, timeout: Duration) -> Result<RequestId, ClientError> {
         let sent = if self.is_gone() { Ok(()) } else { self.connection.send_interest(&interest) };
         let now = self.connection.now();
-        let id = self.pending.insert(interest, now, now + timeout, Kind::Question);
+        let id = self.session.expect(interest, now, timeout, Kind::Question);
         if let Err(error) = sent
             && let Err(error) = self.handle_outage(error)
         {
-            self.pending.take(id);
+            self.session.forget(id);
             return Err(error);
         }
         Ok(id)
@@ -276,187 +260,21 @@ impl Client {
     pub fn next(&mut self, until: Option<Instant>) -> Result<Option<Event>, ClientError> {
         let until = until.unwrap_or(Instant::NEVER);
         loop {
-            match self.wait_for_new(until) {
-                Err(error) => self.handle_outage(error)?,
-                event => return event,
+            if let Some(event) = self.session.poll_event() {
+                return Ok(Some(event));
+            }
+            if !self.goes_on(until)? {
+                return Ok(self.session.poll_event());
             }
         }
     }
 
-    /// Asks the forwarder for Interests under `prefix`, now and whenever it has started again.
-    ///
-    /// # Errors
-    /// The forwarder does not answer, or refuses.
-    pub fn register(&mut self, prefix: &Name) -> Result<(), ClientError> {
-        let wanted = ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
-        let what = format!("send Interests for {prefix} here");
-        self.demand(Command::RibRegister, &wanted, &what)?;
-        self.keep(Command::RibRegister, &wanted, what);
-        Ok(())
-    }
-
-    /// Asks the forwarder for no more Interests under `prefix`.
-    ///
-    /// # Errors
-    /// The forwarder does not answer, or refuses.
-    pub fn unregister(&mut self, prefix: &Name) -> Result<(), ClientError> {
-        let wanted = ControlParameters { name: Some(prefix.clone()), ..ControlParameters::default() };
-        self.forget(Command::RibRegister, &wanted);
-        self.demand(Command::RibUnregister, &wanted, &format!("send no more Interests for {prefix} here"))
-    }
-
-    /// Gives the forwarder a command and waits for how it went, for a refusal too.
-    ///
-    /// # Errors
-    /// The forwarder does not answer, or its answer makes no sense.
-    pub fn command(
-        &mut self,
-        command: Command,
-        parameters: &ControlParameters,
-    ) -> Result<ControlResponse, ClientError> {
-        let (module, verb) = command.words();
-        let what = format!("{module} {verb}");
-        let is_local = self.connection.remote().is_local();
-        let mut failure = "no answer in time".to_owned();
-        for _ in 0..COMMAND_ATTEMPTS {
-            let id = self.give(command, parameters).inspect_err(|error| {
-                self.note_outage(error);
-            })?;
-            match self.answer(id, &what)? {
-                Answer::Data(data) => {
-                    let malformed =
-                        |error| ClientError::Refused(what, format!("its answer is malformed: {error}"));
-                    return ControlResponse::decode(data.content()).map_err(malformed);
-                }
-                Answer::Nack(reason) => {
-                    let why = if is_local { "" } else { NEIGHBOURS };
-                    failure = format!("the command came back ({reason}){why}");
-                    self.rest(COMMAND_REST)?;
-                }
-                Answer::Timeout => {}
-            }
+    /// Waits for something to happen, getting over outages; `false` when the time is up, or at a signal.
+    fn goes_on(&mut self, until: Instant) -> Result<bool, ClientError> {
+        match self.turn(until) {
+            Ok(turned) => Ok(turned == Turned::On),
+            Err(error) => self.handle_outage(error).map(|()| true),
         }
-        Err(ClientError::NoAnswer(what, failure))
-    }
-
-    /// Sends a command.
-    fn give(&mut self, command: Command, parameters: &ControlParameters) -> Result<RequestId, ClientError> {
-        let unsendable = |error: packet::DecodeError| ClientError::Unsendable(error.to_string());
-        let is_local = self.connection.remote().is_local();
-        let reach = if is_local { Reach::Localhost } else { Reach::Localhop };
-        let interest = command.interest(reach, parameters).map_err(unsendable)?.lifetime(COMMAND_TIMEOUT);
-        let interest = interest.nonce(self.random.next_u32());
-        let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &interest)?;
-        self.ask_forwarder(signed)
-    }
-
-    /// Asks the forwarder itself for something. If it goes away, the question is forgotten.
-    fn ask_forwarder(&mut self, interest: Interest) -> Result<RequestId, ClientError> {
-        self.must_be_here()?;
-        self.connection.send_interest(&interest)?;
-        let now = self.connection.now();
-        Ok(self.pending.insert(interest, now, now + COMMAND_TIMEOUT, Kind::Command))
-    }
-
-    /// Fetches what the forwarder knows, such as the list of its faces.
-    ///
-    /// # Errors
-    /// The forwarder does not answer, or refuses.
-    pub fn dataset(&mut self, name: Name) -> Result<Vec<u8>, ClientError> {
-        let what = format!("tell {name}");
-        let mut fetch = DatasetFetch::new(name);
-        let mut attempts = COMMAND_ATTEMPTS;
-        loop {
-            let interest = fetch.interest().map_err(|error| ClientError::Unsendable(error.to_string()))?;
-            let interest = interest.nonce(self.random.next_u32()).lifetime(COMMAND_TIMEOUT).build()?;
-            let id = self.ask_forwarder(interest).inspect_err(|error| {
-                self.note_outage(error);
-            })?;
-            match self.answer(id, &what)? {
-                Answer::Data(data) => match fetch.receive(&data) {
-                    Ok(Some(content)) => return Ok(content),
-                    Ok(None) => attempts = COMMAND_ATTEMPTS,
-                    Err(error) => return Err(ClientError::Refused(what, error.to_string())),
-                },
-                Answer::Nack(_) if attempts > 1 => {
-                    attempts -= 1;
-                    self.rest(COMMAND_REST)?;
-                }
-                Answer::Timeout if attempts > 1 => attempts -= 1,
-                Answer::Nack(reason) => {
-                    return Err(ClientError::NoAnswer(what, format!("the question came back ({reason})")));
-                }
-                Answer::Timeout => return Err(ClientError::NoAnswer(what, "no answer in time".into())),
-            }
-        }
-    }
-
-    fn demand(
-        &mut self,
-        command: Command,
-        parameters: &ControlParameters,
-        what: &str,
-    ) -> Result<(), ClientError> {
-        let response = self.command(command, parameters)?;
-        if response.is_ok() {
-            return Ok(());
-        }
-        Err(ClientError::Refused(what.to_owned(), format!("{} {}", response.code.number(), response.text)))
-    }
-
-    /// Waits for the answer to one request and keeps what else happens for later.
-    fn answer(&mut self, wanted: RequestId, what: &str) -> Result<Answer, ClientError> {
-        let mut answer = None;
-        self.keep_what_happens(Instant::NEVER, |event| {
-            answer = match event {
-                Event::Data { id, data, .. } if *id == wanted => Some(Answer::Data(data.clone())),
-                Event::Timeout { id } if *id == wanted => Some(Answer::Timeout),
-                Event::Nack { id, reason, .. } if *id == wanted => Some(Answer::Nack(*reason)),
-                _ => None,
-            };
-            answer.is_some()
-        })?;
-        answer.ok_or_else(|| ClientError::NoAnswer(what.to_owned(), "interrupted".into()))
-    }
-
-    /// Waits, keeping what happens meanwhile for later.
-    fn rest(&mut self, time: Duration) -> Result<(), ClientError> {
-        let until = self.connection.now() + time;
-        self.keep_what_happens(until, |_| false)
-    }
-
-    /// Waits until `until`, for a signal, or for what `is_it` says is waited for, which is not kept. What
-    /// else happens is, behind what had happened before, up to a limit.
-    fn keep_what_happens(
-        &mut self,
-        until: Instant,
-        mut is_it: impl FnMut(&Event) -> bool,
-    ) -> Result<(), ClientError> {
-        let mut kept = std::mem::take(&mut self.happened);
-        let mut kept_bytes: usize = kept.iter().map(Event::bytes).sum();
-        let outcome = loop {
-            match self.wait_for_new(until) {
-                Ok(Some(event)) if is_it(&event) => break Ok(()),
-                Ok(Some(other)) => {
-                    let bytes = kept_bytes.saturating_add(other.bytes());
-                    if kept.len() < MAX_HAPPENED && bytes <= MAX_HAPPENED_BYTES {
-                        kept_bytes = bytes;
-                        kept.push_back(other);
-                    } else {
-                        self.overlooked += 1;
-                    }
-                }
-                Ok(None) => break Ok(()),
-                Err(error) => {
-                    self.note_outage(&error);
-                    break Err(error);
-                }
-            }
-        };
-        // One packet may answer several questions, of which the one waited for need not be the last.
-        kept.append(&mut self.happened);
-        self.happened = kept;
-        outcome
     }
 
     /// Sends what nobody is told of if the forwarder is away.
@@ -471,74 +289,64 @@ impl Client {
         send(&mut self.connection).or_else(|error| self.handle_outage(error))
     }
 
-    /// Waits for the next thing to happen.
-    fn wait_for_new(&mut self, until: Instant) -> Result<Option<Event>, ClientError> {
-        loop {
-            if let Some(event) = self.happened.pop_front() {
-                return Ok(Some(event));
-            }
-            let now = self.connection.now();
-            if let Some(expired) = self.pending.take_expired(now) {
-                if self.take_restored(expired.id, &Answer::Timeout) {
-                    continue;
-                }
-                return Ok(Some(Event::Timeout { id: expired.id }));
-            }
-            self.go_on()?;
-            let deadline = until.min(self.pending.next_deadline());
-            if self.is_gone() {
-                match self.wait_while_gone(deadline)? {
-                    Waited::Interrupted => return Ok(None),
-                    Waited::Over if until <= self.connection.now() => return Ok(None),
-                    Waited::Over => continue,
-                }
-            }
-            match self.connection.receive(deadline.min(self.outage_deadline()))? {
-                Some(packet) => self.take(packet)?,
-                // The time of a pending Interest is up, or something is due after an outage.
-                None if self.pending.next_deadline().min(self.outage_deadline()) <= self.connection.now() => {
-                }
-                // Either the caller's time is up, or a signal came.
-                None => return Ok(None),
-            }
-        }
+    /// Both clocks.
+    fn both(&self) -> Now {
+        Now { instant: self.connection.now(), unix: self.connection.clock().unix() }
     }
 
-    fn take(&mut self, packet: Incoming) -> Result<(), ClientError> {
+    /// Does what is due, and waits for something to happen, until `until` at the latest: for packets, of which
+    /// it takes those that came together, or for time to pass.
+    fn turn(&mut self, until: Instant) -> Result<Turned, ClientError> {
+        let now = self.both();
+        let is_due = self.session.next_deadline(!self.is_gone()) <= now.instant;
+        if is_due {
+            self.session.handle_timeout(now, !self.is_gone());
+        }
+        self.go_on()?;
+        // Where something was due, what has come of it is to be seen soon.
+        let wait_until = |deadline: Instant| if is_due { now.instant } else { until.min(deadline) };
+        if self.is_gone() {
+            return Ok(match self.wait_while_gone(wait_until(self.session.next_deadline(false)))? {
+                Waited::Interrupted => Turned::Interrupted,
+                Waited::Over if until <= self.connection.now() => Turned::TimeUp,
+                Waited::Over => Turned::On,
+            });
+        }
+        self.transmit()?;
+        let deadline = self.session.next_deadline(true).min(self.outage_deadline());
+        let received = self.connection.receive(wait_until(deadline))?;
         let now = self.connection.now();
-        match packet {
-            Incoming::Interest { interest, header } => {
-                match self.credentials.iter().find(|certificate| interest.matches(certificate)) {
-                    Some(certificate) => self.connection.send_data(certificate, &header)?,
-                    None => self.happened.push_back(Event::Interest { interest, header }),
+        let Some((packet, header)) = received else {
+            // Something is due, or the caller's time is up, or a signal came.
+            return Ok(match is_due || deadline <= now {
+                true => Turned::On,
+                false if until <= now => Turned::TimeUp,
+                false => Turned::Interrupted,
+            });
+        };
+        self.session.handle_packet(self.both(), packet, header);
+        for _ in 1..BATCH {
+            let Some((packet, header)) = self.connection.next_read()? else { break };
+            self.session.handle_packet(self.both(), packet, header);
+        }
+        self.transmit()?;
+        Ok(if until <= now { Turned::TimeUp } else { Turned::On })
+    }
+
+    /// Sends what the session has to send.
+    fn transmit(&mut self) -> Result<(), ClientError> {
+        if self.is_gone() {
+            return Ok(());
+        }
+        let now = self.both();
+        while let Some(outgoing) = self.session.poll_transmit(now) {
+            match outgoing {
+                Outgoing::Interest(interest, header) => {
+                    self.connection.send_interest_with(&interest, header)?;
                 }
-            }
-            Incoming::Data { data, header } => {
-                let answered = self.pending.take_answered(&data);
-                self.unsolicited += u64::from(answered.is_empty());
-                for pending in answered {
-                    if self.take_restored(pending.id, &Answer::Data(data.clone())) {
-                        continue;
-                    }
-                    self.happened.push_back(Event::Data {
-                        id: pending.id,
-                        data: data.clone(),
-                        header: header.clone(),
-                        round_trip: now.saturating_since(pending.sent),
-                    });
-                }
-            }
-            Incoming::Nack { interest, reason, header } => {
-                for pending in self.pending.take_named(interest.name()) {
-                    if self.take_restored(pending.id, &Answer::Nack(reason)) {
-                        continue;
-                    }
-                    self.happened.push_back(Event::Nack {
-                        id: pending.id,
-                        reason,
-                        header: header.clone(),
-                        round_trip: now.saturating_since(pending.sent),
-                    });
+                Outgoing::Data(data, asked) => self.connection.send_data(&data, &asked)?,
+                Outgoing::Nack(interest, reason, asked) => {
+                    self.connection.send_nack(&interest, reason, &asked)?;
                 }
             }
         }

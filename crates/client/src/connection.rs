@@ -9,7 +9,7 @@ use packet::ndn::DataView;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Interest, LinkHeader, NackReason};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind};
 
 use crate::clock::Clock;
 use crate::error::ClientError;
@@ -35,34 +35,6 @@ const MAX_SPARES: usize = 128;
 /// is read, and the forwarder's queue fills.
 const MAX_INCOMING: usize = 16 << 10;
 const MAX_INCOMING_BYTES: usize = 8 << 20;
-
-/// A packet from the forwarder.
-#[derive(Clone, Debug)]
-pub enum Incoming {
-    /// Somebody asks.
-    Interest {
-        /// The Interest.
-        interest: Interest,
-        /// What its last hop tells; goes back with the answer.
-        header: LinkHeader,
-    },
-    /// Somebody answers.
-    Data {
-        /// The Data.
-        data: Data,
-        /// What its last hop tells.
-        header: LinkHeader,
-    },
-    /// An Interest of ours came back.
-    Nack {
-        /// The Interest.
-        interest: Interest,
-        /// Why.
-        reason: NackReason,
-        /// What its last hop tells.
-        header: LinkHeader,
-    },
-}
 
 /// What went over a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +76,7 @@ pub struct Connection {
 /// What has arrived.
 #[derive(Debug, Default)]
 struct Arrivals {
-    packets: VecDeque<Incoming>,
+    packets: VecDeque<(Packet, LinkHeader)>,
     /// Bytes of those packets.
     bytes: usize,
     /// Memory of Data that nobody refers to any more.
@@ -222,14 +194,14 @@ impl Connection {
         self.send(interest.wire(), header, Some(reason))
     }
 
-    /// The next packet; waits for it until `until`, for ever if that is [`Instant::NEVER`]. `None` when the
-    /// time is up, and when a signal came.
+    /// The next packet, with what its last hop tells; waits for it until `until`, for ever if that is
+    /// [`Instant::NEVER`]. `None` when the time is up, and when a signal came.
     ///
     /// # Errors
     /// The forwarder went away, or does not speak NDN.
-    pub fn receive(&mut self, until: Instant) -> Result<Option<Incoming>, ClientError> {
+    pub fn receive(&mut self, until: Instant) -> Result<Option<(Packet, LinkHeader)>, ClientError> {
         loop {
-            if let Some(packet) = self.next_packet()? {
+            if let Some(packet) = self.next_read()? {
                 return Ok(Some(packet));
             }
             self.write_some()?;
@@ -246,17 +218,6 @@ impl Connection {
             if self.wait(!self.output.is_empty(), timeout)? == Waited::Interrupted {
                 return Ok(None);
             }
-        }
-    }
-
-    /// The next packet that is already here, read from the socket if need be; never waits.
-    ///
-    /// # Errors
-    /// As [`Connection::receive`].
-    pub fn try_receive(&mut self) -> Result<Option<Incoming>, ClientError> {
-        match self.next_packet()? {
-            None if self.read_some()? => self.next_packet(),
-            packet => Ok(packet),
         }
     }
 
@@ -375,7 +336,7 @@ impl Connection {
     }
 
     /// The next packet among those that were read.
-    fn next_packet(&mut self) -> Result<Option<Incoming>, ClientError> {
+    pub(crate) fn next_read(&mut self) -> Result<Option<(Packet, LinkHeader)>, ClientError> {
         // One frame after the other, as they are asked for: what is read at once may hold thousands of small
         // ones.
         while self.arrivals.packets.is_empty() && self.take_next_frame()? {}
@@ -431,13 +392,11 @@ impl Connection {
     }
 }
 
-impl Incoming {
-    /// Bytes of the packet.
-    fn bytes(&self) -> usize {
-        match self {
-            Incoming::Interest { interest, .. } | Incoming::Nack { interest, .. } => interest.wire().len(),
-            Incoming::Data { data, .. } => data.wire().len(),
-        }
+/// Bytes of a packet.
+fn bytes_of(packet: &Packet) -> usize {
+    match packet {
+        Packet::Interest(interest) | Packet::Nack(interest, _) => interest.wire().len(),
+        Packet::Data(data) => data.wire().len(),
     }
 }
 
@@ -447,59 +406,43 @@ impl Arrivals {
         self.packets.len() < MAX_INCOMING && self.bytes < MAX_INCOMING_BYTES
     }
 
-    fn pop(&mut self) -> Option<Incoming> {
-        let packet = self.packets.pop_front()?;
-        self.bytes -= packet.bytes();
-        Some(packet)
+    fn pop(&mut self) -> Option<(Packet, LinkHeader)> {
+        let (packet, header) = self.packets.pop_front()?;
+        self.bytes -= bytes_of(&packet);
+        Some((packet, header))
     }
 
     /// Hands a frame to the link and puts what comes of it into the queue.
     fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
         match link.receive_frame(now, EndpointId(0), frame) {
-            Ok(Received::Packet { packet, header, nack }) if is_interest(packet) => {
-                self.take_interest(Buffer::copy_from(packet), header, nack);
-            }
-            Ok(Received::Packet { packet, header, .. }) => {
-                // Memory much larger than the packet would be wasted on it, whoever keeps it.
-                let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());
-                let data = DataView::decode(packet).map(|view| Data::copy_of(view, spare));
-                self.push(data.map(|data| Incoming::Data { data, header }));
-            }
+            Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(Dialect::Ndn, packet, nack)
+            {
+                Ok(PacketKind::Data) => {
+                    // Memory much larger than the packet would be wasted on it, whoever keeps it.
+                    let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());
+                    let data = DataView::decode(packet).map(|view| Data::copy_of(view, spare));
+                    self.push(data.map(Packet::Data), header);
+                }
+                _ => self.push(Packet::decode(Dialect::Ndn, Buffer::copy_from(packet), nack), header),
+            },
             Ok(Received::Taken) => {
                 while let Some(delivery) = link.poll_deliver() {
-                    let (packet, header) = (delivery.packet, delivery.header);
-                    if is_interest(&packet) {
-                        self.take_interest(packet, header, delivery.nack);
-                    } else {
-                        let data = Data::decode_ndn(packet);
-                        self.push(data.map(|data| Incoming::Data { data, header }));
-                    }
+                    let packet = Packet::decode(Dialect::Ndn, delivery.packet, delivery.nack);
+                    self.push(packet, delivery.header);
                 }
             }
             Err(_) => self.counters.malformed += 1,
         }
     }
 
-    fn take_interest(&mut self, packet: Buffer, header: LinkHeader, nack: Option<NackReason>) {
-        let interest = Interest::decode_ndn(packet);
-        self.push(interest.map(|interest| match nack {
-            None => Incoming::Interest { interest, header },
-            Some(reason) => Incoming::Nack { interest, reason, header },
-        }));
-    }
-
-    fn push(&mut self, decoded: Result<Incoming, packet::DecodeError>) {
+    fn push(&mut self, decoded: Result<Packet, packet::DecodeError>, header: LinkHeader) {
         match decoded {
             Ok(packet) => {
                 self.counters.packets_in += 1;
-                self.bytes += packet.bytes();
-                self.packets.push_back(packet);
+                self.bytes += bytes_of(&packet);
+                self.packets.push_back((packet, header));
             }
             Err(_) => self.counters.malformed += 1,
         }
     }
-}
-
-fn is_interest(packet: &[u8]) -> bool {
-    packet.first() == Some(&5)
 }

@@ -1,8 +1,10 @@
 //! What can go wrong between an application and its forwarder.
 
 use std::io;
+use std::sync::Arc;
 
-use packet::EncodeError;
+use flow::source::SourceError;
+use packet::{EncodeError, Name};
 use thiserror::Error;
 use trust::SignError;
 
@@ -47,6 +49,14 @@ pub enum ClientError {
     /// The forwarder does not want to do what it was asked to.
     #[error("the forwarder refuses to {0}: {said}", said = printable(.1))]
     Refused(String, String),
+    /// A source of Data cannot go on, and answers no more.
+    #[error("nothing more is served under {prefix}: {error}")]
+    Source {
+        /// What it was attached to.
+        prefix: Name,
+        /// Why.
+        error: Arc<SourceError>,
+    },
     /// The forwarder does not answer.
     #[error("the forwarder does not answer when asked to {0}: {why}", why = printable(.1))]
     NoAnswer(String, String),

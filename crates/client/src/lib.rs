@@ -4,10 +4,14 @@
 //! each system call. It blocks, with a deadline, and one thread is enough; there is nothing to spawn and
 //! nothing to await. On top of it:
 //!
-//! - [`Client::express`] asks for one Data, or for many at once, and says what came of each;
-//! - [`fetch()`] runs a `flow::Fetcher` to its end, with a [`flow::verify::Verifier`] that checks what comes;
+//! - [`Client::ask`] asks for one Data; [`Client::express`] for many at once, and [`Client::next`] says what
+//!   came of each;
+//! - [`Client::get`] fetches an object into memory, a file or anything that can be written to, and verifies
+//!   every packet as [`Trust`] says; [`Client::fetch`] is the same with everything in one's own hands;
+//! - [`Client::serve`] answers Interests under a prefix from a source of Data, such as a file or folder in
+//!   [`files`], a function, or packets in memory, while the client does anything else, a fetch too;
 //! - [`Client::register`] asks the forwarder for Interests under a prefix, and [`Client::next`] hands them
-//!   out; [`flow::source::serve`] answers them from a source of Data, such as a file or folder in [`files`];
+//!   out;
 //! - when the forwarder goes away the client connects again and registers again, see [`Client::when_gone`].
 //!
 //! ```no_run
@@ -31,23 +35,24 @@ mod client;
 mod clock;
 mod connection;
 mod error;
-mod fetch;
 pub mod files;
+mod get;
 mod input;
 mod pending;
 mod printable;
 mod refused;
 mod remote;
-mod serve;
+mod session;
 mod socket;
 mod trains;
 
 pub use back_off::{BackOff, BackOffConfig};
-pub use client::{Client, Event, Outage, OutageCounters, WhenGone};
+pub use client::fetching::{FetchFailure, FetchOptions, Reader};
+pub use client::{AskError, Client, Event, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
-pub use connection::{Connection, Counters, Incoming};
+pub use connection::{Connection, Counters};
 pub use error::ClientError;
-pub use fetch::{FetchFailure, FetchOptions, OutagePolicy, Reader, fetch, fetch_with};
+pub use get::{Fetched, Get, Trust};
 pub use pending::RequestId;
 pub use printable::{is_unprintable, printable};
 pub use refused::Refused;

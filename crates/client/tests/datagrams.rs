@@ -4,10 +4,10 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration as StdDuration;
 
-use client::{Connection, Incoming, Remote};
+use client::{Connection, Remote};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
-use packet::{Data, Interest};
+use packet::{Data, Interest, Packet};
 
 fn peer() -> (UdpSocket, Remote) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -75,7 +75,7 @@ fn datagrams_that_the_kernel_joined_are_told_apart() {
         for _ in 0..10 {
             let until = connection.now() + Duration::from_secs(10);
             match connection.receive(until).unwrap() {
-                Some(Incoming::Data { data: got, .. }) => assert_eq!(got.wire(), data(expected).wire()),
+                Some((Packet::Data(got), _)) => assert_eq!(got.wire(), data(expected).wire()),
                 other => panic!("{other:?} instead of {expected}"),
             }
             expected += 1;
@@ -93,7 +93,7 @@ fn memory_that_was_given_back_holds_what_comes_next_and_nothing_that_is_still_in
         socket.send_to(data(number).wire(), to).unwrap();
         let until = connection.now() + Duration::from_secs(10);
         match connection.receive(until).unwrap() {
-            Some(Incoming::Data { data: got, .. }) => got,
+            Some((Packet::Data(got), _)) => got,
             other => panic!("{other:?} instead of {number}"),
         }
     };

@@ -13,7 +13,7 @@ use common::{Peer, connect};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, Verdict, Verifier};
 use flow::{
     Answer, Authenticity, Discovery, FetchConfig, FetchError, Fetcher, Publication, PublicationConfig,
-    Segment, SegmentSize, Subject, Unverified, Verification,
+    Segment, SegmentSize, Subject, Unverified, Verification, VerifiedFetch,
 };
 use packet::ndn::DataBuilder;
 use packet::random::Random;
@@ -166,7 +166,7 @@ fn fetch_from(
     publisher: Publisher,
     uri: &str,
     first_segment: u64,
-    mut verifier: Box<dyn Verifier>,
+    verifier: Box<dyn Verifier>,
 ) -> (Result<(), FetchFailure>, Vec<u8>, bool) {
     let (mut client, peer) = connect(move |peer| publisher.serve(peer));
     let mut config = FetchConfig {
@@ -180,12 +180,13 @@ fn fetch_from(
     config.transfer.max_attempts = 12;
     config.transfer.round_trip.min_timeout = Duration::from_millis(10);
     config.transfer.round_trip.initial_timeout = Duration::from_millis(50);
-    let mut fetcher = Fetcher::new(name(uri), config, client.now(), 1);
+    let fetcher = Fetcher::new(name(uri), config, client.now(), 1);
     let mut collected = Collected::default();
-    let result = client::fetch(client.connection_mut(), &mut fetcher, &mut *verifier, &mut collected);
+    let fetch = VerifiedFetch::new(fetcher, verifier);
+    let (fetch, result) = client.fetch(fetch, &mut collected, &FetchOptions::default());
     drop(client);
     peer.join().unwrap();
-    (result, collected.0, verifier.summary().trusted)
+    (result, collected.0, fetch.verifier().summary().trusted)
 }
 
 fn anchored(root: &Certificate) -> Box<dyn Verifier> {
@@ -381,11 +382,11 @@ fn what_is_refused_is_reported_with_its_digest_its_alleged_signer_and_the_face_i
     });
     let config = FetchConfig { verification: Verification::Owner, ..FetchConfig::default() };
     let attempts = config.discovery_attempts as usize;
-    let mut fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
-    let (mut collected, mut verifier) = (Collected::default(), anchored(&root));
+    let fetcher = Fetcher::new(name("/lab/alice/file"), config, client.now(), 1);
+    let mut collected = Collected::default();
     let options = FetchOptions { next_hop_face: Some(300), ..FetchOptions::default() };
-    let connection = client.connection_mut();
-    let result = client::fetch_with(connection, &mut fetcher, &mut *verifier, &mut collected, &options);
+    let fetch = VerifiedFetch::new(fetcher, anchored(&root));
+    let (_, result) = client.fetch(fetch, &mut collected, &options);
     assert!(matches!(result, Err(FetchFailure::Fetch(FetchError::NotAccepted { .. }))));
     drop(client);
     let (next_hops, forged) = peer.join().unwrap();

@@ -67,9 +67,13 @@ pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyEr
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
 pub use strategy::{
-    ParameterError, Strategy, StrategyContext, StrategyError, StrategySpec, Trigger, strategy_names,
+    AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
+    StrategySpec, Trigger, add_strategies, strategy_names,
 };
-pub use tables::content_store::eviction::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
+pub use tables::content_store::eviction::{
+    Eviction, EvictionKind, EvictionPolicy, Lru, S3Fifo, Sieve, UnknownEviction, add_evictions,
+    eviction_names,
+};
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
 pub use tables::fib::{NextHop, RouteError};
 pub use tables::pending::{InRecord, OutRecord, StrategyNotes};

@@ -11,6 +11,7 @@
 //! - [`publish`]: cuts an object into segments, names and signs them, and says what answers an Interest.
 //! - [`source`]: what answers Interests, and the loop that serves it over whatever carries them.
 //! - [`fetch`]: finds an object's version, asks for its segments, and hands them to a reader in order.
+//! - [`verified`]: a fetch and its verifier as one machine, which is what an application drives.
 //! - [`verify`]: checks what a fetch brings, by certificates, by a manifest, or by arithmetic alone.
 //!
 //! ```
@@ -42,11 +43,12 @@ pub mod publish;
 pub mod round_trip;
 pub mod source;
 pub mod transfer;
+pub mod verified;
 pub mod verify;
 
 pub use controller::{
-    Allowance, Controller, ControllerError, ControllerSpec, DataReport, LossEvidence, LossReport, NackReport,
-    SentReport, controller_names,
+    AddControllersError, Allowance, Controller, ControllerError, ControllerKind, ControllerSpec, DataReport,
+    LossEvidence, LossReport, NackReport, SentReport, add_controllers, controller_names,
 };
 pub use fetch::{
     Discovery, FetchConfig, FetchError, Fetcher, MAX_REFUSED_IN_A_ROW, Progress, Segment, Subject,
@@ -60,3 +62,4 @@ pub use publish::{
 };
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};
+pub use verified::{RefusedPacket, VerifiedFetch};

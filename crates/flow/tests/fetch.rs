@@ -135,7 +135,9 @@ impl World {
             assert!(self.now < Instant::from_secs(3600), "too slow: {:?}", fetcher.transfer().counters());
             match event {
                 Event::Interest(interest) => self.answer(&interest),
-                Event::Data(data) => fetcher.receive_data(self.now, data, &LinkHeader::default()),
+                Event::Data(data) => {
+                    fetcher.receive_data(self.now, data, &LinkHeader::default());
+                }
                 Event::Nack(name, reason) => fetcher.receive_nack(self.now, name.as_ref(), reason),
                 Event::Wake => fetcher.handle_timeout(self.now),
             }

@@ -109,7 +109,7 @@ fn fetch(mut network: impl Source, verifier: &mut dyn Verifier) -> Outcome {
         while let Some(verdict) = verifier.poll_verdict() {
             match verdict.refused {
                 None => fetcher.accept(now.instant, verdict.subject),
-                Some(problem) => fetcher.refuse(now.instant, verdict.subject, &problem),
+                Some(problem) => fetcher.refuse(now.instant, verdict.subject, problem),
             }
         }
         outcome.cost += verifier.take_cost();

@@ -54,6 +54,7 @@ pub fn study_cache(
         EvictionPolicy::Lru => study(catalogue, Lru::default(), capacity, warm_up, requests, random),
         EvictionPolicy::S3Fifo => study(catalogue, S3Fifo::default(), capacity, warm_up, requests, random),
         EvictionPolicy::Sieve => study(catalogue, Sieve::default(), capacity, warm_up, requests, random),
+        EvictionPolicy::Own(kind) => study(catalogue, (kind.start)(), capacity, warm_up, requests, random),
     }
 }
 

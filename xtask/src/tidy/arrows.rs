@@ -27,8 +27,9 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates outside `crates/`, by their folders. Who attacks a node knows it from outside only, as strangers
-/// do.
-const OUTSIDE: &[(&str, &[&str])] = &[("tests/enemies", &["packet", "management", "client"])];
+/// do; who extends the command uses the library `cairn` and nothing underneath.
+const OUTSIDE: &[(&str, &[&str])] =
+    &[("tests/enemies", &["packet", "management", "client"]), ("tests/extension", &[])];
 
 /// Crates that every crate may use in its tests, and none elsewhere.
 const ONLY_IN_TESTS: &[&str] = &["testkit"];

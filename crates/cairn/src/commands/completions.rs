@@ -24,7 +24,7 @@ pub(crate) struct CompletionArguments {
 impl CompletionArguments {
     pub(crate) fn run(&self) -> ExitCode {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut crate::Arguments::command(), "cairn", &mut script);
+        clap_complete::generate(self.shell, &mut crate::builder::Arguments::command(), "cairn", &mut script);
         finish(output::bytes(&script).map(|()| ExitCode::SUCCESS).map_err(ToolError::from))
     }
 }

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use client::{BackOffConfig, Client, FetchFailure, FetchOptions, OutagePolicy, Reader, Refused};
-use flow::verify::Verifier;
+use client::{Client, FetchFailure, FetchOptions, Reader, Refused};
+use flow::verify::Refusal;
 use flow::{
     ControllerSpec, Discovery, FetchConfig, FetchError, Fetcher, Segment, TransferConfig, Verification,
+    VerifiedFetch,
 };
 use packet::time::{Duration, Instant};
 use packet::{Component, ComponentKind, Name};
@@ -26,7 +27,7 @@ use output::{standard_output, write_segments, writer};
 use room::Room;
 
 use super::put::Naming;
-use crate::tool::connect::{ConnectArguments, tell_outage};
+use crate::tool::connect::ConnectArguments;
 use crate::tool::files;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -171,8 +172,7 @@ struct Writer {
 /// What came of a fetch.
 struct Fetched {
     outcome: Result<(), FetchFailure>,
-    fetcher: Fetcher,
-    verifier: Box<dyn Verifier>,
+    fetch: VerifiedFetch,
     detours: Detours,
 }
 
@@ -211,14 +211,14 @@ impl GetArguments {
             last_shown: now,
             clock,
         };
-        let Fetched { outcome, fetcher, verifier, detours } =
+        let Fetched { outcome, fetch, detours } =
             self.fetch(&mut client, &mut writer, &name, first_segment)?;
         writer.progress.finish();
         writer.close(outcome.is_ok())?;
         let elapsed = client.now().saturating_since(now);
         let failure = match outcome {
             Ok(()) => {
-                self.report(&client, &fetcher, &writer, &verifier.summary(), elapsed);
+                self.report(&client, fetch.fetcher(), &writer, &fetch.verifier().summary(), elapsed);
                 return Ok(ExitCode::SUCCESS);
             }
             Err(failure) => failure,
@@ -233,7 +233,7 @@ impl GetArguments {
         if let Some(advice) = detours.advice(&writer.refusals) {
             tell!("cairn: {advice}");
         }
-        if self.trust.is_given() && !self.manifest && failure.to_string().contains("not signed by anybody") {
+        if self.trust.is_given() && !self.manifest && is_not_signed(&failure) {
             tell!("cairn: if it is published with a manifest, say --manifest");
         }
         if writer.can_go_on() {
@@ -261,24 +261,23 @@ impl GetArguments {
         let (mut wanted, mut from, mut first_failure) = (name.clone(), first_segment, None);
         loop {
             let config = self.config(from, &detours);
-            let mut fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
-            let mut verifier = self.trust.verifier(self.manifest)?;
-            let options =
-                FetchOptions { outages: Some(self.outages()), next_hop_face: detours.next_hop_face };
-            let connection = client.connection_mut();
-            let outcome = client::fetch_with(connection, &mut fetcher, &mut *verifier, writer, &options);
+            let fetcher = Fetcher::new(wanted, config, client.now(), client::Clock::seed());
+            let verifier = self.trust.verifier(self.manifest)?;
+            let (longest_outage, next_hop_face) = (self.longest_outage(), detours.next_hop_face);
+            let options = FetchOptions { longest_outage, next_hop_face };
+            let (fetch, outcome) = client.fetch(VerifiedFetch::new(fetcher, verifier), writer, &options);
             let failure = match outcome {
                 Err(FetchFailure::Fetch(failure)) => failure,
-                outcome => return Ok(Fetched { outcome, fetcher, verifier, detours }),
+                outcome => return Ok(Fetched { outcome, fetch, detours }),
             };
             // Where a detour leads nowhere, what is to be told is still why it was made.
             let failure = first_failure.get_or_insert(failure).clone();
             if !detours.prepare(client, name, &writer.refusals) {
-                return Ok(Fetched { outcome: Err(failure.into()), fetcher, verifier, detours });
+                return Ok(Fetched { outcome: Err(failure.into()), fetch, detours });
             }
             // What was written is good, and of one version.
-            from = fetcher.next_segment();
-            wanted = fetcher.object_name().filter(|_| from > 0).unwrap_or(name).clone();
+            from = fetch.fetcher().next_segment();
+            wanted = fetch.fetcher().object_name().filter(|_| from > 0).unwrap_or(name).clone();
         }
     }
 
@@ -287,12 +286,11 @@ impl GetArguments {
     }
 
     /// The forwarder may be away for as long as a segment would be asked for in vain.
-    fn outages(&self) -> OutagePolicy {
-        let longest_outage = match self.retries {
+    fn longest_outage(&self) -> Duration {
+        match self.retries {
             ..0 => Duration::MAX,
             _ => self.lifetime * u64::from(self.max_attempts()),
-        };
-        OutagePolicy { back_off: BackOffConfig::default(), longest_outage, tell: tell_outage }
+        }
     }
 
     fn config(&self, first_segment: u64, detours: &Detours) -> FetchConfig {
@@ -398,6 +396,17 @@ impl GetArguments {
             tell!("not trusted: {}", summary.text);
         }
     }
+}
+
+/// Whether packets came that nobody has signed.
+fn is_not_signed(failure: &FetchFailure) -> bool {
+    let FetchFailure::Fetch(
+        FetchError::NotAccepted { refusal, .. } | FetchError::NoneAccepted { refusal, .. },
+    ) = failure
+    else {
+        return false;
+    };
+    matches!(refusal, Refusal::NotTrusted(trust::validator::Refusal::NotSigned(_)))
 }
 
 /// The component that asks a file server for what is in a folder.

@@ -41,7 +41,7 @@ impl ManArguments {
 /// A page for each command, the one above all first.
 fn pages() -> Vec<Page> {
     // A page about each `help` would say nothing.
-    let mut command = crate::Arguments::command().disable_help_subcommand(true);
+    let mut command = crate::builder::Arguments::command().disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
     collect(&command, None, &mut pages);

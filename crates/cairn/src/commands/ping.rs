@@ -143,7 +143,7 @@ impl PingArguments {
                 tally.timeouts += 1;
                 format!("timeout from {}: seq={number}", self.prefix)
             }
-            Event::Interest { .. } => return Ok(()),
+            Event::Interest { .. } | Event::SourceFailed { .. } => return Ok(()),
         };
         if !self.quiet && !self.json {
             output::line(text)?;

@@ -6,7 +6,7 @@ use management::{Command, ControlParameters, ControlResponse};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-use super::{Answer, Client, Event};
+use super::{Answer, Client};
 use crate::back_off::{BackOff, BackOffConfig};
 use crate::error::ClientError;
 use crate::pending::RequestId;
@@ -248,11 +248,8 @@ impl Client {
             self.outages.tell(&Outage::Begun { remote: self.connection.remote(), why: error });
         }
         self.outages.restoring.clear();
-        self.pending.forget_commands();
         // Who asked is gone with the forwarder.
-        let before = self.happened.len();
-        self.happened.retain(|event| !matches!(event, Event::Interest { .. }));
-        self.outages.counters.dropped += (before - self.happened.len()) as u64;
+        self.outages.counters.dropped += self.session.handle_forwarder_gone();
         true
     }
 
@@ -311,6 +308,7 @@ impl Client {
         if self.is_gone() {
             return Ok(());
         }
+        self.take_restored();
         let now = self.connection.now();
         if self.outages.refresh_at <= now {
             self.outages.refresh_at = now + REFRESH;
@@ -342,9 +340,18 @@ impl Client {
         Ok(())
     }
 
-    /// Takes what came of a request if it is a standing command; says whether it was.
-    pub(super) fn take_restored(&mut self, request: RequestId, answer: &Answer) -> bool {
-        let Some(id) = self.outages.restoring.remove(&request) else { return false };
+    /// Takes what came of standing commands.
+    fn take_restored(&mut self) {
+        let requests: Vec<RequestId> = self.outages.restoring.keys().copied().collect();
+        for request in requests {
+            if let Some(answer) = self.session.take_answer(request) {
+                self.note_restored(request, &answer);
+            }
+        }
+    }
+
+    fn note_restored(&mut self, request: RequestId, answer: &Answer) {
+        let Some(id) = self.outages.restoring.remove(&request) else { return };
         let now = self.connection.now();
         let problem = match answer {
             Answer::Data(data) => match ControlResponse::decode(data.content()) {
@@ -359,8 +366,7 @@ impl Client {
             Answer::Timeout => Some((false, "no answer in time".to_owned())),
         };
         let Some((is_refusal, why)) = problem else {
-            self.outages.restore_back_off.handle_success(now);
-            return true;
+            return self.outages.restore_back_off.handle_success(now);
         };
         self.outages.retry_later(now, id, &mut self.random);
         let standing = self.outages.standing.iter().find(|standing| standing.id == id);
@@ -368,12 +374,11 @@ impl Client {
             self.outages.tell(&Outage::NotRestored { what: &standing.what, why: &why });
             self.outages.refusal_told = true;
         }
-        true
     }
 
     /// Expresses again what waits for an answer, with nonces that no forwarder takes for those of before.
     fn repeat_pending(&mut self) -> Result<(), ClientError> {
-        for interest in self.pending.interests() {
+        for interest in self.session.questions() {
             // One whose nonce cannot be set has none to be taken for another's.
             let _ = interest.set_nonce(packet::Nonce(self.random.next_u32()));
             self.connection.send_interest(interest)?;

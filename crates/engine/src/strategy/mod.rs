@@ -29,9 +29,9 @@ use crate::tables::fib::NextHop;
 
 pub(crate) use context::{Action, may_send};
 pub use context::{StrategyContext, Trigger};
-pub use parameters::ParameterError;
+pub use parameters::{ParameterError, Parameters};
 pub(crate) use registry::Instance;
-pub use registry::{StrategyError, StrategySpec, strategy_names};
+pub use registry::{AddError, StrategyError, StrategyKind, StrategySpec, add_strategies, strategy_names};
 
 /// Decides where Interests go.
 ///

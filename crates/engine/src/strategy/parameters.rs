@@ -16,7 +16,8 @@ pub struct ParameterError {
 }
 
 impl ParameterError {
-    pub(super) fn new(key: &str, problem: &str) -> Self {
+    /// What is wrong with the parameter `key`.
+    pub fn new(key: &str, problem: &str) -> Self {
         ParameterError { key: key.into(), problem: problem.into() }
     }
 }
@@ -33,7 +34,7 @@ impl ParameterError {
 
 /// Parameters not yet taken by the strategy they are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Parameters {
+pub struct Parameters {
     pairs: Vec<(String, String)>,
 }
 
@@ -43,28 +44,40 @@ impl Parameters {
         self.pairs.push((key.into(), value.into()));
     }
 
-    /// Takes a span of whole milliseconds.
-    pub(super) fn millis(&mut self, key: &str, default: Duration) -> Result<Duration, ParameterError> {
+    /// Takes a span of whole milliseconds, or gives the default.
+    ///
+    /// # Errors
+    /// It is no whole number.
+    pub fn millis(&mut self, key: &str, default: Duration) -> Result<Duration, ParameterError> {
         Ok(self
             .parse::<u64>(key, "must be a whole number of milliseconds")?
             .map_or(default, Duration::from_millis))
     }
 
-    /// Takes a count.
-    pub(super) fn count(&mut self, key: &str, default: u32) -> Result<u32, ParameterError> {
+    /// Takes a count, or gives the default.
+    ///
+    /// # Errors
+    /// It is no whole number of 32 bits.
+    pub fn count(&mut self, key: &str, default: u32) -> Result<u32, ParameterError> {
         Ok(self.parse::<u32>(key, "must be a whole number")?.unwrap_or(default))
     }
 
-    /// Takes a finite number.
-    pub(super) fn number(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
+    /// Takes a finite number, or gives the default.
+    ///
+    /// # Errors
+    /// It is no finite number.
+    pub fn number(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
         match self.parse::<f64>(key, "must be a number")? {
             Some(number) if !number.is_finite() => Err(ParameterError::new(key, "must be a finite number")),
             number => Ok(number.unwrap_or(default)),
         }
     }
 
-    /// Takes one of several words.
-    pub(super) fn word(
+    /// Takes one of several words, or gives the default.
+    ///
+    /// # Errors
+    /// It is none of them.
+    pub fn word(
         &mut self,
         key: &str,
         words: &[&'static str],

@@ -1,5 +1,7 @@
 //! Strategies by name: `/localhost/nfd/strategy/<strategy>/v=<version>/<key>~<value>…`.
 
+use std::sync::OnceLock;
+
 use packet::{Component, ComponentKind, Name};
 use thiserror::Error;
 
@@ -8,26 +10,68 @@ use super::{
     Strategy, access, asf, best_route, load_balance, multicast, random, self_learning, stateful_forwarding,
 };
 
-/// Makes an instance from its parameters.
-type Start = fn(&mut Parameters) -> Result<Box<dyn Strategy>, ParameterError>;
-
-struct Entry {
-    word: &'static str,
-    version: u64,
-    start: Start,
+/// A strategy that can be chosen by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct StrategyKind {
+    /// What it is called: the component behind `/localhost/nfd/strategy`.
+    pub word: &'static str,
+    /// Its version, which stands behind the word.
+    pub version: u64,
+    /// Makes an instance from its parameters, of which it takes those that it knows. Called when the
+    /// strategy is chosen for a prefix, and to check parameters; never for a packet.
+    pub start: fn(&mut Parameters) -> Result<Box<dyn Strategy>, ParameterError>,
 }
 
-/// All strategies. Versions are those of NFD's strategies of the same name, so that its tools can name them.
-const STRATEGIES: &[Entry] = &[
-    Entry { word: "best-route", version: 5, start: best_route::start },
-    Entry { word: "multicast", version: 5, start: multicast::start },
-    Entry { word: "access", version: 1, start: access::start },
-    Entry { word: "asf", version: 5, start: asf::start },
-    Entry { word: "self-learning", version: 1, start: self_learning::start },
-    Entry { word: "random", version: 1, start: random::start },
-    Entry { word: "load-balance", version: 1, start: load_balance::start },
-    Entry { word: "stateful-forwarding", version: 1, start: stateful_forwarding::start },
+/// What the name of a strategy begins with.
+const STRATEGY_PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
+
+/// Our strategies. Versions are those of NFD's strategies of the same name, so that its tools can name them.
+const STRATEGIES: &[StrategyKind] = &[
+    StrategyKind { word: "best-route", version: 5, start: best_route::start },
+    StrategyKind { word: "multicast", version: 5, start: multicast::start },
+    StrategyKind { word: "access", version: 1, start: access::start },
+    StrategyKind { word: "asf", version: 5, start: asf::start },
+    StrategyKind { word: "self-learning", version: 1, start: self_learning::start },
+    StrategyKind { word: "random", version: 1, start: random::start },
+    StrategyKind { word: "load-balance", version: 1, start: load_balance::start },
+    StrategyKind { word: "stateful-forwarding", version: 1, start: stateful_forwarding::start },
 ];
+
+/// Strategies of the program's own. Which code a program has is settled when it is linked: this is said once,
+/// before any name is looked up, and never changes after that, so that a run can be repeated.
+static ADDED: OnceLock<Vec<StrategyKind>> = OnceLock::new();
+
+/// All strategies.
+fn kinds() -> impl Iterator<Item = &'static StrategyKind> {
+    STRATEGIES.iter().chain(ADDED.get_or_init(Vec::new))
+}
+
+/// Why strategies, or eviction policies, cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AddError {
+    /// There is one of this name already.
+    #[error("there is a {0} already")]
+    Taken(&'static str),
+    /// A name has been looked up, or others were added before: all are added at once, when a program begins.
+    #[error("all must be added at once, and before a name is looked up")]
+    TooLate,
+}
+
+/// Adds strategies to those that can be chosen by name, wherever a name is looked up in this process. To be
+/// called once, when the program begins.
+///
+/// # Errors
+/// A name is taken, or it is too late.
+pub fn add_strategies(added: Vec<StrategyKind>) -> Result<(), AddError> {
+    let mut words: Vec<&str> = STRATEGIES.iter().map(|kind| kind.word).collect();
+    for kind in &added {
+        if words.contains(&kind.word) {
+            return Err(AddError::Taken(kind.word));
+        }
+        words.push(kind.word);
+    }
+    ADDED.set(added).map_err(|_| AddError::TooLate)
+}
 
 /// A strategy that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -58,12 +102,21 @@ pub enum StrategyError {
 /// assert_eq!(spec.name().to_string(), "/localhost/nfd/strategy/best-route/v=5");
 /// # Ok::<(), engine::StrategyError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct StrategySpec {
     name: Name,
-    entry: usize,
+    kind: StrategyKind,
     parameters: Parameters,
 }
+
+impl PartialEq for StrategySpec {
+    fn eq(&self, other: &Self) -> bool {
+        // The word and the version stand in the name.
+        self.name == other.name && self.parameters == other.parameters
+    }
+}
+
+impl Eq for StrategySpec {}
 
 /// A strategy at work for one prefix.
 #[derive(Debug)]
@@ -85,15 +138,30 @@ impl StrategySpec {
     pub fn from_name(name: &Name) -> Result<Self, StrategyError> {
         let unknown = || StrategyError::Unknown(name.to_string());
         let mut components = name.components();
-        for expected in ["localhost", "nfd", "strategy"] {
+        for expected in STRATEGY_PREFIX {
             if components.next() != Some(Component::generic(expected.as_bytes())) {
                 return Err(unknown());
             }
         }
         let word =
             components.next().and_then(|word| std::str::from_utf8(word.value).ok()).ok_or_else(unknown)?;
-        let entry = STRATEGIES.iter().position(|entry| entry.word == word).ok_or_else(unknown)?;
-        let known = &STRATEGIES[entry];
+        let known = *kinds().find(|kind| kind.word == word).ok_or_else(unknown)?;
+        StrategySpec::of_kind(known, name)
+    }
+
+    /// The strategy of this kind, without parameters: for one that was not [added](add_strategies).
+    ///
+    /// # Errors
+    /// Its word makes no name, or it does not start without parameters.
+    pub fn of(kind: StrategyKind) -> Result<Self, StrategyError> {
+        let name = canonical_name(&kind).map_err(|_| StrategyError::Unknown(kind.word.into()))?;
+        StrategySpec::of_kind(kind, &name)
+    }
+
+    /// The strategy of this kind by its name, which begins with that of the kind.
+    fn of_kind(known: StrategyKind, name: &Name) -> Result<Self, StrategyError> {
+        let unknown = || StrategyError::Unknown(name.to_string());
+        let mut components = name.components().skip(STRATEGY_PREFIX.len() + 1);
         let version = components.next();
         let wanted = version.map(|version| match version.kind {
             ComponentKind::VERSION => version.number(),
@@ -115,9 +183,9 @@ impl StrategySpec {
         }
         let name = match wanted {
             Some(_) => name.clone(),
-            None => canonical_name(known).map_err(|_| unknown())?,
+            None => canonical_name(&known).map_err(|_| unknown())?,
         };
-        let spec = StrategySpec { name, entry, parameters };
+        let spec = StrategySpec { name, kind: known, parameters };
         // Bad parameters are found here, not when the first packet comes.
         spec.start(Name::root())?;
         Ok(spec)
@@ -131,7 +199,7 @@ impl StrategySpec {
     /// Starts the strategy for the names under `prefix`.
     pub(crate) fn start(&self, prefix: Name) -> Result<Instance, StrategyError> {
         let mut parameters = self.parameters.clone();
-        let strategy = (STRATEGIES[self.entry].start)(&mut parameters)?;
+        let strategy = (self.kind.start)(&mut parameters)?;
         parameters.finish()?;
         let (watches_data, sends_new_to_first) = (strategy.watches_data(), strategy.sends_new_to_first());
         Ok(Instance { name: self.name.clone(), prefix, strategy, watches_data, sends_new_to_first })
@@ -149,8 +217,8 @@ impl std::str::FromStr for StrategySpec {
             text.to_owned()
         } else {
             let (word, parameters) = text.split_once('/').unwrap_or((text, ""));
-            let entry = STRATEGIES.iter().find(|entry| entry.word == word).ok_or_else(unknown)?;
-            format!("/localhost/nfd/strategy/{word}/v={}/{parameters}", entry.version)
+            let kind = kinds().find(|kind| kind.word == word).ok_or_else(unknown)?;
+            format!("/localhost/nfd/strategy/{word}/v={}/{parameters}", kind.version)
         };
         StrategySpec::from_name(&uri.parse().map_err(|_| unknown())?)
     }
@@ -158,11 +226,11 @@ impl std::str::FromStr for StrategySpec {
 
 /// Full names of all strategies, for help texts and for management.
 pub fn strategy_names() -> impl Iterator<Item = Name> {
-    STRATEGIES.iter().filter_map(|entry| canonical_name(entry).ok())
+    kinds().filter_map(|kind| canonical_name(kind).ok())
 }
 
-fn canonical_name(entry: &Entry) -> Result<Name, packet::name::UriError> {
-    format!("/localhost/nfd/strategy/{}/v={}", entry.word, entry.version).parse()
+fn canonical_name(kind: &StrategyKind) -> Result<Name, packet::name::UriError> {
+    format!("/localhost/nfd/strategy/{}/v={}", kind.word, kind.version).parse()
 }
 
 #[cfg(test)]
@@ -186,6 +254,25 @@ mod tests {
         for name in strategy_names() {
             assert_eq!(StrategySpec::from_name(&name).unwrap().name(), &name);
         }
+    }
+
+    const OWN: StrategyKind = StrategyKind { word: "own", version: 3, start: best_route::start };
+
+    #[test]
+    fn a_strategy_that_was_not_added_is_had_from_its_kind_and_not_by_its_name() {
+        let own = StrategySpec::of(OWN).unwrap();
+        assert_eq!(own.name().to_string(), "/localhost/nfd/strategy/own/v=3");
+        assert_eq!(own.start(Name::root()).unwrap().name, *own.name());
+        assert_eq!(spec("own"), Err("there is no strategy own".into()));
+    }
+
+    #[test]
+    fn strategies_are_added_under_names_of_their_own_and_before_any_is_looked_up() {
+        let again = StrategyKind { word: "asf", ..OWN };
+        assert_eq!(add_strategies(vec![OWN, again]), Err(AddError::Taken("asf")));
+        assert_eq!(add_strategies(vec![OWN, OWN]), Err(AddError::Taken("own")));
+        assert!(strategy_names().count() >= 8);
+        assert_eq!(add_strategies(vec![OWN]), Err(AddError::TooLate));
     }
 
     #[test]

@@ -52,8 +52,11 @@ use std::fmt;
 use packet::NackReason;
 use packet::time::{Duration, Instant};
 
-pub use parameters::ParameterError;
-pub use registry::{ControllerError, ControllerSpec, controller_names};
+pub use parameters::{ParameterError, Parameters};
+pub use registry::{
+    AddControllersError, ControllerError, ControllerKind, ControllerSpec, StartController, add_controllers,
+    controller_names,
+};
 
 /// Decides how fast a transfer may ask.
 ///

@@ -14,18 +14,16 @@ pub struct ParameterError {
 
 /// Parameters not yet taken by the controller they are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Parameters {
+pub struct Parameters {
     pub(super) pairs: Vec<(String, String)>,
 }
 
 impl Parameters {
-    /// Takes a number within bounds, both allowed.
-    pub(super) fn number(
-        &mut self,
-        key: &str,
-        default: f64,
-        bounds: (f64, f64),
-    ) -> Result<f64, ParameterError> {
+    /// Takes a number within bounds, both allowed, or gives the default.
+    ///
+    /// # Errors
+    /// It is no number, or out of bounds.
+    pub fn number(&mut self, key: &str, default: f64, bounds: (f64, f64)) -> Result<f64, ParameterError> {
         let (low, high) = bounds;
         let Some(text) = self.take(key) else { return Ok(default) };
         match text.parse::<f64>() {
@@ -36,17 +34,26 @@ impl Parameters {
     }
 
     /// Takes a size of a window or a rate: 1 or more.
-    pub(super) fn size(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
+    ///
+    /// # Errors
+    /// It is no such number.
+    pub fn size(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
         self.number(key, default, (1.0, f64::INFINITY))
     }
 
     /// Takes a factor from 0 to 1.
-    pub(super) fn factor(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
+    ///
+    /// # Errors
+    /// It is no such number.
+    pub fn factor(&mut self, key: &str, default: f64) -> Result<f64, ParameterError> {
         self.number(key, default, (0.0, 1.0))
     }
 
     /// Takes `yes` or `no`.
-    pub(super) fn yes(&mut self, key: &str, default: bool) -> Result<bool, ParameterError> {
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn yes(&mut self, key: &str, default: bool) -> Result<bool, ParameterError> {
         match self.take(key).as_deref() {
             None => Ok(default),
             Some("yes") => Ok(true),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use thiserror::Error;
 
@@ -12,21 +13,69 @@ use super::{
 };
 
 /// Makes a controller from its parameters and a seed for what it does by chance.
-type Start = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
+pub type StartController = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
 
-const CONTROLLERS: &[(&str, Start)] = &[
-    ("fixed", fixed::start),
-    ("aimd", aimd::start),
-    ("cubic", cubic::start),
-    ("bic", bic::start),
-    ("pcon", pcon::start),
-    ("raaqm", raaqm::start),
-    ("bbr", bbr::start),
-    ("stateful-forwarding", stateful_forwarding::start),
-    ("nack-suppressing", nack_suppressing::start),
-    ("hobhis", hobhis::start),
-    ("mircc", mircc::start),
+/// A controller that can be chosen by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct ControllerKind {
+    /// What it is called.
+    pub word: &'static str,
+    /// Makes a controller, from those parameters that it knows. Called once for each transfer, and to check
+    /// parameters.
+    pub start: StartController,
+}
+
+const CUBIC: ControllerKind = ControllerKind { word: "cubic", start: cubic::start };
+
+const CONTROLLERS: &[ControllerKind] = &[
+    ControllerKind { word: "fixed", start: fixed::start },
+    ControllerKind { word: "aimd", start: aimd::start },
+    CUBIC,
+    ControllerKind { word: "bic", start: bic::start },
+    ControllerKind { word: "pcon", start: pcon::start },
+    ControllerKind { word: "raaqm", start: raaqm::start },
+    ControllerKind { word: "bbr", start: bbr::start },
+    ControllerKind { word: "stateful-forwarding", start: stateful_forwarding::start },
+    ControllerKind { word: "nack-suppressing", start: nack_suppressing::start },
+    ControllerKind { word: "hobhis", start: hobhis::start },
+    ControllerKind { word: "mircc", start: mircc::start },
 ];
+
+/// Controllers of the program's own. Which code a program has is settled when it is linked: this is said
+/// once, before any name is looked up, and never changes after that, so that a run can be repeated.
+static ADDED: OnceLock<Vec<ControllerKind>> = OnceLock::new();
+
+/// All controllers.
+fn kinds() -> impl Iterator<Item = &'static ControllerKind> {
+    CONTROLLERS.iter().chain(ADDED.get_or_init(Vec::new))
+}
+
+/// Why controllers cannot be added.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AddControllersError {
+    /// There is one of this name already.
+    #[error("there is a {0} already")]
+    Taken(&'static str),
+    /// A name has been looked up, or others were added before: all are added at once, when a program begins.
+    #[error("all must be added at once, and before a name is looked up")]
+    TooLate,
+}
+
+/// Adds controllers to those that can be chosen by name, wherever a name is looked up in this process. To be
+/// called once, when the program begins.
+///
+/// # Errors
+/// A name is taken, or it is too late.
+pub fn add_controllers(added: Vec<ControllerKind>) -> Result<(), AddControllersError> {
+    let mut words: Vec<&str> = CONTROLLERS.iter().map(|kind| kind.word).collect();
+    for kind in &added {
+        if words.contains(&kind.word) {
+            return Err(AddControllersError::Taken(kind.word));
+        }
+        words.push(kind.word);
+    }
+    ADDED.set(added).map_err(|_| AddControllersError::TooLate)
+}
 
 /// A controller that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -52,16 +101,34 @@ pub enum ControllerError {
 /// assert!("aimd/beta~7".parse::<ControllerSpec>().is_err());
 /// # Ok::<(), flow::ControllerError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ControllerSpec {
-    entry: usize,
+    kind: ControllerKind,
     parameters: Parameters,
 }
 
+impl PartialEq for ControllerSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.word() == other.word() && self.parameters == other.parameters
+    }
+}
+
+impl Eq for ControllerSpec {}
+
 impl ControllerSpec {
+    /// The controller of this kind, without parameters: for one that was not [added](add_controllers).
+    ///
+    /// # Errors
+    /// It does not start without parameters.
+    pub fn of(kind: ControllerKind) -> Result<Self, ControllerError> {
+        let spec = ControllerSpec { kind, parameters: Parameters::default() };
+        spec.check()?;
+        Ok(spec)
+    }
+
     /// The controller's word.
     pub fn word(&self) -> &'static str {
-        CONTROLLERS[self.entry].0
+        self.kind.word
     }
 
     /// This specification with one parameter set, whether or not it was set before.
@@ -86,7 +153,7 @@ impl ControllerSpec {
 
     fn build(&self, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
         let mut parameters = self.parameters.clone();
-        let controller = (CONTROLLERS[self.entry].1)(&mut parameters, seed)?;
+        let controller = (self.kind.start)(&mut parameters, seed)?;
         parameters.finish()?;
         Ok(controller)
     }
@@ -100,8 +167,7 @@ impl ControllerSpec {
 impl Default for ControllerSpec {
     /// CUBIC, as in the chunk tools of NDN.
     fn default() -> Self {
-        let entry = CONTROLLERS.iter().position(|(word, _)| *word == "cubic").unwrap_or(0);
-        ControllerSpec { entry, parameters: Parameters::default() }
+        ControllerSpec { kind: CUBIC, parameters: Parameters::default() }
     }
 }
 
@@ -111,16 +177,14 @@ impl FromStr for ControllerSpec {
     fn from_str(text: &str) -> Result<Self, ControllerError> {
         let mut parts = text.split('/');
         let word = parts.next().unwrap_or_default();
-        let entry = CONTROLLERS
-            .iter()
-            .position(|(other, _)| *other == word)
-            .ok_or_else(|| ControllerError::Unknown(word.into()))?;
+        let kind =
+            *kinds().find(|kind| kind.word == word).ok_or_else(|| ControllerError::Unknown(word.into()))?;
         let mut parameters = Parameters::default();
         for part in parts {
             let (key, value) = part.split_once('~').ok_or_else(|| ControllerError::Form(part.into()))?;
             parameters.pairs.push((key.into(), value.into()));
         }
-        let spec = ControllerSpec { entry, parameters };
+        let spec = ControllerSpec { kind, parameters };
         spec.check()?;
         Ok(spec)
     }
@@ -138,7 +202,7 @@ impl fmt::Display for ControllerSpec {
 
 /// The words of all controllers, for help texts.
 pub fn controller_names() -> impl Iterator<Item = &'static str> {
-    CONTROLLERS.iter().map(|(word, _)| *word)
+    kinds().map(|kind| kind.word)
 }
 
 #[cfg(test)]
@@ -153,6 +217,23 @@ mod tests {
             let allowance = spec.start(1).allowance();
             assert!(allowance.window >= 1.0 && allowance.rate > 0.0, "{word}: {allowance:?}");
         }
+    }
+
+    const OWN: ControllerKind = ControllerKind { word: "own", start: fixed::start };
+
+    #[test]
+    fn a_controller_that_was_not_added_is_had_from_its_kind_and_not_by_its_name() {
+        let own = ControllerSpec::of(OWN).unwrap().with("window", 9).unwrap();
+        assert_eq!((own.to_string().as_str(), own.start(1).allowance().window), ("own/window~9", 9.0));
+        assert!("own".parse::<ControllerSpec>().is_err());
+    }
+
+    #[test]
+    fn controllers_are_added_under_names_of_their_own_and_before_any_is_looked_up() {
+        let again = ControllerKind { word: "bbr", ..OWN };
+        assert_eq!(add_controllers(vec![OWN, again]), Err(AddControllersError::Taken("bbr")));
+        assert!(controller_names().count() >= 11);
+        assert_eq!(add_controllers(vec![OWN]), Err(AddControllersError::TooLate));
     }
 
     #[test]

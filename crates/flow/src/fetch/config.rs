@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::naming::NamingConvention;
 use crate::transfer::TransferConfig;
+use crate::verify::Refusal;
 
 /// How the version is found if the name has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,14 +122,14 @@ pub enum FetchError {
         reason: Option<NackReason>,
     },
     /// The owner would have nothing of what came.
-    #[error("none of the last {count} packets was accepted; {name}: {problem}")]
+    #[error("none of the last {count} packets was accepted; {name}: {refusal}")]
     NoneAccepted {
         /// How many.
         count: u32,
         /// The last of them.
         name: Name,
         /// What is wrong with it.
-        problem: String,
+        refusal: Refusal,
     },
     /// The producer says by a packet that it has no such object.
     #[error("the producer refuses {name}")]
@@ -137,12 +138,12 @@ pub enum FetchError {
         name: Name,
     },
     /// Packets came, and the owner would have none of them.
-    #[error("{name} was not accepted: {problem}")]
+    #[error("{name} was not accepted: {refusal}")]
     NotAccepted {
         /// The packet.
         name: Name,
-        /// What is wrong with it, in the owner's words.
-        problem: String,
+        /// What is wrong with it.
+        refusal: Refusal,
     },
     /// A name became too long with version and segment.
     #[error("{name} is too long for a segment number")]

@@ -4,19 +4,21 @@ mod buffer;
 mod config;
 mod demands;
 mod discovery;
+mod object;
 
 use std::collections::VecDeque;
 
-use packet::ndn::tlv;
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Component, ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
+use packet::{ContentType, Data, Interest, LinkHeader, NackReason, Name, NameRef};
 
 use crate::naming::{METADATA, Metadata, NamingConvention, segment_number, version_number};
 use crate::transfer::{Arrival, Failure, Transfer, Verdict};
+use crate::verify::Refusal;
 use buffer::Reorder;
 use demands::Demands;
 use discovery::Finder;
+use object::{Object, convention_of};
 
 pub use config::{Discovery, FetchConfig, FetchError, Progress, Verification};
 
@@ -114,21 +116,13 @@ pub struct Fetcher {
 
 /// Segments that the owner may refuse one after the other. A few may be forged, or damaged in somebody's
 /// cache; so many are the object itself, and going on would only ask for all of it several times.
-pub const MAX_REFUSED_IN_A_ROW: u32 = 256;
+pub const MAX_REFUSED_IN_A_ROW: u32 = 24;
 
 #[derive(Debug)]
 enum Phase {
     Finding(Finder),
     Fetching(Object),
     Failed(FetchError),
-}
-
-/// What is being fetched.
-#[derive(Clone, Debug)]
-struct Object {
-    /// The name that segment numbers are appended to.
-    name: Name,
-    convention: NamingConvention,
 }
 
 /// What a packet is that was found by prefix.
@@ -183,13 +177,13 @@ impl Fetcher {
         }
     }
 
-    /// A Data came that answers one of our Interests, with what its last hop told beside it.
-    pub fn receive_data(&mut self, now: Instant, data: Data, header: &LinkHeader) {
-        self.receive(now, data, Arrival::from(header));
+    /// A Data came, with what its last hop told beside it; says whether it is about this object.
+    pub fn receive_data(&mut self, now: Instant, data: Data, header: &LinkHeader) -> bool {
+        self.receive(now, data, Arrival::from(header))
     }
 
     /// The same with what is known of the way it came by.
-    pub fn receive(&mut self, now: Instant, data: Data, arrival: Arrival) {
+    pub fn receive(&mut self, now: Instant, data: Data, arrival: Arrival) -> bool {
         match &mut self.phase {
             Phase::Finding(finder) if finder.is_answered_by(data.name()) => {
                 finder.wait_for_owner();
@@ -203,10 +197,11 @@ impl Fetcher {
             }
             Phase::Fetching(object) => match object.segment(data.name()) {
                 Some(segment) => self.receive_segment(now, segment, data, arrival),
-                None => self.progress.strange += 1,
+                None => return self.note_strange(),
             },
-            Phase::Finding(_) | Phase::Failed(_) => self.progress.strange += 1,
+            Phase::Finding(_) | Phase::Failed(_) => return self.note_strange(),
         }
+        true
     }
 
     /// An Interest came back.
@@ -276,12 +271,12 @@ impl Fetcher {
     /// The owner has looked at a packet and will not have it. It is asked for again, as often as one that was
     /// lost; but when the owner refuses [`MAX_REFUSED_IN_A_ROW`] segments and accepts none between, there
     /// is nothing to be had here.
-    pub fn refuse(&mut self, now: Instant, subject: Subject, problem: &str) {
+    pub fn refuse(&mut self, now: Instant, subject: Subject, refusal: impl Into<Refusal>) {
+        let refusal = refusal.into();
         match (subject, &mut self.phase) {
             (Subject::Discovery, Phase::Finding(finder)) => {
                 let Some(data) = self.found.take() else { return };
-                let error =
-                    FetchError::NotAccepted { name: data.name().to_name(), problem: problem.to_owned() };
+                let error = FetchError::NotAccepted { name: data.name().to_name(), refusal };
                 if let Err(error) = finder.handle_refusal(now, &self.config, error) {
                     self.phase = Phase::Failed(error);
                 }
@@ -292,16 +287,16 @@ impl Fetcher {
                 // Whatever it said of the end counts no more either.
                 self.hinted_end = None;
                 self.move_limit();
-                let (name, problem) = (data.name().to_name(), problem.to_owned());
+                let name = data.name().to_name();
                 self.refused_in_a_row += 1;
                 if self.refused_in_a_row >= MAX_REFUSED_IN_A_ROW {
                     let count = self.refused_in_a_row;
-                    self.phase = Phase::Failed(FetchError::NoneAccepted { count, name, problem });
+                    self.phase = Phase::Failed(FetchError::NoneAccepted { count, name, refusal });
                     return;
                 }
                 self.transfer.ask_again(now, segment);
                 if self.transfer.poll_failure().is_some() {
-                    self.phase = Phase::Failed(FetchError::NotAccepted { name, problem });
+                    self.phase = Phase::Failed(FetchError::NotAccepted { name, refusal });
                 }
             }
             (Subject::Discovery, _) => {}
@@ -533,6 +528,12 @@ impl Fetcher {
         }
     }
 
+    /// Counts a packet that is not about this object.
+    fn note_strange(&mut self) -> bool {
+        self.progress.strange += 1;
+        false
+    }
+
     /// A segment that will not come ends the fetch, but only when it is sure that the object reaches that
     /// far: Interests for segments behind the end come back too, maybe before anybody has told where the
     /// end is.
@@ -564,26 +565,6 @@ impl Fetcher {
         self.phase = Phase::Failed(FetchError::NameTooLong { name: self.name.clone() });
         None
     }
-}
-
-impl Object {
-    /// The segment that `name` names, if it is one of this object.
-    fn segment(&self, name: NameRef<'_>) -> Option<u64> {
-        let rest = name.canonical().strip_prefix(&self.name.canonical()[..])?;
-        let mut reader = tlv::Reader::new(rest, "Name");
-        let element = reader.element().ok()??;
-        reader.is_empty().then_some(())?;
-        let kind = packet::ComponentKind::new(u16::try_from(element.kind).ok()?)?;
-        segment_number(Component::new(kind, element.value))
-    }
-}
-
-fn convention_of(name: &Name, wanted: Option<NamingConvention>) -> NamingConvention {
-    let marked = name
-        .as_ref()
-        .last()
-        .is_some_and(|last| last.kind == packet::ComponentKind::GENERIC && version_number(last).is_some());
-    wanted.unwrap_or(if marked { NamingConvention::Marker } else { NamingConvention::Typed })
 }
 
 /// The last segment's number, as FinalBlockId says.

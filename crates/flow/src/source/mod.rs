@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answers;
 pub mod folder;
 mod generator;
 mod packets;
@@ -36,6 +37,7 @@ use thiserror::Error;
 
 use crate::publish::PublishError;
 
+pub use answers::{AnswerWith, answer_with};
 pub use folder::FolderSource;
 pub use generator::Generator;
 pub use packets::Packets;
@@ -70,6 +72,12 @@ pub enum SourceError {
     /// The bytes cannot be read.
     #[error("the file can no longer be read as it was: {0}")]
     Read(String),
+}
+
+impl From<packet::EncodeError> for SourceError {
+    fn from(error: packet::EncodeError) -> Self {
+        SourceError::Publish(error.into())
+    }
 }
 
 impl From<DecodeError> for SourceError {

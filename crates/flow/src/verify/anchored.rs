@@ -70,7 +70,7 @@ impl AnchoredVerifier {
                 }
                 Err(refusal) => {
                     self.refused += 1;
-                    Some(refusal.to_string())
+                    Some(refusal.into())
                 }
             };
             self.verdicts.push_back(Verdict { subject, refused });

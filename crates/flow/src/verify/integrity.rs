@@ -7,7 +7,7 @@ use packet::ndn::{KeyLocator, SignatureType};
 use packet::time::Instant;
 use packet::{Data, Interest, NackReason, NameRef};
 
-use super::{Cost, Now, Summary, Verdict, Verifier, note_signer};
+use super::{Cost, Now, Refusal, Summary, Verdict, Verifier, note_signer};
 
 /// Checks digest signatures, and notes who claims to have signed otherwise.
 #[derive(Debug, Default)]
@@ -27,16 +27,15 @@ impl IntegrityVerifier {
     }
 
     /// Why a packet is refused.
-    fn check(&mut self, data: &Data) -> Option<String> {
+    fn check(&mut self, data: &Data) -> Option<Refusal> {
         let Some(info) = data.ndn().and_then(|view| view.signature_info()) else {
-            return Some("it carries no signature".into());
+            return Some(Refusal::NoSignature);
         };
         match info.signature_type {
             SignatureType::DIGEST_SHA256 => {
                 self.digests += 1;
                 self.cost.hashed_bytes += data.wire().len() as u64;
-                let wrong = trust::Verifier::digest().verify_data(data).err()?;
-                Some(wrong.to_string())
+                trust::Verifier::digest().verify_data(data).err().map(Refusal::from)
             }
             SignatureType::NULL => {
                 self.unsigned += 1;

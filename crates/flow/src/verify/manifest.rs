@@ -10,7 +10,7 @@ use trust::manifest::{
 };
 
 use super::requests::Requests;
-use super::{Cost, Now, Summary, Verdict, Verifier, may_pass};
+use super::{Cost, Now, Refusal, Summary, Verdict, Verifier, may_pass};
 
 /// Packets of the manifest that are asked for at once.
 const WINDOW: usize = 8;
@@ -31,7 +31,7 @@ pub struct ManifestVerifier {
     held: BTreeMap<u64, Data>,
     verdicts: VecDeque<Verdict>,
     /// Why there is no manifest to verify by.
-    broken: Option<String>,
+    broken: Option<Refusal>,
     verified: u64,
     /// Segments below this one were delivered.
     delivered: u64,
@@ -91,7 +91,7 @@ impl ManifestVerifier {
                 });
                 self.ask();
             }
-            Err(error) => self.broken = Some(error.to_string()),
+            Err(error) => self.broken = Some(ManifestError::from(error).into()),
         }
     }
 
@@ -110,7 +110,7 @@ impl ManifestVerifier {
     }
 
     /// A packet was not the one it should be: asks for it again, unless that has happened too often.
-    fn ask_again(&mut self, number: u64, problem: String) {
+    fn ask_again(&mut self, number: u64, problem: Refusal) {
         let Some(reading) = &mut self.reader else { return };
         reading.forged += 1;
         if reading.forged >= MAX_FORGED {
@@ -124,8 +124,8 @@ impl ManifestVerifier {
         match taken {
             Ok(()) => {}
             // Which may be one that came early, and not the one that was taken in now.
-            Err(error @ ManifestError::Digest(number)) => self.ask_again(number, error.to_string()),
-            Err(error) => self.give_up(error.to_string()),
+            Err(error @ ManifestError::Digest(number)) => self.ask_again(number, error.into()),
+            Err(error) => self.give_up(error.into()),
         }
         self.verify_held();
         self.ask();
@@ -157,7 +157,7 @@ impl ManifestVerifier {
             let Some(reading) = &mut self.reader else { continue };
             let Some(first) = reading.first.take() else { continue };
             if let Some(refused) = verdict.refused {
-                self.ask_again(0, format!("its manifest is refused: {refused}"));
+                self.ask_again(0, Refusal::Manifest(Box::new(refused)));
                 continue;
             }
             reading.first_is_verified = true;
@@ -178,28 +178,18 @@ impl ManifestVerifier {
             }
             let (segment, data) = entry.remove_entry();
             self.cost.hashed_bytes += data.wire().len() as u64;
-            let refused = words(reading.reader.judge(&data));
+            let refused = Refusal::of_listed(reading.reader.judge(&data));
             self.verified += u64::from(refused.is_none());
             self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
         }
     }
 
-    fn give_up(&mut self, problem: String) {
+    fn give_up(&mut self, problem: Refusal) {
         for segment in std::mem::take(&mut self.held).into_keys() {
             let refused = Some(problem.clone());
             self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
         }
         self.broken.get_or_insert(problem);
-    }
-}
-
-/// Why a segment is refused, if it is.
-fn words(verdict: SegmentVerdict) -> Option<String> {
-    match verdict {
-        SegmentVerdict::Verified => None,
-        SegmentVerdict::Forged => Some("it is not the segment that the manifest lists".into()),
-        SegmentVerdict::NotInObject => Some("the manifest does not list it".into()),
-        SegmentVerdict::Unknown => Some("the manifest does not speak of it yet".into()),
     }
 }
 
@@ -226,7 +216,7 @@ impl Verifier for ManifestVerifier {
             }
             judged => {
                 self.cost.hashed_bytes += packet.data.wire().len() as u64;
-                let refused = words(judged);
+                let refused = Refusal::of_listed(judged);
                 self.verified += u64::from(refused.is_none());
                 self.verdicts.push_back(verdict(refused));
             }
@@ -249,7 +239,7 @@ impl Verifier for ManifestVerifier {
             return;
         }
         if self.requests.answered(name) {
-            self.give_up(format!("it has no manifest: {name} came back ({reason})"));
+            self.give_up(Refusal::ManifestNack { name: name.to_name(), reason });
         } else {
             self.root.handle_nack(now, name, reason);
             self.collect_root();
@@ -258,7 +248,7 @@ impl Verifier for ManifestVerifier {
 
     fn handle_timeout(&mut self, now: Now) {
         if let Some(name) = self.requests.take_failed(now.instant) {
-            self.give_up(format!("it has no manifest, or nobody answers for {name}"));
+            self.give_up(Refusal::ManifestTimeout(name));
         }
         self.root.handle_timeout(now);
         self.collect_root();
@@ -281,8 +271,8 @@ impl Verifier for ManifestVerifier {
         self.reader.as_ref()?.reader.digest_of(segment)
     }
 
-    fn hopeless(&self) -> Option<&str> {
-        self.broken.as_deref()
+    fn hopeless(&self) -> Option<&Refusal> {
+        self.broken.as_ref()
     }
 
     fn poll_interest(&mut self, now: Now) -> Option<Interest> {
@@ -302,7 +292,7 @@ impl Verifier for ManifestVerifier {
     fn summary(&self) -> Summary {
         let root = self.root.summary();
         let text = match &self.broken {
-            Some(problem) => problem.clone(),
+            Some(problem) => problem.to_string(),
             None => format!(
                 "{} segments are as its manifest lists them; of the manifest: {}",
                 self.verified, root.text

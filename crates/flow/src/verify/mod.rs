@@ -7,6 +7,7 @@
 mod anchored;
 mod integrity;
 mod manifest;
+mod refusal;
 mod requests;
 
 use crate::fetch::{Subject, Unverified};
@@ -17,6 +18,7 @@ use trust::UnixTime;
 pub use anchored::AnchoredVerifier;
 pub use integrity::IntegrityVerifier;
 pub use manifest::ManifestVerifier;
+pub use refusal::Refusal;
 
 /// Both clocks: one for deadlines, one for the validity of certificates.
 #[derive(Clone, Copy, Debug)]
@@ -48,8 +50,8 @@ impl std::ops::AddAssign for Cost {
 pub struct Verdict {
     /// Which packet.
     pub subject: Subject,
-    /// Why it is refused, in words, if it is.
-    pub refused: Option<String>,
+    /// Why it is refused, if it is.
+    pub refused: Option<Refusal>,
 }
 
 /// Checks the packets of a fetch, asking for others where it needs them.
@@ -59,7 +61,7 @@ pub struct Verdict {
 /// them to the fetch, send its Interests ([`Verifier::poll_interest`]), and call
 /// [`Verifier::handle_timeout`] when [`Verifier::next_deadline`] has come. Every packet gets exactly one
 /// verdict, unless [`Verifier::hopeless`] says that there is no point in waiting for it.
-pub trait Verifier {
+pub trait Verifier: Send {
     /// A packet to be verified, at once or later.
     fn handle_packet(&mut self, now: Now, packet: Unverified);
 
@@ -79,7 +81,7 @@ pub trait Verifier {
     fn poll_verdict(&mut self) -> Option<Verdict>;
 
     /// Why it will accept nothing any more, whatever comes.
-    fn hopeless(&self) -> Option<&str> {
+    fn hopeless(&self) -> Option<&Refusal> {
         None
     }
 

@@ -64,7 +64,8 @@ pub(super) struct Downloads {
 
 impl Downloads {
     pub(super) fn new(config: DownloadConfig, log: Log) -> Result<Self, String> {
-        let spec = match config.controller {
+        let spec = match &config.controller {
+            ControllerKind::Named(spec) => spec.clone(),
             ControllerKind::Fixed => format!("fixed/window~{}", config.window),
             ControllerKind::Aimd => format!("aimd/initial~{}", config.window),
             ControllerKind::Cubic => format!("cubic/initial~{}", config.window),

@@ -212,7 +212,7 @@ fn download_config(workload: &Workload, files: Files, seed: u64) -> Result<Downl
         per_second: *per_second,
         count: *count,
         at_once: at_once.unwrap_or(u32::MAX),
-        controller: *controller,
+        controller: controller.clone(),
         window: *window,
         lifetime: Duration::from_nanos(*lifetime_ns),
         seed,

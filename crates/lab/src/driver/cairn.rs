@@ -63,14 +63,19 @@ fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     if !settings.contains("[content_store]") {
         let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
     }
+    if settings.contains("[content_store]")
+        && (forwarder.content_store.is_some() || forwarder.eviction.is_some())
+    {
+        text.push_str("[content_store]\n");
+    }
     if let Some(entries) = forwarder.content_store {
-        if settings.contains("[content_store]") {
-            text.push_str("[content_store]\n");
-        }
         let _ = match entries {
             0 => writeln!(text, "admit = false\nserve = false"),
             _ => writeln!(text, "max_entries = {entries}"),
         };
+    }
+    if let Some(eviction) = &forwarder.eviction {
+        let _ = writeln!(text, "eviction = {eviction:?}");
     }
 }
 

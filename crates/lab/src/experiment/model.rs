@@ -139,6 +139,9 @@ tables! {
         face_rate_limit: Option<Frequency> = "no limit",
         /// The forwarding strategy of every name, such as `best-route` or `multicast`.
         strategy: Option<String> = "best-route",
+        /// Which cached Data gives way when the cache is full: `lru`, `s3-fifo`, `sieve`, or a policy of the
+        /// program's own.
+        eviction: Option<String> = "sieve",
         /// Further lines for the forwarder's own configuration file, as they stand.
         settings: Option<String> = "none",
     }
@@ -200,7 +203,8 @@ tables! {
         count: Option<u32> = "as many as there are files",
         /// How many may be under way at once; the next waits.
         at_once: Option<u32> = "no limit",
-        /// How the fetcher decides what to ask for: `fixed`, `aimd` or `cubic`.
+        /// How the fetcher decides what to ask for: `fixed`, `aimd`, `cubic`, or any other controller by its
+        /// name and parameters, as in `pcon/beta~0.8`; such a one decides of its window itself.
         controller: Option<String> = "cubic",
         /// Interests in flight for one file with the controller `fixed`; where the others begin.
         window: Option<u32> = "16 for fixed, 2 for others",

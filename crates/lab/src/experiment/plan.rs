@@ -195,7 +195,7 @@ impl ContentPlan {
 }
 
 /// How a fetcher decides what to ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ControllerKind {
     /// Always so many in flight.
     Fixed,
@@ -203,6 +203,9 @@ pub enum ControllerKind {
     Aimd,
     /// CUBIC.
     Cubic,
+    /// One that is known by its name, with its parameters as in `pcon/beta~0.8`; of its window it decides
+    /// itself.
+    Named(String),
 }
 
 /// Which chunk a traffic source asks for next.

@@ -36,8 +36,8 @@ impl Findings {
     }
 
     /// One of a few words, or a mistake that names them.
-    pub(super) fn word<T: Copy>(&mut self, key: &str, given: &str, known: &[(&str, T)]) -> Option<T> {
-        let found = known.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
+    pub(super) fn word<T: Clone>(&mut self, key: &str, given: &str, known: &[(&str, T)]) -> Option<T> {
+        let found = known.iter().find(|(word, _)| *word == given).map(|(_, value)| value.clone());
         if found.is_none() {
             let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
             self.add(key, format!("`{given}` is not known here"), Some(suggest(given, &words)));
@@ -300,6 +300,16 @@ fn strategy(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mu
     f.add(format!("{key}.forwarder.strategy"), error.to_string(), Some(suggest(word, &words)));
 }
 
+/// The same for the eviction policy.
+fn eviction(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mut Findings) {
+    let is_ours = file.software.as_deref().is_none_or(|software| software == "cairn");
+    let given = forwarder.and_then(|forwarder| forwarder.eviction.as_deref()).filter(|_| is_ours);
+    let Some(Err(error)) = given.map(str::parse::<engine::EvictionPolicy>) else { return };
+    let words: Vec<&str> = engine::eviction_names().collect();
+    let key = format!("{key}.forwarder.eviction");
+    f.add(key, error.to_string(), Some(suggest(given.unwrap_or_default(), &words)));
+}
+
 fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut Findings) -> Vec<NodePlan> {
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.node.as_ref());
     let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
@@ -319,6 +329,7 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
         }
         let forwarder = node.forwarder.clone().or(defaults.and_then(|node| node.forwarder.clone()));
         strategy(&key, file, forwarder.as_ref(), f);
+        eviction(&key, file, forwarder.as_ref(), f);
         let watch = match &node.watch {
             Some(given) => f.place(&format!("{key}.watch"), "link", given, &link_names),
             None => hops
@@ -387,6 +398,7 @@ impl model::Forwarder {
             pending_limit_per_face: None,
             face_rate_limit: None,
             strategy: None,
+            eviction: None,
             settings: None,
         }
     }

@@ -136,7 +136,12 @@ fn download(
     let controllers =
         [("fixed", ControllerKind::Fixed), ("aimd", ControllerKind::Aimd), ("cubic", ControllerKind::Cubic)];
     let word = given.controller.as_deref().unwrap_or("cubic");
-    let controller = f.word(&format!("{key}.controller"), word, &controllers);
+    let controller = match word.parse::<flow::ControllerSpec>() {
+        Ok(_) if controllers.iter().all(|(other, _)| *other != word) => {
+            Some(ControllerKind::Named(word.to_owned()))
+        }
+        _ => f.word(&format!("{key}.controller"), word, &controllers),
+    };
     let at = context.node(&format!("{key}.at"), &given.at, f);
     let content = context.content(&key, &given.content, f);
     let (controller, at, content) = (controller?, at?, content?);
@@ -145,13 +150,14 @@ fn download(
     if given.rate.is_some_and(|rate| rate.0 <= 0.0) {
         f.add(format!("{key}.rate"), "a rate must be above zero", None);
     }
+    let window = given.window.unwrap_or(if controller == ControllerKind::Fixed { 16 } else { 2 }).max(1);
     let does = Activity::Download {
         content,
         per_second: given.rate.map(|rate| rate.0),
         count: given.count.unwrap_or(files.count),
         at_once: given.at_once,
         controller,
-        window: given.window.unwrap_or(if controller == ControllerKind::Fixed { 16 } else { 2 }).max(1),
+        window,
         lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
     };
     Some(context.workload(name, at, (given.start, None), does))

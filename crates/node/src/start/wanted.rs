@@ -199,16 +199,10 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
 
 /// The changes to the content store.
 fn content_store(section: &ContentStoreSection, shares: &Shares) -> Result<ContentStoreChanges, ConfigError> {
-    let eviction = EvictionPolicy::ALL
-        .into_iter()
-        .find(|policy| policy.as_str() == section.eviction)
-        .ok_or_else(|| {
-            let known = EvictionPolicy::ALL.map(|policy| policy.as_str()).join(", ");
-            let wanted = &section.eviction;
-            ConfigError::new(format!(
-                "content_store.eviction: there is no policy {wanted}; there are {known}"
-            ))
-        })?;
+    let eviction: EvictionPolicy = section
+        .eviction
+        .parse()
+        .map_err(|error| ConfigError::new(format!("content_store.eviction: {error}")))?;
     let unsolicited = match section.unsolicited.as_str() {
         "drop-all" => UnsolicitedPolicy::DropAll,
         "admit-local" => UnsolicitedPolicy::AdmitLocal,

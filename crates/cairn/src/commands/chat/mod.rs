@@ -333,6 +333,8 @@ impl Room<'_> {
                     self.failed(asked, None)?;
                 }
             }
+            // Nothing is attached.
+            Event::SourceFailed { .. } => {}
         }
         Ok(())
     }

@@ -75,7 +75,7 @@ impl Listening {
             // Nothing has happened for a minute; or much has, and the forwarder no longer keeps what comes
             // next.
             Some(Event::Timeout { .. }) => self.restart(),
-            Some(Event::Interest { .. }) | None => {}
+            Some(Event::Interest { .. } | Event::SourceFailed { .. }) | None => {}
         }
         Ok(())
     }

@@ -217,6 +217,6 @@ fn note(event: Event, tally: &mut Tally, trips: &mut Histogram) {
         }
         Event::Nack { .. } => tally.nacks += 1,
         Event::Timeout { .. } => tally.timeouts += 1,
-        Event::Interest { .. } => {}
+        Event::Interest { .. } | Event::SourceFailed { .. } => {}
     }
 }

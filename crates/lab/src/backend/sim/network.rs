@@ -84,7 +84,10 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
     let strategy = strategy
         .parse()
         .map_err(|error: engine::StrategyError| SimulationError::Strategy(error.to_string()))?;
+    let eviction: Option<engine::EvictionPolicy> =
+        node.forwarder.eviction.as_deref().map(str::parse).transpose()?;
     network.engines(|config| {
+        config.content_store.eviction = eviction.unwrap_or_default();
         if let Some(limit) = node.forwarder.pending_limit {
             config.max_pending = limit;
         }

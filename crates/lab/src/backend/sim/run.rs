@@ -24,6 +24,9 @@ pub enum SimulationError {
     /// A strategy that does not exist.
     #[error("{0}")]
     Strategy(String),
+    /// An eviction policy that does not exist.
+    #[error(transparent)]
+    Eviction(#[from] engine::UnknownEviction),
     /// A workload.
     #[error("a workload cannot be simulated: {0}")]
     Workload(String),

@@ -10,7 +10,13 @@ mod s3_fifo;
 mod sieve;
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
+use std::sync::OnceLock;
+
+use thiserror::Error;
+
+use crate::strategy::AddError;
 
 pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
@@ -64,7 +70,72 @@ pub trait Eviction: fmt::Debug + Send {
     fn footprint_bytes(&self) -> usize;
 }
 
-/// The policies there are.
+impl Eviction for Box<dyn Eviction> {
+    fn insert(&mut self, id: u32, key: u64) {
+        (**self).insert(id, key);
+    }
+
+    fn touch(&mut self, id: u32) {
+        (**self).touch(id);
+    }
+
+    fn remove(&mut self, id: u32) {
+        (**self).remove(id);
+    }
+
+    fn evict(&mut self) -> Option<u32> {
+        (**self).evict()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
+        (**self).likely_victims(count, see);
+    }
+
+    fn prefetch(&self, key: u64) {
+        (**self).prefetch(key);
+    }
+
+    fn prefetch_entry(&self, id: u32) {
+        (**self).prefetch_entry(id);
+    }
+
+    fn prefetch_around(&self, id: u32) {
+        (**self).prefetch_around(id);
+    }
+
+    fn footprint_bytes(&self) -> usize {
+        (**self).footprint_bytes()
+    }
+}
+
+/// A policy of the program's own.
+#[derive(Clone, Copy, Debug)]
+pub struct EvictionKind {
+    /// The word used in configuration and reports.
+    pub word: &'static str,
+    /// Makes an empty instance. Called once for each content store.
+    pub start: fn() -> Box<dyn Eviction>,
+}
+
+impl PartialEq for EvictionKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
+}
+
+impl Eq for EvictionKind {}
+
+impl Hash for EvictionKind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.word.hash(state);
+    }
+}
+
+/// A policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EvictionPolicy {
     /// The least recently used leaves.
@@ -77,10 +148,41 @@ pub enum EvictionPolicy {
     /// default: it keeps more of what is popular than LRU does, and costs no more.
     #[default]
     Sieve,
+    /// One of the program's own.
+    Own(EvictionKind),
+}
+
+/// Policies of the program's own, said once, as with [`add_strategies`](crate::add_strategies).
+static ADDED: OnceLock<Vec<EvictionKind>> = OnceLock::new();
+
+/// Adds policies to those that can be chosen by name, wherever a name is looked up in this process. To be
+/// called once, when the program begins.
+///
+/// # Errors
+/// A name is taken, or it is too late.
+pub fn add_evictions(added: Vec<EvictionKind>) -> Result<(), AddError> {
+    let mut words: Vec<&str> = EvictionPolicy::ALL.iter().map(|policy| policy.as_str()).collect();
+    for kind in &added {
+        if words.contains(&kind.word) {
+            return Err(AddError::Taken(kind.word));
+        }
+        words.push(kind.word);
+    }
+    ADDED.set(added).map_err(|_| AddError::TooLate)
+}
+
+/// The words of all policies, for help texts.
+pub fn eviction_names() -> impl Iterator<Item = &'static str> {
+    policies().map(|policy| policy.as_str())
+}
+
+fn policies() -> impl Iterator<Item = EvictionPolicy> {
+    let added = ADDED.get_or_init(Vec::new).iter().copied().map(EvictionPolicy::Own);
+    EvictionPolicy::ALL.into_iter().chain(added)
 }
 
 impl EvictionPolicy {
-    /// All policies.
+    /// Our policies.
     pub const ALL: [EvictionPolicy; 3] = [EvictionPolicy::Lru, EvictionPolicy::S3Fifo, EvictionPolicy::Sieve];
 
     /// An empty instance.
@@ -89,6 +191,7 @@ impl EvictionPolicy {
             EvictionPolicy::Lru => Box::new(Lru::default()),
             EvictionPolicy::S3Fifo => Box::new(S3Fifo::default()),
             EvictionPolicy::Sieve => Box::new(Sieve::default()),
+            EvictionPolicy::Own(kind) => (kind.start)(),
         }
     }
 
@@ -98,18 +201,21 @@ impl EvictionPolicy {
             EvictionPolicy::Lru => "lru",
             EvictionPolicy::S3Fifo => "s3-fifo",
             EvictionPolicy::Sieve => "sieve",
+            EvictionPolicy::Own(kind) => kind.word,
         }
     }
 }
 
-impl FromStr for EvictionPolicy {
-    type Err = String;
+/// A word that is no eviction policy's.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no policy {0}; there are {names}", names = eviction_names().collect::<Vec<_>>().join(", "))]
+pub struct UnknownEviction(pub String);
 
-    fn from_str(word: &str) -> Result<Self, String> {
-        EvictionPolicy::ALL
-            .into_iter()
-            .find(|policy| policy.as_str() == word)
-            .ok_or_else(|| format!("{word:?} is no eviction policy; there are lru, s3-fifo and sieve"))
+impl FromStr for EvictionPolicy {
+    type Err = UnknownEviction;
+
+    fn from_str(word: &str) -> Result<Self, UnknownEviction> {
+        policies().find(|policy| policy.as_str() == word).ok_or_else(|| UnknownEviction(word.to_owned()))
     }
 }
 

@@ -55,6 +55,17 @@ fn every_policy_keeps_account_of_its_entries() {
 }
 
 #[test]
+fn a_policy_of_ones_own_is_had_from_its_kind_and_added_only_before_any_is_looked_up() {
+    let own = EvictionKind { word: "own", start: || Box::new(Lru::default()) };
+    keeps_account(EvictionPolicy::Own(own));
+    assert_eq!(EvictionPolicy::Own(own).as_str(), "own");
+    assert_eq!(add_evictions(vec![EvictionKind { word: "sieve", ..own }]), Err(AddError::Taken("sieve")));
+    assert_eq!(eviction_names().collect::<Vec<_>>(), ["lru", "s3-fifo", "sieve"]);
+    assert_eq!(add_evictions(vec![own]), Err(AddError::TooLate));
+    assert_eq!("own".parse::<EvictionPolicy>(), Err(UnknownEviction("own".into())));
+}
+
+#[test]
 fn lru_takes_the_least_recently_used() {
     let mut lru = Lru::default();
     for id in 0..4 {

@@ -1,0 +1,103 @@
+//! The command `cairn`, and one of your own.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use engine::{EvictionKind, StrategyKind, add_evictions, add_strategies};
+use flow::{ControllerKind, add_controllers};
+
+use crate::commands;
+
+/// Named data networking: a forwarder, its tools, a simulator and a laboratory.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cairn",
+    version,
+    propagate_version = true,
+    after_help = "\
+Times are written 250ms, 1.5s, 2m, 1h, 3d or 1y, and a bare number counts milliseconds; sizes in bytes 8000, 8k or 64KiB; rates 100/s or 6k/m.
+
+Examples:
+  cairn node run &                      a forwarder, with nothing to configure
+  cairn put /lab/file -f file &         publish a file
+  cairn get /lab/file -o copy           fetch it, on this host or on any other that has a route to it
+  cairn route add /lab udp://router     names under /lab are reached by way of another forwarder
+  cairn status --watch                  what the forwarder does
+  cairn lab run quickstart.toml         an experiment with real forwarders, and a report about it
+
+Exit codes: 0 done; 1 failure; 2 wrong usage; others as the page of each command says."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+/// The command `cairn`, to which a program may add what is its own: see [`command`].
+#[derive(Debug, Default)]
+#[must_use = "nothing runs before it is told to"]
+pub struct CommandBuilder {
+    strategies: Vec<StrategyKind>,
+    controllers: Vec<ControllerKind>,
+    evictions: Vec<EvictionKind>,
+}
+
+/// The whole command `cairn`. A `main` that runs it with a strategy of its own is a forwarder, a simulator
+/// and a laboratory with that strategy in it: it can be named in configurations, scenarios, experiment files
+/// and management commands as any other.
+///
+/// ```no_run
+/// # use engine::{Strategy, StrategyContext, StrategyKind};
+/// #[derive(Debug)]
+/// struct Everywhere;
+///
+/// impl Strategy for Everywhere {
+///     fn after_interest(&mut self, context: &mut StrategyContext<'_>) {
+///         let hops: Vec<_> = context.eligible_next_hops().collect();
+///         hops.iter().for_each(|hop| context.send(hop.face));
+///     }
+/// }
+///
+/// fn main() -> std::process::ExitCode {
+///     let everywhere =
+///         StrategyKind { word: "everywhere", version: 1, start: |_| Ok(Box::new(Everywhere)) };
+///     cairn::command().with_strategy(everywhere).run()
+/// }
+/// ```
+pub fn command() -> CommandBuilder {
+    CommandBuilder::default()
+}
+
+impl CommandBuilder {
+    /// Adds a strategy.
+    pub fn with_strategy(mut self, strategy: StrategyKind) -> Self {
+        self.strategies.push(strategy);
+        self
+    }
+
+    /// Adds a congestion controller.
+    pub fn with_controller(mut self, controller: ControllerKind) -> Self {
+        self.controllers.push(controller);
+        self
+    }
+
+    /// Adds an eviction policy of the content store.
+    pub fn with_eviction(mut self, eviction: EvictionKind) -> Self {
+        self.evictions.push(eviction);
+        self
+    }
+
+    /// Does what the arguments of the process ask for, and says how it went. To be called once in a process,
+    /// before anything else looks up a strategy, a controller or a policy; otherwise, and when a name is
+    /// taken, it fails with exit code 2.
+    pub fn run(self) -> ExitCode {
+        let added = add_strategies(self.strategies)
+            .and_then(|()| add_evictions(self.evictions))
+            .map_err(|error| error.to_string())
+            .and_then(|()| add_controllers(self.controllers).map_err(|error| error.to_string()));
+        if let Err(problem) = added {
+            tell!("cairn: {problem}");
+            return ExitCode::from(2);
+        }
+        Arguments::parse().command.run()
+    }
+}

@@ -1,0 +1,71 @@
+//! Named data networking for applications: one dependency with all that they need.
+//!
+//! ```no_run
+//! use cairn::{Duration, InterestBuilder, Trust};
+//!
+//! let mut client = cairn::connect()?;
+//! // One question and its answer.
+//! let data = client.ask(&InterestBuilder::new("/lab/hello".parse()?), Duration::from_secs(4))?;
+//! println!("{}", String::from_utf8_lossy(data.content()));
+//! // An object of any size; whom to believe has to be said.
+//! let fetched = client.get(&"/lab/file".parse()?, Trust::anybody()).into_file("file")?;
+//! println!("{} bytes; {}", fetched.bytes, fetched.summary.text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | what | how |
+//! |---|---|
+//! | ask for one Data | [`Client::ask`]; many at once: [`Client::express`], [`Client::next`] |
+//! | get an object, verified | [`Client::get`] with a [`Trust`], into memory or a file |
+//! | answer under a prefix | [`Client::serve`] with a [`Source`], such as [`answer_with`] a function |
+//! | register, unregister | [`Client::register`], [`Client::unregister`] |
+//! | sign | [`Identity`], [`Signer`] |
+//! | verify | [`Verifier`](trust::Verifier), [`Validator`](trust::Validator) |
+//!
+//! All of that goes on over one connection at once: a fetch answers the Interests that come meanwhile.
+//! `examples/` has a program for each.
+//!
+//! # Features
+//! Without the feature `command`, which is there by default, only what applications need is built: no
+//! forwarder, no simulator, no command line. With it, [`command`] is the whole command `cairn`, to which a
+//! program can add strategies, controllers and eviction policies of its own.
+
+pub use client::files::{Bytes, ObjectSource};
+pub use client::{
+    AskError, Client, ClientError, Event, FetchFailure, Fetched, Get, Remote, RequestId, Trust, WhenGone,
+};
+pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_with};
+pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};
+pub use packet::ndn::{DataBuilder, InterestBuilder};
+pub use packet::time::{Duration, Instant};
+pub use packet::{Component, Data, Interest, LinkHeader, NackReason, Name, NameRef};
+pub use trust::{Certificate, KeyKind, Policy, PrivateKey, PublicKey, Signer, UnixTime, ValidityPeriod};
+
+/// The crates underneath, whole.
+pub use {client, flow, management, packet, trust};
+#[cfg(feature = "command")]
+pub use {engine, sim};
+
+mod identity;
+
+pub use identity::{Identity, IdentityError};
+
+#[cfg(feature = "command")]
+#[macro_use]
+mod tool;
+#[cfg(feature = "command")]
+mod builder;
+#[cfg(feature = "command")]
+mod commands;
+
+#[cfg(feature = "command")]
+pub use builder::{CommandBuilder, command};
+
+/// Connects to the forwarder that is meant when none is named, as other NDN applications find it: see
+/// [`Remote::default_forwarder`]. Should it go away, the client connects again.
+///
+/// # Errors
+/// The environment names something that is no address, or nobody is there.
+pub fn connect() -> Result<Client, ClientError> {
+    Client::connect(&Remote::default_forwarder()?)
+}

@@ -1,0 +1,64 @@
+//! One question and its answer.
+
+use packet::ndn::InterestBuilder;
+use packet::time::{Duration, Instant};
+use packet::{Data, NackReason, Name};
+use thiserror::Error;
+
+use super::{Client, Turned};
+use crate::error::ClientError;
+use crate::session::Answer;
+
+/// Why a question has no answer.
+#[derive(Debug, Error)]
+pub enum AskError {
+    /// Nobody answered in time.
+    #[error("nobody answers for {0}")]
+    Timeout(Name),
+    /// The network sent the Interest back.
+    #[error("{name} came back: {reason}")]
+    Nack {
+        /// What was asked for.
+        name: Name,
+        /// Why it came back.
+        reason: NackReason,
+    },
+    /// A signal came.
+    #[error("interrupted")]
+    Interrupted,
+    /// The forwarder went away.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+}
+
+impl Client {
+    /// Expresses one Interest and waits for its Data, at most `timeout`. Nothing is verified: give the Data to
+    /// a [`trust::Verifier`] or [`trust::Validator`]. What else comes meanwhile is answered by what is
+    /// [attached](Client::serve), or kept for [`Client::next`].
+    ///
+    /// # Errors
+    /// No answer, or a Nack; a signal came; the forwarder went away, if the client is to fail then.
+    pub fn ask(&mut self, interest: &InterestBuilder, timeout: Duration) -> Result<Data, AskError> {
+        let interest = interest.clone().nonce(self.random.next_u32()).lifetime(timeout);
+        let interest = interest.build().map_err(ClientError::from)?;
+        let name = interest.name().to_name();
+        let id = self.express_as_is(interest, timeout)?;
+        self.session.claim(id);
+        loop {
+            match self.session.take_answer(id) {
+                Some(Answer::Data(data)) => return Ok(data),
+                Some(Answer::Nack(reason)) => return Err(AskError::Nack { name, reason }),
+                Some(Answer::Timeout) => return Err(AskError::Timeout(name)),
+                None => {}
+            }
+            match self.turn(Instant::NEVER) {
+                Ok(Turned::On | Turned::TimeUp) => {}
+                Ok(Turned::Interrupted) => {
+                    self.session.forget(id);
+                    return Err(AskError::Interrupted);
+                }
+                Err(error) => self.handle_outage(error).inspect_err(|_| self.session.forget(id))?,
+            }
+        }
+    }
+}

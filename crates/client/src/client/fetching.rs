@@ -1,0 +1,136 @@
+//! Running a fetch to its end, while everything else goes on.
+
+use std::io;
+
+use flow::{FetchError, Fetcher, Segment, VerifiedFetch};
+use packet::time::{Duration, Instant};
+use thiserror::Error;
+
+use super::Client;
+use crate::error::ClientError;
+use crate::refused::Refused;
+use crate::session::FetchId;
+
+/// Segments that the reader gets at once.
+const SEGMENTS: usize = 64;
+
+/// Why a fetch did not come to a good end.
+#[derive(Debug, Error)]
+pub enum FetchFailure {
+    /// The object cannot be had, or not be trusted.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// The forwarder went away.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The reader does not want any more.
+    #[error("cannot write what was fetched: {0}")]
+    Output(#[from] io::Error),
+    /// More came than was to be fetched at most.
+    #[error("the object has more than {0} bytes")]
+    TooLarge(u64),
+    /// A signal came, or the reader said so.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Takes what a fetch brings.
+pub trait Reader {
+    /// The next segments, in order, at least one.
+    ///
+    /// # Errors
+    /// They cannot be written; the fetch ends.
+    fn segments(&mut self, segments: &[Segment]) -> io::Result<()>;
+
+    /// A packet was refused. It is asked for again, if it was not refused too often.
+    fn refused(&mut self, _refused: Refused) {}
+
+    /// Called now and then, and at every signal; says whether to go on.
+    fn progress(&mut self, _fetcher: &Fetcher) -> bool {
+        true
+    }
+}
+
+/// How a fetch goes about what it does.
+#[derive(Clone, Copy, Debug)]
+pub struct FetchOptions {
+    /// How long an outage of the forwarder may last, if the client [gets over](Client::when_gone) outages at
+    /// all. Then the fetch fails as it would at once otherwise.
+    pub longest_outage: Duration,
+    /// The face by which Interests for the object have to leave the forwarder, which must be on this host and
+    /// have local fields on.
+    pub next_hop_face: Option<u64>,
+}
+
+impl Default for FetchOptions {
+    /// A minute for an outage, and any face.
+    fn default() -> Self {
+        FetchOptions { longest_outage: Duration::from_secs(60), next_hop_face: None }
+    }
+}
+
+impl Client {
+    /// Runs a fetch until the object is complete, and gives it back with how it ended. Interests that come
+    /// meanwhile are answered by what is [attached](Client::serve), or kept for [`Client::next`], as is what
+    /// comes of other requests.
+    ///
+    /// While the forwarder is away the fetch waits. What was on its way counts as lost then, so that it is
+    /// asked for again as often as the fetcher asks for anything.
+    pub fn fetch(
+        &mut self,
+        fetch: VerifiedFetch,
+        reader: &mut dyn Reader,
+        options: &FetchOptions,
+    ) -> (VerifiedFetch, Result<(), FetchFailure>) {
+        let id = self.session.begin_fetch(fetch, options.next_hop_face);
+        let outcome = self.drive(id, reader, options);
+        match self.session.end_fetch(id) {
+            Some(fetch) => (fetch, outcome),
+            None => unreachable!("nobody else ends it"),
+        }
+    }
+
+    fn drive(
+        &mut self,
+        id: FetchId,
+        reader: &mut dyn Reader,
+        options: &FetchOptions,
+    ) -> Result<(), FetchFailure> {
+        let mut segments: Vec<Segment> = Vec::with_capacity(SEGMENTS);
+        let mut outage: Option<(Instant, ClientError)> = None;
+        loop {
+            while let Some(refused) = self.session.poll_refused(id) {
+                let words = refused.refusal.to_string();
+                reader.refused(Refused::new(&refused.data, refused.incoming_face, &words));
+            }
+            loop {
+                self.session.poll_segments(id, SEGMENTS, &mut segments);
+                if segments.is_empty() {
+                    break;
+                }
+                reader.segments(&segments)?;
+                segments.drain(..).for_each(|segment| self.connection.recycle(segment.data));
+            }
+            let Some(fetch) = self.session.fetch(id) else { return Err(FetchFailure::Interrupted) };
+            if let Some(outcome) = fetch.outcome() {
+                return outcome.map_err(FetchFailure::Fetch);
+            }
+            if !reader.progress(fetch.fetcher()) {
+                return Err(FetchFailure::Interrupted);
+            }
+            match (self.is_gone(), outage.take()) {
+                (true, Some((begun, why))) if self.now().saturating_since(begun) > options.longest_outage => {
+                    return Err(why.into());
+                }
+                (true, begun) => outage = begun,
+                (false, _) => {}
+            }
+            if let Err(error) = self.turn(Instant::NEVER) {
+                if !self.note_outage(&error) {
+                    return Err(error.into());
+                }
+                outage.get_or_insert((self.now(), error));
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a packet is refused.
+
+use packet::{NackReason, Name};
+use thiserror::Error;
+use trust::VerifyError;
+use trust::manifest::{ManifestError, SegmentVerdict};
+
+/// Why a verifier refuses a packet.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// It carries no signature at all, not even a digest.
+    #[error("it carries no signature")]
+    NoSignature,
+    /// Its digest, or its signature, does not hold.
+    #[error(transparent)]
+    Signature(#[from] VerifyError),
+    /// It does not lead up to a trust anchor under the rules.
+    #[error(transparent)]
+    NotTrusted(#[from] trust::validator::Refusal),
+    /// It is not the segment that the manifest lists.
+    #[error("it is not the segment that the manifest lists")]
+    Forged,
+    /// The manifest ends before it.
+    #[error("the manifest does not list it")]
+    NotInObject,
+    /// More segments wait for the part of the manifest that speaks of them than are kept.
+    #[error("the manifest does not speak of it yet")]
+    NotListedYet,
+    /// The first packet of the object's manifest is refused.
+    #[error("its manifest is refused: {0}")]
+    Manifest(Box<Refusal>),
+    /// The manifest is not one, or not this object's.
+    #[error(transparent)]
+    BadManifest(#[from] ManifestError),
+    /// The manifest came back.
+    #[error("it has no manifest: {name} came back ({reason})")]
+    ManifestNack {
+        /// The packet of the manifest that was asked for.
+        name: Name,
+        /// Why it came back.
+        reason: NackReason,
+    },
+    /// Nobody answers for the manifest.
+    #[error("it has no manifest, or nobody answers for {0}")]
+    ManifestTimeout(Name),
+    /// A rule of the application's own, in its words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Refusal {
+    /// Why a segment is refused of which a manifest says this, if it is.
+    pub(super) fn of_listed(verdict: SegmentVerdict) -> Option<Self> {
+        match verdict {
+            SegmentVerdict::Verified => None,
+            SegmentVerdict::Forged => Some(Refusal::Forged),
+            SegmentVerdict::NotInObject => Some(Refusal::NotInObject),
+            SegmentVerdict::Unknown => Some(Refusal::NotListedYet),
+        }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(words: &str) -> Self {
+        Refusal::Other(words.to_owned())
+    }
+}

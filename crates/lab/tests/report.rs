@@ -145,6 +145,107 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     assert!(read(&folder.path().join("results.csv")).lines().count() > 4 * 2 * 20);
 }
 
+/// Names as long as they may be, at many nodes, with numbers of many digits.
+const LONG: &str = r#"
+title = "Names as long as they may be"
+duration = "4 s"
+
+[node]
+a-designated-router-here = { cpu = "12.5 %" }
+another-router-of-many-1 = {}
+another-router-of-many-2 = {}
+a-producer-of-everything = {}
+n5 = {}
+n6 = {}
+n7 = {}
+n8 = {}
+
+[defaults.link]
+rate = "12.345678 Mbit/s"
+delay = "1.5 ms"
+loss = "0.125 %"
+kind = "tcp"
+
+[link]
+first = { between = ["a-designated-router-here", "another-router-of-many-1"] }
+second = { between = ["another-router-of-many-1", "another-router-of-many-2"] }
+third = { between = ["another-router-of-many-2", "a-producer-of-everything"] }
+n5-n6 = {}
+n6-n7 = {}
+n7-n8 = {}
+sixth = { between = ["n8", "a-designated-router-here"] }
+seventh = { between = ["n5", "a-producer-of-everything"] }
+
+[[route]]
+prefix = "/files"
+path = ["a-designated-router-here", "another-router-of-many-1", "another-router-of-many-2", "a-producer-of-everything"]
+
+[content.a-file-like-any-other-one]
+prefix = "/files"
+at = "a-producer-of-everything"
+count = 30
+size = "40 kB"
+
+[download.a-download-of-everything]
+at = "a-designated-router-here"
+content = "a-file-like-any-other-one"
+rate = "20/s"
+
+[gates]
+unfinished = "100 %"
+
+[[case]]
+name = "a single point of weakness at the second router of the path, with equal routers before and behind it"
+
+[[case]]
+name = "another"
+
+[[sweep]]
+key = "link.first.rate"
+values = ["1.25 Mbit/s", "2.5 Mbit/s", "5 Mbit/s", "10 Mbit/s"]
+label = "the rate of the first link of the path"
+
+[[figure]]
+title = "A title that says at length what is to be seen in a figure of the form over-time, and what the paper has to say of it"
+form = "over-time"
+show = ["transfers", "pending", "load", "goodput"]
+
+[[figure]]
+title = "Every node"
+form = "every-node"
+show = ["pending", "goodput", "throughput", "table_bytes"]
+
+[[figure]]
+title = "Bars"
+form = "per-node"
+show = ["busy", "table_bytes", "goodput"]
+
+[[figure]]
+title = "Cases"
+form = "per-case"
+show = ["goodput", "pending"]
+"#;
+
+#[test]
+fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {
+    let place = Place::new("layout");
+    let shipped = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"));
+        (name.to_owned(), read(&path))
+    };
+    let texts = [("long".to_owned(), LONG.to_owned()), ("two".to_owned(), format!("{HEAD}{ROW}{REST}"))];
+    for (name, text) in texts.into_iter().chain([shipped("quickstart")]) {
+        let folder = run_in_virtual_time(&name, &text, &place.0);
+        let drawings = lab::report::drawings(&folder).unwrap();
+        assert!(drawings.len() > 10, "{name}");
+        let wrong = drawings.iter().flat_map(|(figure, drawing)| {
+            drawing.misplaced().into_iter().map(move |words| format!("{figure}: {words}"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert_eq!(wrong, [""; 0], "{name}");
+    }
+}
+
 #[test]
 fn verdicts_are_written_in_the_unit_of_their_measure() {
     let place = Place::new("verdicts");

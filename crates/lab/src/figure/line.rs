@@ -33,9 +33,14 @@ pub struct LineChart {
 }
 
 impl LineChart {
-    /// The drawing as a file of its own.
+    /// The drawing of a figure that stands alone.
+    pub fn drawing(&self) -> Drawing {
+        self.draw(super::STANDARD, 0)
+    }
+
+    /// The same as a file.
     pub fn to_svg(&self) -> String {
-        self.draw(super::STANDARD, 0).to_svg()
+        self.drawing().to_svg()
     }
 
     /// Room that labels need to the left and to the right, to bring charts in line.

@@ -2,7 +2,6 @@
 
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
 use crate::figure::number::with_unit;
-use crate::figure::text::{fit, wrap};
 use crate::figure::{Anchor, Drawing, Paint, Style, Weight};
 
 const STEP: f64 = 158.0;
@@ -85,7 +84,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     let words: Vec<Vec<String>> = (0..plan.nodes.len())
         .map(|node| {
             let roles = roles(plan, node).into_iter();
-            roles.flat_map(|role| wrap(&role, Style::LABEL.size, Weight::Regular, STEP - 12.0)).collect()
+            roles.flat_map(|role| Style::LABEL.wrap(&role, STEP - 12.0)).collect()
         })
         .collect();
     let right = places.iter().map(|place| place.0).fold(0.0, f64::max) + STEP / 2.0;
@@ -110,7 +109,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     }
     for ((node, place), words) in plan.nodes.iter().zip(&places).zip(&words) {
         drawing.card((place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH));
-        let shown = fit(&node.name, name.size, name.weight, WIDE - 8.0);
+        let shown = name.fit(&node.name, WIDE - 8.0);
         drawing.text((place.0, place.1 + 5.0), Anchor::Middle, &shown, name);
         for (row, word) in words.iter().enumerate() {
             let at = (place.0, place.1 + HIGH / 2.0 + 15.0 * (row + 1) as f64);

@@ -38,6 +38,21 @@ impl Bounds {
 }
 
 impl Drawing {
+    /// Is there room for a text: within the drawing, and apart from other words and from boxes?
+    pub(crate) fn has_room(&self, at: Place, anchor: Anchor, text: &str, style: Style) -> bool {
+        let bounds = Bounds::of(at, anchor, text, style);
+        let is_within = bounds.left >= 0.0 && bounds.right <= self.width && bounds.top >= 0.0;
+        let meets = |shape: &Shape| match shape {
+            Shape::Text { at, anchor, text, style } => bounds.meets(Bounds::of(*at, *anchor, text, *style)),
+            Shape::Border { at, size, .. } => {
+                let (left, top) = *at;
+                bounds.meets(Bounds { left, right: left + size.0, top, bottom: top + size.1 })
+            }
+            _ => false,
+        };
+        is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
+    }
+
     /// What is wrong with where words stand: each text that lies on another, and each that leaves the drawing.
     #[must_use]
     pub fn misplaced(&self) -> Vec<String> {

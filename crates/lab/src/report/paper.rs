@@ -103,14 +103,21 @@ fn quantities(wanted: &model::Figure) -> Vec<Quantity> {
     wanted.show.iter().filter_map(|key| quantity(key)).collect()
 }
 
-/// The name of a case above what is its own.
-fn named(case: &CaseData, part: Drawing, of: usize) -> Drawing {
-    if of < 2 {
+/// The name of a case above what is its own, with as much room as the longest of the cases takes.
+fn named(case: &CaseData, part: Drawing, cases: &[&CaseData]) -> Drawing {
+    const LINE: f64 = 16.0;
+    if cases.len() < 2 {
         return part;
     }
-    let mut drawing = Drawing::new(case.name(), part.width, part.height + 24.0);
-    drawing.text((0.0, 14.0), Anchor::Start, case.name(), Style { size: 13.0, ..Style::TITLE });
-    drawing.put(&part, (0.0, 24.0), 1.0);
+    let style = Style { size: 13.0, ..Style::TITLE };
+    let lines = |case: &CaseData| style.wrap(case.name(), part.width);
+    let most = cases.iter().map(|case| lines(case).len()).max().unwrap_or(1);
+    let top = 8.0 + LINE * most as f64;
+    let mut drawing = Drawing::new(case.name(), part.width, part.height + top);
+    for (row, line) in lines(case).iter().enumerate() {
+        drawing.text((0.0, 14.0 + LINE * row as f64), Anchor::Start, line, style);
+    }
+    drawing.put(&part, (0.0, top), 1.0);
     drawing
 }
 
@@ -175,7 +182,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
                 Panel::Spans(chart) => chart.draw(full),
             });
         }
-        parts.push(named(case, Drawing::grid(&wanted.title, 1, 6.0, &drawn), cases.len()));
+        parts.push(named(case, Drawing::grid(&wanted.title, 1, 6.0, &drawn), cases));
     }
     Some(Drawing::grid(&wanted.title, across, 18.0, &parts))
 }
@@ -222,7 +229,7 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
                 cells.push(chart.draw(full.aligned(margins), place));
             }
         }
-        parts.push(named(case, Drawing::grid(&wanted.title, count, 14.0, &cells), cases.len()));
+        parts.push(named(case, Drawing::grid(&wanted.title, count, 14.0, &cells), cases));
     }
     (count > 0).then(|| Drawing::grid(&wanted.title, 1, 24.0, &parts))
 }
@@ -314,7 +321,7 @@ fn scenarios(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Op
         for (case, (chart, deviations)) in cases.iter().zip(charts) {
             let chart = BarChart { y: quantity.axis(most), ..chart };
             let drawn = chart.draw(Frame::new(width, 190.0), &deviations, row);
-            parts.push(if row == 0 { named(case, drawn, count) } else { drawn });
+            parts.push(if row == 0 { named(case, drawn, cases) } else { drawn });
         }
     }
     (!parts.is_empty()).then(|| Drawing::grid(&wanted.title, count, 14.0, &parts))

@@ -63,6 +63,12 @@ form = "per-case"
 show = ["goodput"]
 cases = "10 Mbit/s"
 
+[[figure]]
+title = "Where it holds"
+form = "over-parameter"
+show = ["goodput"]
+of = "sum"
+
 [[expect]]
 say = "Every file arrives"
 value = "files.unfinished"
@@ -123,7 +129,7 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     let paper = fs::read(folder.path().join("report.pdf")).unwrap();
     assert!(paper.starts_with(b"%PDF-") && paper.len() > 20_000);
     let figures = folder.path().join("figures");
-    for number in 1..=4 {
+    for number in 1..=5 {
         let file = |ending: &str| figures.join(format!("figure-{number:02}.{ending}"));
         let drawn = read(&file("svg"));
         assert!(drawn.contains("<text") && !drawn.contains("NaN"), "figure {number}");
@@ -139,6 +145,14 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     // Two variants, two quantities, two rates, three nodes.
     let rows = read(&figures.join("figure-03.csv"));
     assert_eq!(rows.lines().count(), 1 + 2 * 2 * 2 * 3);
+    // Over the rate, in the unit of the sweep, a line for each node, and a chart for each of two variants.
+    let over = read(&figures.join("figure-05.svg"));
+    assert!(
+        over.contains(">rate (Mbit/s)<") && over.contains(">loaded: Goodput towards the consumer, sum ("),
+        "{over}"
+    );
+    assert_eq!(over.matches("<polyline").count(), 2 * 3);
+    assert_eq!(read(&figures.join("figure-05.csv")).lines().count(), 1 + 2 * 2 * 3);
     let every = fs::read_dir(&figures).unwrap().flatten().map(|entry| entry.path());
     let drawings = every.filter(|path| path.extension().is_some_and(|ending| ending == "svg")).count();
     assert!(drawings > 4 * (3 * 6 + 6 + 1), "{drawings} drawings");
@@ -224,6 +238,17 @@ show = ["busy", "table_bytes", "goodput"]
 title = "Cases"
 form = "per-case"
 show = ["goodput", "pending"]
+
+[[figure]]
+title = "Over the rate"
+form = "over-parameter"
+show = ["goodput", "pending"]
+
+[[figure]]
+title = "Over the rate at one node"
+form = "over-parameter"
+at = "a-designated-router-here"
+show = ["load"]
 "#;
 
 #[test]

@@ -41,15 +41,7 @@ impl Experiment {
             path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
         match std::fs::read_to_string(path) {
             Ok(text) => Experiment::parse(&name, &shown, &text),
-            Err(error) => Err(Problems {
-                file: shown,
-                list: vec![Problem {
-                    line: 0,
-                    key: String::new(),
-                    message: format!("cannot be read: {error}"),
-                    suggestion: Some("`cairn lab new FILE` writes one to begin with".to_owned()),
-                }],
-            }),
+            Err(error) => Err(Problems::unreadable(shown, &error)),
         }
     }
 

@@ -149,8 +149,11 @@ impl Plot {
 
     /// The name of the horizontal axis.
     pub(super) fn caption(&mut self, caption: &str) {
-        let middle = (self.left + self.edge) / 2.0;
-        let at = (middle, self.drawing.height - 4.0);
-        self.drawing.text(at, Anchor::Middle, caption, Style::LABEL);
+        let style = Style::LABEL;
+        let caption = style.fit(caption, self.drawing.width);
+        // In the middle of the plot, or as near to it as it has room.
+        let half = style.width(&caption) / 2.0;
+        let middle = ((self.left + self.edge) / 2.0).clamp(half, (self.drawing.width - half).max(half));
+        self.drawing.text((middle, self.drawing.height - 4.0), Anchor::Middle, &caption, style);
     }
 }

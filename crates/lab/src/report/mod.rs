@@ -12,6 +12,7 @@ mod figures;
 mod files;
 mod html;
 mod paper;
+mod parameter;
 pub(crate) mod pdf;
 mod quantity;
 mod repeat_it;

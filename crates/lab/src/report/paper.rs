@@ -3,8 +3,9 @@
 use super::data::{CaseData, RunData};
 use super::document::Figure;
 use super::figures::{WIDE, over_time, per_node, spans};
+use super::parameter;
 use super::quantity::{Quantity, quantity};
-use crate::experiment::figures::TRANSFERS;
+use crate::experiment::figures::{OVER_PARAMETER, TRANSFERS};
 use crate::experiment::model;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
@@ -66,6 +67,12 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         "every-node" => (every_node(wanted, &cases, &mut rows)?, ["time (s)", "value"]),
         "per-node" => (bars(run, wanted, &cases, &mut rows)?, ["value", "deviation over repeats"]),
         "per-case" => (scenarios(wanted, &cases, &mut rows)?, ["mean", "deviation over time"]),
+        OVER_PARAMETER => {
+            let note = |case: &CaseData, node: &str, quantity: &Quantity, numbers: [f64; 2]| {
+                rows.add(case, node, quantity.key, numbers);
+            };
+            (parameter::figure(run, wanted, &cases, note)?, ["parameter", "value"])
+        }
         _ => return None,
     };
     let mut caption = match &wanted.paper {

@@ -1,5 +1,5 @@
-//! Programs that checks need and the system does not have. Nothing becomes a service, nothing that is there is
-//! upgraded, and what is about to happen is said first.
+//! Programs that checks need and the system does not have. Nothing becomes a service, nothing that is there
+//! is upgraded, and what is about to happen is said first.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! `cargo xtask pictures`: the figures of reports as another program draws them, looked at pixel by pixel.
 //!
-//! Programs other than browsers know no style sheets with variables, and have other fonts. What they draw must
-//! have the colours that the file names, a page below them, and no words at its edge.
+//! Programs other than browsers know no style sheets with variables, and have other fonts. What they draw
+//! must have the colours that the file names, a page below them, and no words at its edge.
 
 use std::collections::HashSet;
 use std::io::Read as _;

@@ -109,8 +109,8 @@ impl Hosts {
         }
         std::fs::write(self.folder.join("passwd"), users).unwrap();
         for namespace in self.namespaces.iter().take(3) {
-            // A server that was never installed has no user for its unprivileged part: it gets one in a list of
-            // users that only it sees.
+            // A server that was never installed has no user for its unprivileged part: it gets one in a list
+            // of users that only it sees.
             let mut command = Command::new("unshare");
             let script = "mount --bind \"$1\" /etc/passwd && exec \"$2\" -D -e -f \"$3\"";
             command.args(["--mount", "sh", "-c", script, "sshd", &self.path("passwd")]);

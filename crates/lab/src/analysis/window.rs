@@ -141,8 +141,8 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
     }
 }
 
-/// Joins the last line of a forwarder's log to the one before when it came sooner than half a period after that:
-/// the last sample is taken when the run ends, and a rate over the instant before says nothing.
+/// Joins the last line of a forwarder's log to the one before when it came sooner than half a period after
+/// that: the last sample is taken when the run ends, and a rate over the instant before says nothing.
 pub(crate) fn join_short_end(log: &mut Table, period_s: f64) {
     let times = log.column("time");
     let [.., start, before, end] = times.as_slice() else { return };

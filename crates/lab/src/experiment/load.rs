@@ -141,8 +141,8 @@ impl Experiment {
     }
 }
 
-/// The mistakes by line, each once. Of those that quote the same name in the same words only the first is told,
-/// with the lines of the others: a name that is written wrong in one place is often used in many.
+/// The mistakes by line, each once. Of those that quote the same name in the same words only the first is
+/// told, with the lines of the others: a name that is written wrong in one place is often used in many.
 fn merged(mut list: Vec<Problem>) -> Vec<Problem> {
     list.sort_by_key(|problem| problem.line);
     let mut once: Vec<(Problem, Vec<usize>)> = Vec::new();

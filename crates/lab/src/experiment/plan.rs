@@ -362,7 +362,8 @@ impl Plan {
         };
         let is_plain = |node: &NodePlan| {
             let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
-            // The part before its parameters. These draw no random numbers; what others do differs with the seed.
+            // The part before its parameters. These draw no random numbers; what others do differs with the
+            // seed.
             let word = strategy.split('/').next().unwrap_or_default();
             matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
         };

@@ -73,8 +73,8 @@ impl Context<'_> {
         }
     }
 
-    /// The nodes that Interests from a node come by, and those of them that have no next hop. At each node the
-    /// longest prefix that covers the name decides.
+    /// The nodes that Interests from a node come by, and those of them that have no next hop. At each node
+    /// the longest prefix that covers the name decides.
     fn reached(&self, from: usize, name: &str) -> (Vec<usize>, Vec<usize>) {
         let covers = |route: &str| {
             let route = route.trim_end_matches('/');

@@ -41,8 +41,9 @@ impl Style {
         Style { paint, ..self }
     }
 
-    /// How wide a text of this style may be. A file that is opened elsewhere is set in the fonts that are there,
-    /// and the widest of the common ones, DejaVu Sans, takes so much more than the one that reports have.
+    /// How wide a text of this style may be. A file that is opened elsewhere is set in the fonts that are
+    /// there, and the widest of the common ones, DejaVu Sans, takes so much more than the one that reports
+    /// have.
     #[must_use]
     pub fn width(&self, text: &str) -> f64 {
         super::text::width(text, self.size, self.weight) * self.widest()

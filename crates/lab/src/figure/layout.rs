@@ -53,7 +53,8 @@ impl Drawing {
         is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
     }
 
-    /// What is wrong with where words stand: each text that lies on another, and each that leaves the drawing.
+    /// What is wrong with where words stand: each text that lies on another, and each that leaves the
+    /// drawing.
     #[must_use]
     pub fn misplaced(&self) -> Vec<String> {
         let texts = self.shapes.iter().filter_map(|shape| match shape {

@@ -10,8 +10,8 @@ use crate::figure::{Axis, Drawing, Frame, LineChart, Series};
 /// Values of which the greatest is so many times the least are drawn on a logarithmic axis.
 const WIDE_RANGE: f64 = 8.0;
 
-/// A case's name in three parts: what it shares with others of the same line, and the parameter's value with its
-/// unit.
+/// A case's name in three parts: what it shares with others of the same line, and the parameter's value with
+/// its unit.
 fn parted<'a>(run: &RunData, name: &'a str) -> Option<(&'a str, f64, &'a str)> {
     let sweep = run.experiment.file.sweep.last()?;
     let label = sweep.label.as_deref().unwrap_or_else(|| sweep.key.rsplit('.').next().unwrap_or_default());
@@ -33,8 +33,8 @@ pub(super) fn unit_of(quantity: &Quantity, summary: &str) -> &'static str {
     }
 }
 
-/// A chart for each quantity. With a node named, a line for each of the other variants; else a line for each node
-/// and a chart for each variant.
+/// A chart for each quantity. With a node named, a line for each of the other variants; else a line for each
+/// node and a chart for each variant.
 pub(super) fn figure(
     run: &RunData,
     wanted: &model::Figure,

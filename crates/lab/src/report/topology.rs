@@ -114,8 +114,8 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     drawing
 }
 
-/// What a link is, at its line: above and below one that lies flat and joins neighbours, beside another, where
-/// there is room.
+/// What a link is, at its line: above and below one that lies flat and joins neighbours, beside another,
+/// where there is room.
 fn label(drawing: &mut Drawing, from: Place, to: Place, link: &LinkPlan) {
     let (rate, more) = link_words(link);
     let along = |part: f64| (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);

@@ -70,8 +70,8 @@ pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Colours are for terminals, and for those who have not said no to them (<https://no-color.org>): any value of
-/// `NO_COLOR` but an empty one says it.
+/// Colours are for terminals, and for those who have not said no to them (<https://no-color.org>): any value
+/// of `NO_COLOR` but an empty one says it.
 fn has_colour(is_terminal: bool, no_colour: Option<&std::ffi::OsStr>) -> bool {
     is_terminal && no_colour.is_none_or(std::ffi::OsStr::is_empty)
 }

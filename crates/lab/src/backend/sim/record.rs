@@ -37,8 +37,8 @@ fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
     left.fold(share, |share, left| share * left)
 }
 
-/// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges one
-/// set of headers: with more of them a full link would seem to carry more than its rate.
+/// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges
+/// one set of headers: with more of them a full link would seem to carry more than its rate.
 fn below(plan: &Plan, link: usize) -> f64 {
     plan.links.get(link).map_or(0.0, |link| f64::from(overhead_bytes(link.kind)))
 }

@@ -61,8 +61,8 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     format!("{}{space}{prefix}{unit}", short(value / factor))
 }
 
-/// Half the width of an interval around a number: in the unit and with the prefix that the number is written in,
-/// and with two digits, for more of them say nothing.
+/// Half the width of an interval around a number: in the unit and with the prefix that the number is written
+/// in, and with two digits, for more of them say nothing.
 #[must_use]
 pub(crate) fn half_width(half: f64, around: f64, unit: &str) -> String {
     let (factor, prefix) = prefix(around.abs(), unit);
@@ -80,7 +80,10 @@ mod tests {
     fn an_interval_has_the_unit_of_its_number() {
         assert_eq!(half_width(4821.0, 2_170_000.0, "B/s"), "0.0048\u{a0}MB/s");
         assert_eq!(half_width(217_300.0, 901_000.0, "B/s"), "220\u{a0}kB/s");
-        assert_eq!((half_width(0.115, 84.0, "%"), half_width(0.0, 5e6, "B")), ("0.12\u{a0}%".into(), "0\u{a0}MB".into()));
+        assert_eq!(
+            (half_width(0.115, 84.0, "%"), half_width(0.0, 5e6, "B")),
+            ("0.12\u{a0}%".into(), "0\u{a0}MB".into())
+        );
         assert_eq!(half_width(97.9, 167.0, ""), "98");
     }
 

@@ -50,9 +50,10 @@ impl Pair {
         let (unit, factor) = unit(&self.measure);
         let words = |estimate: &Estimate| {
             let mean = with_unit(estimate.mean * factor, unit);
-            estimate
-                .half95
-                .map_or_else(|| mean.clone(), |half| format!("{mean} ± {}", half_width(half * factor, estimate.mean * factor, unit)))
+            estimate.half95.map_or_else(
+                || mean.clone(),
+                |half| format!("{mean} ± {}", half_width(half * factor, estimate.mean * factor, unit)),
+            )
         };
         (words(&self.a), words(&self.b))
     }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::{enemies, fuzz, interop, licences, memory, process, swarm, table, tidy, tree, worst_cases};
+use crate::{
+    enemies, fuzz, interop, licences, memory, packages, pictures, process, swarm, table, tidy, tree,
+    worst_cases,
+};
 
 /// One thing that must pass.
 struct Step {
@@ -46,6 +49,11 @@ const STEPS: &[Step] = &[
         },
     },
     Step { name: "engine without a system", only_in_full: true, run: wasm },
+    Step {
+        name: "pictures",
+        only_in_full: true,
+        run: |_| pictures::run().map(|missing| unless_missing(&missing)),
+    },
     Step { name: "swarm", only_in_full: true, run: |_| swarm::run(&[]).map(passed) },
     Step {
         name: "memory",
@@ -114,6 +122,7 @@ fn summarise(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize
             println!("NOT RUN: {name}: {reason}");
         }
     }
+    println!("{}", counted(results, steps));
     let failed: Vec<&str> =
         results.iter().filter(|(_, result, _)| result.is_err()).map(|(name, ..)| *name).collect();
     match (failed.is_empty(), steps - results.len()) {
@@ -121,6 +130,19 @@ fn summarise(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize
         (false, 0) => Err(format!("failed: {}", failed.join(", "))),
         (false, left) => Err(format!("failed: {}; {left} steps were not started", failed.join(", "))),
     }
+}
+
+/// How many steps came to what.
+fn counted(results: &[(&str, Result<Outcome, String>, Duration)], steps: usize) -> String {
+    let count = |wanted: fn(&Result<Outcome, String>) -> bool| {
+        results.iter().filter(|(_, result, _)| wanted(result)).count()
+    };
+    let passed = count(|result| matches!(result, Ok(Outcome::Passed)));
+    let absent = count(|result| matches!(result, Ok(Outcome::Absent(_))));
+    let failed = count(Result::is_err);
+    let left = steps - results.len();
+    let left = if left > 0 { format!(", {left} not started") } else { String::new() };
+    format!("{steps} steps: {passed} passed, {failed} failed, {absent} NOT RUN{left}")
 }
 
 /// Absent as a whole if a part of it was.
@@ -181,23 +203,10 @@ fn missing(shop: &CiContext) -> Vec<String> {
     if !process::succeeds("unshare", &["--net", "--pid", "--fork", "true"]) {
         missing.push("network namespaces (run as root)".to_owned());
     }
-    if let Err(why) = sshd(shop) {
+    if let Err(why) = packages::sshd(&shop.root) {
         missing.push(format!("an SSH server ({why})"));
     }
     missing
-}
-
-/// The SSH server that hosts made for tests run; a system without one gets it, and it is not started as a
-/// service.
-fn sshd(shop: &CiContext) -> Result<(), String> {
-    let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"];
-    if places.iter().any(|place| std::path::Path::new(place).is_file()) {
-        return Ok(());
-    }
-    println!("sshd is missing: installing openssh-server");
-    let variables = [("DEBIAN_FRONTEND", "noninteractive"), ("RUNLEVEL", "1")];
-    let arguments = ["install", "--yes", "--no-install-recommends", "openssh-server"];
-    process::run("apt-get", &arguments, &shop.root, &variables)
 }
 
 /// Unit and integration tests. Their output is not touched: continuous integration reads its closing lines.
@@ -268,6 +277,17 @@ mod tests {
     #[test]
     fn a_step_that_cannot_run_here_does_not_fail_the_run() {
         assert_eq!(summarise(&[result("a", Ok(Outcome::Absent("no such thing".into())))], 1), Ok(()));
+    }
+
+    #[test]
+    fn what_did_not_run_is_counted_and_not_among_what_passed() {
+        let results = [
+            result("a", Ok(Outcome::Passed)),
+            result("b", Ok(Outcome::Absent("no such thing".into()))),
+            result("c", Err("no".into())),
+        ];
+        assert_eq!(counted(&results, 3), "3 steps: 1 passed, 1 failed, 1 NOT RUN");
+        assert_eq!(counted(&results, 5), "5 steps: 1 passed, 1 failed, 1 NOT RUN, 2 not started");
     }
 
     #[test]

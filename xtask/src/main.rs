@@ -12,6 +12,8 @@ mod interop;
 mod licences;
 mod manifest;
 mod memory;
+mod packages;
+mod pictures;
 mod process;
 mod source;
 mod swarm;
@@ -40,6 +42,7 @@ Usage: cargo xtask <command>
                                   attacks on a running node, and what honest traffic loses by them (as root)
   memory                          the unsafe code under valgrind and Miri
   worst-cases                     what the worst packets cost the engine, counted by valgrind
+  pictures                        figures of reports as rsvg-convert draws them, pixel by pixel
   bench [CRATE] [ARGUMENT...]     the benchmarks, of all crates or of one
 ";
 
@@ -58,6 +61,9 @@ fn main() -> ExitCode {
         }
         ["worst-cases"] => {
             worst_cases::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))
+        }
+        ["pictures"] => {
+            pictures::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))
         }
         ["swarm", rest @ ..] => swarm::run(rest),
         ["bench", rest @ ..] => bench::run(rest),

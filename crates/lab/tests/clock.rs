@@ -35,7 +35,15 @@ fn tables_one_and_two_are_within_the_bounds_of_the_papers() {
     let row = |tick: &str| falls.rows.iter().find(|row| row[0].to_string() == tick).unwrap();
     assert_eq!([row("100 ms")[2].to_string(), row("100 ms")[3].to_string()], ["514", "257"]);
     assert_eq!([row("100 ms")[4].to_string(), row("200 ms")[4].to_string()], ["34.3", "2.4"]);
-    assert!(report.figures.iter().all(|figure| figure.svg.contains("<polyline") && figure.csv.len() > 1000));
+    for figure in &report.figures {
+        assert_eq!(figure.drawing.misplaced(), [""; 0], "{}", figure.name);
+    }
+    assert!(
+        report
+            .figures
+            .iter()
+            .all(|figure| figure.drawing.to_svg().contains("<polyline") && figure.csv.len() > 1000)
+    );
 }
 
 #[test]

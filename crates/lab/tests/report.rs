@@ -63,6 +63,12 @@ form = "per-case"
 show = ["goodput"]
 cases = "10 Mbit/s"
 
+[[figure]]
+title = "Where it holds"
+form = "over-parameter"
+show = ["goodput"]
+of = "sum"
+
 [[expect]]
 say = "Every file arrives"
 value = "files.unfinished"
@@ -123,7 +129,7 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     let paper = fs::read(folder.path().join("report.pdf")).unwrap();
     assert!(paper.starts_with(b"%PDF-") && paper.len() > 20_000);
     let figures = folder.path().join("figures");
-    for number in 1..=4 {
+    for number in 1..=5 {
         let file = |ending: &str| figures.join(format!("figure-{number:02}.{ending}"));
         let drawn = read(&file("svg"));
         assert!(drawn.contains("<text") && !drawn.contains("NaN"), "figure {number}");
@@ -139,10 +145,130 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     // Two variants, two quantities, two rates, three nodes.
     let rows = read(&figures.join("figure-03.csv"));
     assert_eq!(rows.lines().count(), 1 + 2 * 2 * 2 * 3);
+    // Over the rate, in the unit of the sweep, a line for each node, and a chart for each of two variants.
+    let over = read(&figures.join("figure-05.svg"));
+    assert!(
+        over.contains(">rate (Mbit/s)<") && over.contains(">loaded: Goodput towards the consumer, sum ("),
+        "{over}"
+    );
+    assert_eq!(over.matches("<polyline").count(), 2 * 3);
+    assert_eq!(read(&figures.join("figure-05.csv")).lines().count(), 1 + 2 * 2 * 3);
     let every = fs::read_dir(&figures).unwrap().flatten().map(|entry| entry.path());
     let drawings = every.filter(|path| path.extension().is_some_and(|ending| ending == "svg")).count();
     assert!(drawings > 4 * (3 * 6 + 6 + 1), "{drawings} drawings");
     assert!(read(&folder.path().join("results.csv")).lines().count() > 4 * 2 * 20);
+}
+
+/// Names as long as they may be, at many nodes, with numbers of many digits.
+const LONG: &str = r#"
+title = "Names as long as they may be"
+duration = "4 s"
+
+[node]
+a-designated-router-here = { cpu = "12.5 %" }
+another-router-of-many-1 = {}
+another-router-of-many-2 = {}
+a-producer-of-everything = {}
+n5 = {}
+n6 = {}
+n7 = {}
+n8 = {}
+
+[defaults.link]
+rate = "12.345678 Mbit/s"
+delay = "1.5 ms"
+loss = "0.125 %"
+kind = "tcp"
+
+[link]
+first = { between = ["a-designated-router-here", "another-router-of-many-1"] }
+second = { between = ["another-router-of-many-1", "another-router-of-many-2"] }
+third = { between = ["another-router-of-many-2", "a-producer-of-everything"] }
+n5-n6 = {}
+n6-n7 = {}
+n7-n8 = {}
+sixth = { between = ["n8", "a-designated-router-here"] }
+seventh = { between = ["n5", "a-producer-of-everything"] }
+
+[[route]]
+prefix = "/files"
+path = ["a-designated-router-here", "another-router-of-many-1", "another-router-of-many-2", "a-producer-of-everything"]
+
+[content.a-file-like-any-other-one]
+prefix = "/files"
+at = "a-producer-of-everything"
+count = 30
+size = "40 kB"
+
+[download.a-download-of-everything]
+at = "a-designated-router-here"
+content = "a-file-like-any-other-one"
+rate = "20/s"
+
+[gates]
+unfinished = "100 %"
+
+[[case]]
+name = "a single point of weakness at the second router of the path, with equal routers before and behind it"
+
+[[case]]
+name = "another"
+
+[[sweep]]
+key = "link.first.rate"
+values = ["1.25 Mbit/s", "2.5 Mbit/s", "5 Mbit/s", "10 Mbit/s"]
+label = "the rate of the first link of the path"
+
+[[figure]]
+title = "A title that says at length what is to be seen in a figure of the form over-time, and what the paper has to say of it"
+form = "over-time"
+show = ["transfers", "pending", "load", "goodput"]
+
+[[figure]]
+title = "Every node"
+form = "every-node"
+show = ["pending", "goodput", "throughput", "table_bytes"]
+
+[[figure]]
+title = "Bars"
+form = "per-node"
+show = ["busy", "table_bytes", "goodput"]
+
+[[figure]]
+title = "Cases"
+form = "per-case"
+show = ["goodput", "pending"]
+
+[[figure]]
+title = "Over the rate"
+form = "over-parameter"
+show = ["goodput", "pending"]
+
+[[figure]]
+title = "Over the rate at one node"
+form = "over-parameter"
+at = "a-designated-router-here"
+show = ["load"]
+"#;
+
+#[test]
+fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {
+    let place = Place::new("layout");
+    let shipped = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"));
+        (name.to_owned(), read(&path))
+    };
+    let texts = [("long".to_owned(), LONG.to_owned()), ("two".to_owned(), format!("{HEAD}{ROW}{REST}"))];
+    for (name, text) in texts.into_iter().chain([shipped("quickstart")]) {
+        let folder = run_in_virtual_time(&name, &text, &place.0);
+        let drawings = lab::report::drawings(&folder).unwrap();
+        assert!(drawings.len() > 10, "{name}");
+        let wrong = drawings.iter().flat_map(|(figure, drawing)| {
+            drawing.misplaced().into_iter().map(move |words| format!("{figure}: {words}"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        assert_eq!(wrong, [""; 0], "{name}");
+    }
 }
 
 #[test]

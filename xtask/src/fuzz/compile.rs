@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::process;
+use crate::{packages, process};
 
 /// What `cargo fuzz` would pass, without the sanitizers: counters at every edge, a table that says where they
 /// are, and calls at every comparison, so that the fuzzer sees which bytes a comparison wanted.
@@ -51,8 +51,7 @@ fn ensure_cxx_compiler(root: &Path) -> Result<(), String> {
     if is_there() {
         return Ok(());
     }
-    println!("fuzzing needs a C++ compiler for libFuzzer and there is none: asking apt for g++");
-    let installed = process::run("apt-get", &["install", "--yes", "g++"], root, &[]);
+    let installed = packages::install("g++", root);
     if is_there() {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::process;
+use crate::{packages, process};
 
 /// The peers as they are installed.
 pub(super) struct Peers {
@@ -62,9 +62,7 @@ fn tshark(folder: &Path) -> Result<(), String> {
     if process::succeeds("tshark", &["--version"]) {
         return Ok(());
     }
-    let variables = [("DEBIAN_FRONTEND", "noninteractive")];
-    process::run("apt-get", &["install", "--yes", "--no-install-recommends", "tshark"], folder, &variables)
-        .map_err(|error| format!("{error}; interop needs tshark: install it"))
+    packages::install("tshark", folder).map_err(|error| format!("{error}; interop needs tshark: install it"))
 }
 
 fn python(root: &Path, folder: &Path) -> Result<PathBuf, String> {

@@ -31,11 +31,30 @@ fn must(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The SSH server, where distributions have it.
+/// Where `cargo xtask ci` unpacks a server when the system has none.
+const UNPACKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-tools/sshd");
+
+/// The SSH server: where distributions have it, or the one in a folder of its own.
 fn server() -> Result<PathBuf, String> {
-    let known = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"].map(PathBuf::from);
+    let unpacked = format!("{UNPACKED}/usr/sbin/sshd");
+    let known = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd", &unpacked].map(PathBuf::from);
     let found = known.into_iter().find(|path| path.is_file());
-    found.ok_or_else(|| "sshd is not installed; `cargo xtask ci` installs openssh-server".to_owned())
+    found.ok_or_else(|| "sshd is not installed; `cargo xtask ci` unpacks one".to_owned())
+}
+
+/// The folders of an unpacked server's libraries.
+fn libraries() -> String {
+    let folders = ["lib", "usr/lib"].map(|name| std::fs::read_dir(format!("{UNPACKED}/{name}")));
+    let folders = folders.into_iter().flatten().flatten().flatten().map(|entry| entry.path());
+    folders.map(|path| path.display().to_string()).collect::<Vec<_>>().join(":")
+}
+
+/// Where the parts of a newer server are when it was unpacked.
+fn parts(server: &Path) -> String {
+    let keys = [("SshdSessionPath", "sshd-session"), ("SshdAuthPath", "sshd-auth")];
+    let places = keys.map(|(key, name)| (key, format!("{UNPACKED}/usr/lib/openssh/{name}")));
+    let there = places.iter().filter(|(_, path)| server.starts_with(UNPACKED) && Path::new(path).is_file());
+    there.map(|(key, path)| format!("{key} {path}\n")).collect()
 }
 
 impl Hosts {
@@ -83,10 +102,22 @@ impl Hosts {
             self.path("host_key"),
             self.path("authorized_keys"),
         );
-        std::fs::write(self.folder.join("sshd_config"), configuration).unwrap();
+        std::fs::write(self.folder.join("sshd_config"), configuration + &parts(server)).unwrap();
+        let mut users = std::fs::read_to_string("/etc/passwd").unwrap();
+        if !users.lines().any(|line| line.starts_with("sshd:")) {
+            users += "sshd:x:65500:65534::/run/sshd:/usr/sbin/nologin\n";
+        }
+        std::fs::write(self.folder.join("passwd"), users).unwrap();
         for namespace in self.namespaces.iter().take(3) {
-            let mut command = Command::new(server);
-            command.args(["-D", "-e", "-f", &self.path("sshd_config")]);
+            // A server that was never installed has no user for its unprivileged part: it gets one in a list
+            // of users that only it sees.
+            let mut command = Command::new("unshare");
+            let script = "mount --bind \"$1\" /etc/passwd && exec \"$2\" -D -e -f \"$3\"";
+            command.args(["--mount", "sh", "-c", script, "sshd", &self.path("passwd")]);
+            command.arg(server).arg(self.path("sshd_config"));
+            if server.starts_with(UNPACKED) {
+                command.env("LD_LIBRARY_PATH", libraries());
+            }
             let log =
                 std::fs::File::create(self.folder.join(format!("sshd-{}.txt", self.servers.len()))).unwrap();
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);

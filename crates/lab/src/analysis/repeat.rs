@@ -11,7 +11,7 @@ use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::gates::{Counts, Gate, gates};
 use super::table::Table;
-use super::window::{LENGTH, Window, rates};
+use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
 use crate::backend::netns::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::backend::netns::world::is_captured;
@@ -118,6 +118,7 @@ pub fn derive(
         let (mut log, dropped) =
             forwarder_log(&raw.join(format!("forwarder-{}.csv", node.name)), start_s, seconds)?;
         dropped_lines += dropped;
+        join_short_end(&mut log, plan.sample_every_ns as f64 / 1e9);
         add_busy(node.cpu, &mut log);
         log.write(&derived.join(format!("forwarder-{}.csv", node.name)))?;
         let mut traffic = match node.watch {

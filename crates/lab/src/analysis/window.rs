@@ -141,6 +141,23 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
     }
 }
 
+/// Joins the last line of a forwarder's log to the one before when it came sooner than half a period after
+/// that: the last sample is taken when the run ends, and a rate over the instant before says nothing.
+pub(crate) fn join_short_end(log: &mut Table, period_s: f64) {
+    let times = log.column("time");
+    let [.., start, before, end] = times.as_slice() else { return };
+    let (early, late) = (before - start, end - before);
+    if late >= period_s / 2.0 || early <= 0.0 {
+        return;
+    }
+    let rates: Vec<bool> = log.columns.iter().map(|name| RATES.contains(&name.as_str())).collect();
+    let (Some(last), Some(mut joined)) = (log.rows.pop(), log.rows.pop()) else { return };
+    for ((value, end), is_rate) in joined.iter_mut().zip(last).zip(rates) {
+        *value = if is_rate { (*value * early + end * late) / (early + late) } else { end };
+    }
+    log.rows.push(joined);
+}
+
 /// Makes rates of what was counted by the second in a run of so many seconds, each over the length of its own
 /// row.
 pub(crate) fn rates(table: &mut Table, seconds: f64) {
@@ -220,6 +237,27 @@ mod tests {
         assert!((summary.sum - 100.0).abs() < 1e-6, "{}", summary.sum);
         assert!((summary.mean - 100.0 / 0.3).abs() < 1e-6, "{}", summary.mean);
         assert!(summary.max < 400.0, "an end of less than half a second is joined: {}", summary.max);
+    }
+
+    #[test]
+    fn the_sample_at_the_end_of_a_run_is_no_cliff() {
+        let mut log = Table::new(&["time", "pending", "cpu"]);
+        log.rows =
+            [[0.0, 0.0, 0.0], [0.5, 7.0, 50.0], [1.0, 7.0, 50.0], [1.1, 0.0, 0.0]].map(Vec::from).to_vec();
+        let sum = |log: &Table| {
+            let whole = Window { from: 0.0, until: 1.1, holds_all: true };
+            Summary::weighed(&whole.of_log(log, "cpu", 1.1)).map(|summary| summary.sum)
+        };
+        let before = sum(&log);
+        join_short_end(&mut log, 0.5);
+        let close = |found: f64, wanted: f64| (found - wanted).abs() < 1e-9;
+        let end = log.rows.last().unwrap();
+        assert!(close(end[0], 1.1) && close(end[1], 0.0), "what holds at the end is of the end: {end:?}");
+        assert!(close(end[2], 50.0 * 0.5 / 0.6) && log.rows.len() == 3, "{end:?}");
+        assert!(close(sum(&log).unwrap(), before.unwrap()), "nothing is lost");
+        let whole = log.clone();
+        join_short_end(&mut log, 0.5);
+        assert_eq!(log, whole, "a whole period stays as it is");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use toml::{Table, Value};
 
+use super::describe::Described;
 use super::model::{File, Sweep};
 use super::resolve::Finding;
 
@@ -31,9 +32,6 @@ pub(super) fn variants(file: &File, content: &Table) -> Result<Vec<Variant>, Vec
         for (key, value) in &case.set {
             let at = format!("case.{number}.set");
             apply(&mut variant.content, key, value, &at, &mut findings);
-        }
-        if variants.iter().any(|other: &Variant| other.name == variant.name) {
-            findings.push(finding(&variant.key, format!("two cases are called `{}`", variant.name)));
         }
         variants.push(variant);
     }
@@ -71,6 +69,15 @@ pub(super) fn variants(file: &File, content: &Table) -> Result<Vec<Variant>, Vec
             break;
         }
     }
+    findings
+        .extend(twice(variants.iter().map(|variant| (variant.name.as_str(), variant.key.clone())), "cases"));
+    let named = |place: usize, name: &Option<String>| Some((name.clone()?, format!("expect.{place}")));
+    let expects: Vec<_> =
+        file.expect.iter().enumerate().filter_map(|(n, expect)| named(n, &expect.name)).collect();
+    findings.extend(twice(expects.iter().map(|(name, key)| (name.as_str(), key.clone())), "expectations"));
+    let controls = file.control.iter().enumerate();
+    let controls = controls.map(|(n, control)| (control.name.as_str(), format!("control.{n}")));
+    findings.extend(twice(controls, "controls"));
     findings.dedup();
     if findings.is_empty() { Ok(variants) } else { Err(findings) }
 }
@@ -86,6 +93,17 @@ pub(super) fn apply_all<'a>(
         apply(content, key, value, at, &mut findings);
     }
     if findings.is_empty() { Ok(()) } else { Err(findings) }
+}
+
+/// Names that stand twice, at the second place.
+fn twice<'a>(names: impl Iterator<Item = (&'a str, String)>, what: &str) -> Vec<Finding> {
+    let (mut seen, mut findings) = (std::collections::HashSet::new(), Vec::new());
+    for (name, key) in names {
+        if !seen.insert(name) {
+            findings.push(finding(&key, format!("two {what} are called `{name}`")));
+        }
+    }
+    findings
 }
 
 fn finding(key: &str, message: String) -> Finding {
@@ -134,7 +152,16 @@ fn ranged(number: f64, unit: &str) -> Value {
 
 fn apply(content: &mut Table, key: &str, value: &Value, at: &str, findings: &mut Vec<Finding>) {
     let parts: Vec<&str> = key.split('.').collect();
-    if !set(content, &parts, value) {
+    // Entries of a table of names are what the file has; a key of a name that it has not would make another.
+    let is_named =
+        |table: &str| File::table().and_then(|file| file.field(table)).is_some_and(|field| field.is_named());
+    let is_there = match parts.as_slice() {
+        [table, name, _, ..] if *name != "*" && is_named(table) => {
+            content.get(*table).and_then(Value::as_table).is_some_and(|entries| entries.contains_key(*name))
+        }
+        _ => true,
+    };
+    if !is_there || !set(content, &parts, value) {
         findings.push(Finding {
             key: at.to_owned(),
             message: format!("`{key}` leads to nothing in this file"),

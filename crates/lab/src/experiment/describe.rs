@@ -3,6 +3,9 @@
 
 use std::collections::BTreeMap;
 
+/// How the kind of a table of names begins.
+const NAMED: &str = "name = ";
+
 /// What the reference says of one table of an experiment file.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
@@ -27,6 +30,13 @@ pub struct Field {
     pub table: fn() -> Option<&'static Table>,
     /// What holds when the key is missing; `None` when it must be there.
     pub default: Option<&'static str>,
+}
+
+impl Field {
+    /// Is it a table of entries by their names, such as `node`?
+    pub(super) fn is_named(&self) -> bool {
+        (self.kind)().starts_with(NAMED)
+    }
 }
 
 impl Table {
@@ -70,7 +80,7 @@ impl<T: Described> Described for Vec<T> {
 
 impl<T: Described> Described for BTreeMap<String, T> {
     fn kind() -> String {
-        format!("name = {}", T::kind())
+        format!("{NAMED}{}", T::kind())
     }
 
     fn table() -> Option<&'static Table> {

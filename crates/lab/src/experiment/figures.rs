@@ -7,9 +7,11 @@ use super::problem::suggest;
 use super::resolve::Finding;
 
 /// How a figure can be drawn.
-pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case"];
+pub const FORMS: &[&str] = &[OVER_TIME, "every-node", "per-node", "per-case", OVER_PARAMETER];
 /// The form that shows one node.
 const OVER_TIME: &str = "over-time";
+/// The form that shows measures over the values of the last sweep.
+pub const OVER_PARAMETER: &str = "over-parameter";
 /// What it can show beside measures: downloads, from start to stop.
 pub const TRANSFERS: &str = "transfers";
 
@@ -37,6 +39,14 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
         let nodes: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
         if let Some(at) = &figure.at {
             word("at", at, "a node", &nodes);
+        }
+        if figure.form == OVER_PARAMETER && file.sweep.is_empty() {
+            findings.push(Finding {
+                key: format!("figure.{number}.form"),
+                message: "there is no sweep, and so no parameter".to_owned(),
+                suggestion: Some("add a [[sweep]] over the key that is the parameter".to_owned()),
+            });
+            continue;
         }
         if let Some(of) = &figure.of {
             word("of", of, "a summary", SUMMARIES);

@@ -41,15 +41,7 @@ impl Experiment {
             path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
         match std::fs::read_to_string(path) {
             Ok(text) => Experiment::parse(&name, &shown, &text),
-            Err(error) => Err(Problems {
-                file: shown,
-                list: vec![Problem {
-                    line: 0,
-                    key: String::new(),
-                    message: format!("cannot be read: {error}"),
-                    suggestion: Some("`cairn lab new FILE` writes one to begin with".to_owned()),
-                }],
-            }),
+            Err(error) => Err(Problems::unreadable(shown, &error)),
         }
     }
 
@@ -59,10 +51,7 @@ impl Experiment {
     ///
     /// Every mistake that was found, with line and suggestion.
     pub fn parse(name: &str, shown: &str, text: &str) -> Result<Self, Problems> {
-        let problems = |mut list: Vec<Problem>| {
-            list.sort_by_key(|problem| problem.line);
-            Problems { file: shown.to_owned(), list }
-        };
+        let problems = |list: Vec<Problem>| Problems { file: shown.to_owned(), list: merged(list) };
         let locator = Locator::new(text).map_err(|problem| problems(vec![problem]))?;
         if let Some(problem) = locator.other_kind() {
             return Err(problems(vec![problem]));
@@ -77,11 +66,7 @@ impl Experiment {
         let experiment = Experiment { name: name.to_owned(), text: text.to_owned(), file, content };
         let mut findings = Vec::new();
         for backend in BACKENDS {
-            if let Err(more) = experiment.plans(backend) {
-                findings.extend(
-                    more.into_iter().filter(|finding| !findings.contains(finding)).collect::<Vec<_>>(),
-                );
-            }
+            findings.extend(experiment.plans(backend).err().unwrap_or_default());
         }
         if findings.is_empty() {
             return Ok(experiment);
@@ -154,6 +139,31 @@ impl Experiment {
         (plan.expectations, plan.elsewhere) = (here, elsewhere);
         Ok(plan)
     }
+}
+
+/// The mistakes by line, each once. Of those that quote the same name in the same words only the first is
+/// told, with the lines of the others: a name that is written wrong in one place is often used in many.
+fn merged(mut list: Vec<Problem>) -> Vec<Problem> {
+    list.sort_by_key(|problem| problem.line);
+    let mut once: Vec<(Problem, Vec<usize>)> = Vec::new();
+    for problem in list {
+        let is_same = |other: &Problem| other.message == problem.message && other.message.contains('`');
+        match once.iter_mut().find(|(other, _)| *other == problem || is_same(other)) {
+            Some((first, lines)) if first.line != problem.line && !lines.contains(&problem.line) => {
+                lines.push(problem.line);
+            }
+            Some(_) => {}
+            None => once.push((problem, Vec::new())),
+        }
+    }
+    let told = once.into_iter().map(|(mut problem, lines)| {
+        if !lines.is_empty() {
+            let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+            problem.message += &format!(" (and in line {})", lines.join(", "));
+        }
+        problem
+    });
+    told.collect()
 }
 
 /// A changed table as a typed file again.
@@ -287,8 +297,88 @@ content = "small"
         let shown = problems(&GOOD.replace("path = [\"a\", \"b\"]", "path = [\"b\", \"a\"]"));
         assert!(shown.contains("no route leads from `a` for `/files`"), "{shown}");
         let shown = problems(&GOOD.replace("a-b = {", "a-c = {"));
-        assert!(shown.contains("x.toml:10: link.a-c"), "{shown}");
-        assert!(shown.contains("no link joins `a` and `b`"), "several mistakes at once: {shown}");
+        assert!(shown.contains("x.toml:10: link.a-c: there is no node called `c`"), "{shown}");
+        assert_eq!(shown.lines().count(), 2, "what follows from a mistake is none: {shown}");
+    }
+
+    #[test]
+    fn one_wrong_name_is_one_error_with_all_its_lines() {
+        let text = GOOD.replace("\nb = {}", "\nbb = {}");
+        let text = format!("{text}\n[[case]]\nname = 'x'\n[[case]]\nname = 'y'\n");
+        let shown = problems(&text);
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+        assert!(shown.starts_with("x.toml:10: link.a-b: there is no node called `b` (and in line 14, 18)"));
+        let shown = problems(&GOOD.replace("content = \"small\"", "content = \"smal\""));
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+    }
+
+    #[test]
+    fn routes_lead_to_who_answers() {
+        let longer = GOOD.replace("b = {}", "b = {}\nc = {}").replace("[link]", "[link]\nb-c = {}");
+        let longer = longer.replace("at = \"b\"", "at = \"c\"");
+        let shown = problems(&longer);
+        assert!(shown.contains("for `/files` end at `b` and do not reach `c`"), "{shown}");
+        let whole = longer.replace("path = [\"a\", \"b\"]", "path = [\"a\", \"b\", \"c\"]");
+        assert!(Experiment::parse("x", "x.toml", &whole).is_ok());
+        let ping = |prefix: &str| format!("{whole}\n[ping.p]\nat = 'a'\nto = 'b'\nprefix = '{prefix}'\n");
+        assert!(Experiment::parse("x", "x.toml", &ping("/files/p")).is_ok(), "it passes b");
+        let astray =
+            "\n[[route]]\nprefix = '/p'\npath = ['b', 'c']\n[[route]]\nprefix = '/p'\npath = ['a', 'b']\n";
+        let shown = problems(
+            &(ping("/p").replace("to = 'b'", "to = 'a'").replace("at = 'a'\nto", "at = 'b'\nto") + astray),
+        );
+        assert!(
+            shown.contains("ping.p: routes from `b` for `/p` end at `c` and do not reach `a`"),
+            "{shown}"
+        );
+        // The longest prefix decides at each node: a shorter route that goes on does not help.
+        let short = "\n[[route]]\nprefix = '/files/7'\npath = ['a', 'b']\n[ping.p]\nat = 'a'\nto = 'c'\nprefix = '/files/7/p'\n";
+        assert!(
+            Experiment::parse("x", "x.toml", &format!("{whole}{short}")).is_ok(),
+            "b has the shorter one"
+        );
+    }
+
+    #[test]
+    fn what_no_machine_has_is_refused() {
+        let node = |keys: &str| GOOD.replace("\na = {}", &format!("\na = {{ {keys} }}"));
+        let shown = problems(&node("cpu = '300 %'"));
+        assert!(shown.contains("x.toml:6: node.a.cpu: a share of one core is from 1 % to 100 %"), "{shown}");
+        let shown = problems(&node("memory = '1 kB'"));
+        assert!(shown.contains("x.toml:6: node.a.memory: a forwarder takes"), "{shown}");
+        assert!(Experiment::parse("x", "x.toml", &node("memory = '64 MB', cpu = '100 %'")).is_ok());
+        let shown = problems(&GOOD.replace("{ rate = \"10 Mbit/s\" }", "{ loss = 0.1 }"));
+        assert!(shown.starts_with("x.toml:10: `0.1` is a bare number"), "{shown}");
+        let shown = problems(&format!("{GOOD}\n[[sweep]]\nkey = 'link.a-b.loss'\nvalues = [0.1]\n"));
+        assert!(shown.starts_with("x.toml:25: sweep.0: ") && shown.contains("bare number"), "{shown}");
+    }
+
+    #[test]
+    fn names_that_stand_twice_are_refused() {
+        let with = |more: &str| problems(&format!("{GOOD}\n{more}"));
+        let shown = with("[[case]]\nname = 'x'\n[[case]]\nname = 'x'\n");
+        assert!(shown.contains("x.toml:27: case.1: two cases are called `x`"), "{shown}");
+        let shown = with("[[sweep]]\nkey = 'link.a-b.delay'\nvalues = ['1 ms', '2 ms', '1 ms']\n");
+        assert!(shown.contains("two cases are called `delay 1 ms`"), "{shown}");
+        let expect = |name: &str| {
+            format!("[[expect]]\nname = '{name}'\nsay = 's'\nvalue = 'files.loss'\nat_most = 0\n")
+        };
+        let shown = with(&(expect("e") + &expect("e")));
+        assert!(shown.contains("two expectations are called `e`"), "{shown}");
+        let control = "[[control]]\nname = 'c'\nremoves = 'r'\nset = { seed = 2 }\nfails = ['e']\n";
+        let shown = with(&(expect("e") + control + control));
+        assert!(shown.contains("two controls are called `c`"), "{shown}");
+    }
+
+    #[test]
+    fn a_sweep_of_what_does_not_exist_is_refused_and_makes_nothing() {
+        for key in
+            ["link.b-a.rate", "node.c.cpu", "download.other.count", "gates.wait", "link.a-b.forwarder.x"]
+        {
+            let shown = problems(&format!("{GOOD}\n[[sweep]]\nkey = '{key}'\nvalues = [1, 2]\n"));
+            assert!(shown.contains(": sweep.0"), "{key}: {shown}");
+            assert_eq!(shown.matches("x.toml").count(), 1, "{key}: {shown}");
+        }
     }
 
     #[test]

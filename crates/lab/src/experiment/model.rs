@@ -421,13 +421,14 @@ tables! {
         /// `over-time`: quantities of one node below each other over the same time, a column for each case.
         /// `every-node`: a row for each node, a column for each quantity over time. `per-node`: bars for each
         /// node, a colour for each case. `per-case`: a column for each case with the mean of each node and
-        /// its deviation over time.
+        /// its deviation over time. `over-parameter`: a measure over the values of the last sweep, a line for
+        /// each node, or with `at` one for each other variant.
         form: String,
         /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`,
         /// from start to stop.
         show: Vec<String>,
-        /// The node of the form `over-time`.
-        at: Option<String> = "the second node of the first route: the consumer's router",
+        /// The node of the forms `over-time` and `over-parameter`.
+        at: Option<String> = "the second node of the first route: the consumer's router; every node in `over-parameter`",
         /// Which number the bars of the form `per-node` are, such as `max` or `sum`.
         of: Option<String> = "mean",
         /// Only cases whose name holds this text.

@@ -365,7 +365,10 @@ impl Plan {
         };
         let is_plain = |node: &NodePlan| {
             let strategy = node.forwarder.strategy.as_deref().unwrap_or("best-route");
-            matches!(strategy, "best-route" | "multicast")
+            // The part before its parameters. These draw no random numbers; what others do differs with the
+            // seed.
+            let word = strategy.split('/').next().unwrap_or_default();
+            matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
         };
         self.links.iter().all(|link| link.loss == 0.0)
             && self.workloads.iter().all(is_calm)

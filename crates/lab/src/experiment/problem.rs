@@ -24,6 +24,20 @@ pub struct Problems {
     pub list: Vec<Problem>,
 }
 
+impl Problems {
+    /// That a file cannot be read.
+    #[must_use]
+    pub fn unreadable(file: String, error: &std::io::Error) -> Self {
+        let problem = Problem {
+            line: 0,
+            key: String::new(),
+            message: format!("cannot be read: {error}"),
+            suggestion: Some("`cairn lab new FILE` writes one to begin with".to_owned()),
+        };
+        Problems { file, list: vec![problem] }
+    }
+}
+
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, problem) in self.list.iter().enumerate() {

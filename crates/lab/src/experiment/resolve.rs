@@ -8,7 +8,10 @@ use super::plan::{
 };
 use super::problem::suggest;
 use super::resolve_workloads;
-use super::units::Span;
+use super::units::{Size, Span};
+
+/// With less a forwarder is ended by the kernel before it has begun.
+const LEAST_MEMORY_BYTES: u64 = 16_000_000;
 
 /// A mistake and the key it is at; its line is looked up by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +97,7 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
     let (routes, hops) = routes(file, &names, &links, f);
     let nodes = nodes(file, &names, &links, &hops, f);
     let contents = contents(file, &names, f);
-    let workloads = resolve_workloads::workloads(file, &names, &contents, f);
+    let workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, f);
     let gates = file.gates.as_ref();
     let share = |value: Option<super::units::Share>, default| value.map_or(default, |share| share.0);
     let sample_every_ns = file.sample_every.unwrap_or(Span(500_000_000)).0;
@@ -235,11 +238,26 @@ fn ends(
             let place = |wanted: &str| names.iter().position(|name| *name == wanted);
             Some([place(a)?, place(b)?])
         });
-        if found.is_none() {
-            let hint = Some(suggest(name.split('-').next().unwrap_or(name), names));
-            f.add(key, format!("`{name}` does not name two nodes, and `between` is missing"), hint);
+        if found.is_some() {
+            return found;
         }
-        return found;
+        // Where one end is a node, it is the other that is written wrong.
+        let wrong = name.match_indices('-').find_map(|(at, _)| {
+            let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
+            match (names.contains(&a), names.contains(&b)) {
+                (true, false) if !b.is_empty() => Some(b),
+                (false, true) if !a.is_empty() => Some(a),
+                _ => None,
+            }
+        });
+        match wrong {
+            Some(wrong) => drop(f.place(key, "node", wrong, names)),
+            None => {
+                let hint = Some(suggest(name.split('-').next().unwrap_or(name), names));
+                f.add(key, format!("`{name}` does not name two nodes, and `between` is missing"), hint);
+            }
+        }
+        return None;
     };
     let key = format!("{key}.between");
     let [a, b] = between.as_slice() else {
@@ -275,6 +293,10 @@ fn routes(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> 
                 .iter()
                 .position(|link| link.between.contains(&from) && link.between.contains(&to) && from != to);
             let Some(link) = link else {
+                // A link that is not understood is a mistake of its own.
+                if links.len() < file.link.len() {
+                    continue;
+                }
                 let name = |node: NodeIndex| names.get(node).copied().unwrap_or("?");
                 let (a, b) = (name(from), name(to));
                 let hint = Some(format!("add for example: link.{a}-{b} = {{}}"));
@@ -319,9 +341,16 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
         let key = format!("node.{name}");
         f.name(&key, "a node", name);
         let cpu = node.cpu.or(defaults.and_then(|node| node.cpu)).map(|share| share.0);
-        if cpu.is_some_and(|share| !(0.01..=1024.0).contains(&share)) {
-            let hint = Some("write for example cpu = \"10 %\"".to_owned());
-            f.add(format!("{key}.cpu"), "a share of a core is at least 1 %", hint);
+        if cpu.is_some_and(|share| !(0.01..=1.0).contains(&share)) {
+            let hint = Some("write for example cpu = \"10 %\", or leave it out for a whole core".to_owned());
+            f.add(format!("{key}.cpu"), "a share of one core is from 1 % to 100 %", hint);
+        }
+        let memory = node.memory.or(defaults.and_then(|node| node.memory));
+        if memory.is_some_and(|size| size.0 < LEAST_MEMORY_BYTES) {
+            let hint = Some("write for example memory = \"256 MB\", or leave it out".to_owned());
+            let message =
+                format!("a forwarder takes {} before it has a single entry", Size(LEAST_MEMORY_BYTES));
+            f.add(format!("{key}.memory"), message, hint);
         }
         let cpu_period = node.cpu_period.or(defaults.and_then(|node| node.cpu_period));
         if cpu_period.is_some_and(|period| !(1_000_000..=1_000_000_000).contains(&period.0)) {
@@ -344,7 +373,7 @@ fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut 
             name: (*name).to_owned(),
             cpu,
             cpu_period_ns: cpu_period.map(|span| span.0),
-            memory_bytes: node.memory.or(defaults.and_then(|node| node.memory)).map(|size| size.0),
+            memory_bytes: memory.map(|size| size.0),
             forwarder: forwarder.unwrap_or_else(model::Forwarder::nothing_set),
             watch,
             service_time_ns,

@@ -1,7 +1,7 @@
 //! Workloads with their defaults filled in and their names looked up.
 
 use super::model::{self, File};
-use super::plan::{Activity, ContentPlan, ControllerKind, Pattern, Workload};
+use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, Pattern, Workload};
 use super::problem::suggest;
 use super::resolve::Findings;
 use super::units::Span;
@@ -13,6 +13,8 @@ const FOUR_SECONDS: Span = Span(4 * SECOND);
 struct Context<'a> {
     file: &'a File,
     nodes: &'a [&'a str],
+    links: &'a [LinkPlan],
+    hops: &'a [Hop],
     contents: &'a [ContentPlan],
 }
 
@@ -22,6 +24,10 @@ impl Context<'_> {
     }
 
     fn content(&self, key: &str, given: &str, f: &mut Findings) -> Option<usize> {
+        // Content that is not understood is a mistake of its own.
+        if self.contents.len() < self.file.content.len() && self.file.content.contains_key(given) {
+            return None;
+        }
         let known: Vec<&str> = self.contents.iter().map(|content| content.name.as_str()).collect();
         f.place(&format!("{key}.content"), "content", given, &known)
     }
@@ -39,35 +45,70 @@ impl Context<'_> {
         Workload { name: name.to_owned(), at, start_ns, stop_ns, does }
     }
 
-    /// Warns when no route leads from a node for a prefix.
+    /// Warns when no route leads from a node for a prefix, or none as far as to the node that answers.
     fn reachable(&self, key: &str, at: usize, to: Option<usize>, prefix: &str, f: &mut Findings) {
         if to == Some(at) {
             return;
         }
-        let name = self.nodes.get(at).copied().unwrap_or("?");
+        // What follows from a route or a link that is not understood is no mistake of its own.
+        if f.0.iter().any(|finding| finding.key.starts_with("route.") || finding.key.starts_with("link.")) {
+            return;
+        }
+        let name = |node: usize| self.nodes.get(node).copied().unwrap_or("?");
+        let (reached, ends) = self.reached(at, prefix);
+        if ends.contains(&at) {
+            let known: Vec<&str> = self.file.route.iter().map(|route| route.prefix.as_str()).collect();
+            let message = format!("no route leads from `{}` for `{prefix}`", name(at));
+            f.add(key, message, Some(suggest(prefix, &known)));
+        } else if let Some(to) = to.filter(|to| !reached.contains(to)) {
+            let last: Vec<String> = ends.iter().map(|node| format!("`{}`", name(*node))).collect();
+            let end = if last.is_empty() {
+                "go in a circle".to_owned()
+            } else {
+                format!("end at {}", last.join(", "))
+            };
+            let (from, to) = (name(at), name(to));
+            let message = format!("routes from `{from}` for `{prefix}` {end} and do not reach `{to}`");
+            f.add(key, message, Some(format!("let the path of a route go on to `{to}`")));
+        }
+    }
+
+    /// The nodes that Interests from a node come by, and those of them that have no next hop. At each node
+    /// the longest prefix that covers the name decides.
+    fn reached(&self, from: usize, name: &str) -> (Vec<usize>, Vec<usize>) {
         let covers = |route: &str| {
             let route = route.trim_end_matches('/');
-            prefix == route || prefix.strip_prefix(route).is_some_and(|rest| rest.starts_with('/'))
+            name == route || name.strip_prefix(route).is_some_and(|rest| rest.starts_with('/'))
         };
-        let found = self.file.route.iter().any(|route| {
-            let before_last = route.path.len().saturating_sub(1);
-            covers(&route.prefix) && route.path.iter().take(before_last).any(|node| node == name)
-        });
-        if !found {
-            let known: Vec<&str> = self.file.route.iter().map(|route| route.prefix.as_str()).collect();
-            let message = format!("no route leads from `{name}` for `{prefix}`");
-            f.add(key, message, Some(suggest(prefix, &known)));
+        let (mut reached, mut ends) = (vec![from], Vec::new());
+        let mut next = 0;
+        while let Some(node) = reached.get(next).copied() {
+            next += 1;
+            let here = || self.hops.iter().filter(|hop| hop.node == node && covers(&hop.prefix));
+            let length = |hop: &Hop| hop.prefix.trim_end_matches('/').len();
+            let Some(longest) = here().map(length).max() else {
+                ends.push(node);
+                continue;
+            };
+            for hop in here().filter(|hop| length(hop) == longest) {
+                let ends = self.links.get(hop.link).map(|link| link.between).unwrap_or_default();
+                let neighbour = if ends[0] == node { ends[1] } else { ends[0] };
+                if !reached.contains(&neighbour) {
+                    reached.push(neighbour);
+                }
+            }
         }
+        (reached, ends)
     }
 }
 
 pub(super) fn workloads(
     file: &File,
-    nodes: &[&str],
+    (nodes, links, hops): (&[&str], &[LinkPlan], &[Hop]),
     contents: &[ContentPlan],
     f: &mut Findings,
 ) -> Vec<Workload> {
-    let context = Context { file, nodes, contents };
+    let context = Context { file, nodes, links, hops, contents };
     let mut list = Vec::new();
     list.extend(
         file.download.iter().filter_map(|(name, download)| self::download(&context, name, download, f)),

@@ -77,10 +77,10 @@ const RATES: &[(&str, f64)] = &[
     ("MB/s", 8e6),
 ];
 const FREQUENCIES: &[(&str, f64)] = &[("/s", 1.0), ("/min", 1.0 / 60.0), ("/h", 1.0 / 3600.0)];
-const SHARES: &[(&str, f64)] = &[("%", 0.01), ("", 1.0)];
+const SHARES: &[(&str, f64)] = &[("%", 0.01)];
 
 macro_rules! quantity {
-    ($(#[doc = $about:literal])* $name:ident, $type:ty, $units:expr, $what:literal, $example:literal, $cast:expr, $plain:expr) => {
+    ($(#[doc = $about:literal])* $name:ident, $type:ty, $units:expr, $what:literal, $example:literal, $cast:expr) => {
         $(#[doc = $about])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
         pub struct $name(pub $type);
@@ -115,9 +115,7 @@ macro_rules! quantity {
                     }
 
                     fn visit_f64<E: de::Error>(self, value: f64) -> Result<$name, E> {
-                        let plain: Option<fn(f64) -> $name> = $plain;
-                        let missing = || E::custom(concat!("a bare number has no unit; write ", $example));
-                        Ok(plain.ok_or_else(missing)?(value))
+                        Err(E::custom(format!(concat!("`{}` is a bare number, without a unit; write for example ", $example), value)))
                     }
 
                     #[allow(clippy::cast_precision_loss)]
@@ -144,23 +142,23 @@ fn whole(value: f64) -> u64 {
 
 quantity!(
     /// A span of time in nanoseconds.
-    Span, u64, TIMES, "a span of time", "\"500 ms\"", whole, None
+    Span, u64, TIMES, "a span of time", "\"500 ms\"", whole
 );
 quantity!(
     /// A number of bytes.
-    Size, u64, SIZES, "a size", "\"10 Mbit\"", whole, None
+    Size, u64, SIZES, "a size", "\"10 Mbit\"", whole
 );
 quantity!(
     /// Bits in a second.
-    Rate, u64, RATES, "a rate", "\"100 Mbit/s\"", whole, None
+    Rate, u64, RATES, "a rate", "\"100 Mbit/s\"", whole
 );
 quantity!(
     /// Events in a second.
-    Frequency, f64, FREQUENCIES, "a number of times", "\"100/s\"", |value| value, None
+    Frequency, f64, FREQUENCIES, "a number of times", "\"100/s\"", |value| value
 );
 quantity!(
     /// A part of a whole, 0 to 1 (or above, where it counts processor cores).
-    Share, f64, SHARES, "a share", "\"25 %\"", |value| value, Some(Share)
+    Share, f64, SHARES, "a share", "\"25 %\"", |value| value
 );
 
 impl Span {
@@ -239,6 +237,7 @@ mod tests {
         assert!(error.contains("Mbit/s") && error.contains("100 Mbps"), "{error}");
         assert!("100".parse::<Span>().is_err());
         assert!("-5 ms".parse::<Span>().is_err());
+        assert!("0.1".parse::<Share>().is_err(), "a tenth, or a tenth of a percent?");
         assert!("".parse::<Size>().is_err());
     }
 

@@ -5,7 +5,6 @@ use super::drawing::{Anchor, Drawing, Style};
 use super::number::short;
 use super::palette::Paint;
 use super::plot::{Frame, Head, Plot, wanted_marks};
-use super::text;
 
 /// Bars that belong together, one for each label of the chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,9 +49,14 @@ fn key_rows(labels: &[String], room: f64) -> Vec<Vec<(usize, f64)>> {
 }
 
 impl BarChart {
-    /// The drawing as a file of its own.
+    /// The drawing of a figure that stands alone.
+    pub fn drawing(&self) -> Drawing {
+        self.draw(super::STANDARD, &[], 0)
+    }
+
+    /// The same as a file.
     pub fn to_svg(&self) -> String {
-        self.draw(super::STANDARD, &[], 0).to_svg()
+        self.drawing().to_svg()
     }
 
     /// The drawing. `deviations` are those of each bar of each group, drawn as whiskers; an empty list means
@@ -80,7 +84,7 @@ impl BarChart {
             let at = key_top + 15.0 * row as f64;
             for (number, left) in entries {
                 let label = self.labels.get(*number).map_or("", String::as_str);
-                let label = text::fit(label, Style::LABEL.size, Style::LABEL.weight, frame.width - 15.0);
+                let label = Style::LABEL.fit(label, frame.width - 15.0);
                 let paint = Paint::Series(colour + number);
                 plot.drawing.rectangle((*left, at), (10.0, 10.0), paint, "");
                 plot.drawing.text((left + 15.0, at + 9.0), Anchor::Start, &label, Style::LABEL);
@@ -128,7 +132,7 @@ impl BarChart {
                 }
             }
             let style = Style::LABEL;
-            let name = text::fit(&group.name, style.size, style.weight, room);
+            let name = style.fit(&group.name, room - 2.0);
             plot.drawing.text((middle, plot.floor + 15.0), Anchor::Middle, &name, style);
         }
     }

@@ -41,10 +41,31 @@ impl Style {
         Style { paint, ..self }
     }
 
-    /// How wide a text of this style is.
+    /// How wide a text of this style may be. A file that is opened elsewhere is set in the fonts that are
+    /// there, and the widest of the common ones, DejaVu Sans, takes so much more than the one that reports
+    /// have.
     #[must_use]
     pub fn width(&self, text: &str) -> f64 {
-        super::text::width(text, self.size, self.weight)
+        super::text::width(text, self.size, self.weight) * self.widest()
+    }
+
+    fn widest(&self) -> f64 {
+        match self.weight {
+            Weight::Regular => 1.16,
+            Weight::Bold => 1.24,
+        }
+    }
+
+    /// The text, or its beginning and an ellipsis when there is not room for it in every font.
+    #[must_use]
+    pub(crate) fn fit(&self, text: &str, room: f64) -> String {
+        super::text::fit(text, self.size * self.widest(), self.weight, room)
+    }
+
+    /// The text in lines for which there is room in every font.
+    #[must_use]
+    pub(crate) fn wrap(&self, text: &str, room: f64) -> Vec<String> {
+        super::text::wrap(text, self.size * self.widest(), self.weight, room)
     }
 }
 

@@ -44,11 +44,11 @@ pub struct GridChart {
 impl GridChart {
     /// The drawing as a file of its own.
     pub fn to_svg(&self) -> String {
-        self.draw().to_svg()
+        self.drawing().to_svg()
     }
 
     /// The drawing.
-    pub fn draw(&self) -> Drawing {
+    pub fn drawing(&self) -> Drawing {
         let style = Style::LABEL;
         let floor = TOP + ROW * self.rows.len() as f64;
         let mut drawing = Drawing::new(&self.title, WIDTH, floor + 24.0);

@@ -7,6 +7,8 @@ use super::plot::{Frame, Head, Plot, label_room, wanted_marks};
 
 /// Points drawn for a series; of more, the lowest and highest of each stretch are.
 const MAX_POINTS: usize = 1200;
+/// The part of a chart that labels of lines take at most.
+const LABELS: f64 = 0.4;
 /// From one label to the next below it.
 const APART: f64 = 13.0;
 
@@ -33,15 +35,21 @@ pub struct LineChart {
 }
 
 impl LineChart {
-    /// The drawing as a file of its own.
+    /// The drawing of a figure that stands alone.
+    pub fn drawing(&self) -> Drawing {
+        self.draw(super::STANDARD, 0)
+    }
+
+    /// The same as a file.
     pub fn to_svg(&self) -> String {
-        self.draw(super::STANDARD, 0).to_svg()
+        self.drawing().to_svg()
     }
 
     /// Room that labels need to the left and to the right, to bring charts in line.
     pub fn margins(&self, frame: Frame) -> (f64, f64) {
         let y = self.y.fit(self.values(), wanted_marks(frame.height - 60.0));
-        let widest = self.series.iter().map(|series| Style::LABEL.width(&series.label)).fold(0.0, f64::max);
+        let labels = self.series.iter().map(|series| label_of(series, frame));
+        let widest = labels.map(|label| Style::LABEL.width(&label)).fold(0.0, f64::max);
         (label_room(&y), if widest > 0.0 { widest + 10.0 } else { 10.0 })
     }
 
@@ -77,13 +85,23 @@ impl LineChart {
             }
             let Some(last) = drawn.last().copied() else { continue };
             plot.drawing.path(drawn, Paint::Series(colour + number), colour + number >= SERIES);
-            labels.push((last.1, Paint::Series(colour + number), series.label.as_str()));
+            labels.push((last.1, Paint::Series(colour + number), label_of(series, frame)));
         }
         for (at, paint, text) in spread(labels, plot.top, plot.floor) {
-            plot.drawing.text((plot.edge + 6.0, at + 4.0), Anchor::Start, text, Style::LABEL.in_paint(paint));
+            plot.drawing.text(
+                (plot.edge + 6.0, at + 4.0),
+                Anchor::Start,
+                &text,
+                Style::LABEL.in_paint(paint),
+            );
         }
         plot.drawing
     }
+}
+
+/// What is written at the end of a line: no more than leaves room for the plot.
+fn label_of(series: &Series, frame: Frame) -> String {
+    Style::LABEL.fit(&series.label, frame.width * LABELS)
 }
 
 /// Few enough points to draw, with all peaks.
@@ -105,7 +123,7 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// Labels in order from the top, moved apart where they would lie on each other.
-fn spread(mut labels: Vec<(f64, Paint, &str)>, top: f64, floor: f64) -> Vec<(f64, Paint, &str)> {
+fn spread<T>(mut labels: Vec<(f64, Paint, T)>, top: f64, floor: f64) -> Vec<(f64, Paint, T)> {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Where there is not room for all at this distance, they share what there is.
     let apart = APART.min((floor - top) / labels.len().saturating_sub(1).max(1) as f64);

@@ -21,6 +21,7 @@ mod bars;
 mod data;
 mod drawing;
 mod grid;
+mod layout;
 mod line;
 pub(crate) mod number;
 pub(crate) mod palette;

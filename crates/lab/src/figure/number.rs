@@ -61,9 +61,31 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     format!("{}{space}{prefix}{unit}", short(value / factor))
 }
 
+/// Half the width of an interval around a number: in the unit and with the prefix that the number is written
+/// in, and with two digits, for more of them say nothing.
+#[must_use]
+pub(crate) fn half_width(half: f64, around: f64, unit: &str) -> String {
+    let (factor, prefix) = prefix(around.abs(), unit);
+    let value = half / factor;
+    let digits = if value > 0.0 { 10f64.powf(1.0 - value.log10().floor()) } else { 1.0 };
+    let space = if unit.is_empty() { "" } else { "\u{a0}" };
+    format!("{}{space}{prefix}{unit}", short((value * digits).round() / digits))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_has_the_unit_of_its_number() {
+        assert_eq!(half_width(4821.0, 2_170_000.0, "B/s"), "0.0048\u{a0}MB/s");
+        assert_eq!(half_width(217_300.0, 901_000.0, "B/s"), "220\u{a0}kB/s");
+        assert_eq!(
+            (half_width(0.115, 84.0, "%"), half_width(0.0, 5e6, "B")),
+            ("0.12\u{a0}%".into(), "0\u{a0}MB".into())
+        );
+        assert_eq!(half_width(97.9, 167.0, ""), "98");
+    }
 
     #[test]
     fn numbers_are_short_and_readable() {

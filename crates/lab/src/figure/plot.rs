@@ -3,7 +3,6 @@
 use super::axis::{Axis, Range};
 use super::drawing::{Anchor, Drawing, Style};
 use super::palette::Paint;
-use super::text;
 
 /// The room a chart has.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +44,16 @@ impl Frame {
     }
 }
 
+/// A title in one line, or in two where one has not room for it.
+pub(super) fn headline(title: &str, room: f64) -> Vec<(String, Style)> {
+    let style = Style::TITLE;
+    let mut lines = style.wrap(title, room).into_iter();
+    let first = lines.next().unwrap_or_default();
+    let rest = lines.collect::<Vec<_>>().join(" ");
+    let rest = (!rest.is_empty()).then(|| (style.fit(&rest, room), style));
+    [(first, style)].into_iter().chain(rest).collect()
+}
+
 /// What stands above the plot: its title, and what the vertical axis is when the title does not say it.
 pub(super) struct Head {
     lines: Vec<(String, Style)>,
@@ -52,16 +61,17 @@ pub(super) struct Head {
 
 impl Head {
     pub(super) fn new(title: &str, y: &Range, axis: &Axis, frame: Frame) -> Self {
-        let fit = |text: &str, style: Style| (text::fit(text, style.size, style.weight, frame.width), style);
-        let lines = if title.is_empty() || axis.name.eq_ignore_ascii_case(title) {
-            vec![fit(&y.caption, Style::TITLE)]
+        let mut lines = Vec::new();
+        if title.is_empty() || axis.name.eq_ignore_ascii_case(title) {
+            lines.extend(headline(&y.caption, frame.width));
         } else if axis.name.is_empty() {
             let caption =
                 if y.caption.is_empty() { title.to_owned() } else { format!("{title} ({})", y.caption) };
-            vec![fit(&caption, Style::TITLE)]
+            lines.extend(headline(&caption, frame.width));
         } else {
-            vec![fit(title, Style::TITLE), fit(&y.caption, Style::LABEL)]
-        };
+            lines.extend(headline(title, frame.width));
+            lines.push((Style::LABEL.fit(&y.caption, frame.width), Style::LABEL));
+        }
         Head { lines }
     }
 
@@ -139,8 +149,11 @@ impl Plot {
 
     /// The name of the horizontal axis.
     pub(super) fn caption(&mut self, caption: &str) {
-        let middle = (self.left + self.edge) / 2.0;
-        let at = (middle, self.drawing.height - 4.0);
-        self.drawing.text(at, Anchor::Middle, caption, Style::LABEL);
+        let style = Style::LABEL;
+        let caption = style.fit(caption, self.drawing.width);
+        // In the middle of the plot, or as near to it as it has room.
+        let half = style.width(&caption) / 2.0;
+        let middle = ((self.left + self.edge) / 2.0).clamp(half, (self.drawing.width - half).max(half));
+        self.drawing.text((middle, self.drawing.height - 4.0), Anchor::Middle, &caption, style);
     }
 }

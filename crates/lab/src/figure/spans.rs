@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::drawing::{Anchor, Drawing, Style};
 use super::palette::Paint;
-use super::plot::Frame;
+use super::plot::{Frame, headline};
 
 /// One thing that lasted.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +51,11 @@ impl SpanChart {
     #[must_use]
     pub fn draw(&self, frame: Frame) -> Drawing {
         let mut drawing = Drawing::new(&self.title, frame.width, frame.height);
-        drawing.text((0.0, 13.0), Anchor::Start, &self.title, Style::TITLE);
-        let (top, floor) = (26.0, frame.floor());
+        let title = headline(&self.title, frame.width);
+        for (row, (line, style)) in title.iter().enumerate() {
+            drawing.text((0.0, 13.0 + 16.0 * row as f64), Anchor::Start, line, *style);
+        }
+        let (top, floor) = (10.0 + 16.0 * title.len() as f64, frame.floor());
         let (left, edge) = (frame.left.max(self.margins().0), frame.width - frame.right);
         let ends = self.spans.iter().flat_map(|span| [span.start, span.stop]);
         let x = self.x.fit(ends, (edge - left) / 62.0);

@@ -10,7 +10,7 @@ use super::document::{Block, Cell, Document, Figure, Table};
 use super::files::write_figures;
 use super::quantity::{Quantity, SIX, quantity};
 use super::{html, pdf};
-use crate::figure::number::{short, with_unit};
+use crate::figure::number::{half_width, short, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
 use crate::stats::Estimate;
@@ -50,9 +50,10 @@ impl Pair {
         let (unit, factor) = unit(&self.measure);
         let words = |estimate: &Estimate| {
             let mean = with_unit(estimate.mean * factor, unit);
-            estimate
-                .half95
-                .map_or_else(|| mean.clone(), |half| format!("{mean} ± {}", with_unit(half * factor, unit)))
+            estimate.half95.map_or_else(
+                || mean.clone(),
+                |half| format!("{mean} ± {}", half_width(half * factor, estimate.mean * factor, unit)),
+            )
         };
         (words(&self.a), words(&self.b))
     }

@@ -3,6 +3,7 @@
 
 use super::data::{CaseData, RunData};
 use super::document::Figure;
+use super::parameter::unit_of;
 use super::quantity::{Quantity, SIX};
 use super::topology;
 use crate::analysis::{Table, TransferTable};
@@ -202,7 +203,7 @@ pub(super) fn per_node(
             format!("{}, {summary}", quantity.title)
         },
         x: "node".to_owned(),
-        y: quantity.axis(most),
+        y: Axis::new("", unit_of(quantity, summary)).showing(0.0, most),
         labels,
         groups,
     };

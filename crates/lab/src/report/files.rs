@@ -8,7 +8,7 @@ use super::data::{ReportError, RunData};
 use super::document::Document;
 use super::verdict::verdicts;
 use super::{html, pdf};
-use crate::figure::Data;
+use crate::figure::{Data, Drawing};
 use crate::run::RunFolder;
 
 /// Makes the report of a run, its figures and its table of results. Returns the page's path.
@@ -30,6 +30,17 @@ pub fn write_report(folder: &RunFolder) -> Result<PathBuf, ReportError> {
     fs::write(folder.path().join("results.csv"), results.to_csv())?;
     fs::write(folder.path().join("results.parquet"), results.to_parquet())?;
     Ok(path)
+}
+
+/// Every figure of a run's report, with the name of its files.
+///
+/// # Errors
+///
+/// When nothing of the run is complete, or files cannot be read.
+pub fn drawings(folder: &RunFolder) -> Result<Vec<(String, Drawing)>, ReportError> {
+    let run = RunData::read(folder)?;
+    let document = document(&run, &verdicts(&run));
+    Ok(document.figures().into_iter().map(|figure| (figure.name.clone(), figure.drawing.clone())).collect())
 }
 
 /// Each figure as SVG and PDF, its numbers as CSV and Parquet.

@@ -12,7 +12,8 @@ mod figures;
 mod files;
 mod html;
 mod paper;
-mod pdf;
+mod parameter;
+pub(crate) mod pdf;
 mod quantity;
 mod repeat_it;
 mod results;
@@ -24,6 +25,6 @@ mod verdict;
 
 pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
-pub use files::write_report;
+pub use files::{drawings, write_report};
 pub use results::{Row, result_rows, results_markdown};
 pub use verdict::{Conclusion, Control, Judgement, Verdict, conclusion, verdicts};

@@ -3,8 +3,9 @@
 use super::data::{CaseData, RunData};
 use super::document::Figure;
 use super::figures::{WIDE, over_time, per_node, spans};
+use super::parameter;
 use super::quantity::{Quantity, quantity};
-use crate::experiment::figures::TRANSFERS;
+use crate::experiment::figures::{OVER_PARAMETER, TRANSFERS};
 use crate::experiment::model;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
@@ -66,6 +67,12 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
         "every-node" => (every_node(wanted, &cases, &mut rows)?, ["time (s)", "value"]),
         "per-node" => (bars(run, wanted, &cases, &mut rows)?, ["value", "deviation over repeats"]),
         "per-case" => (scenarios(wanted, &cases, &mut rows)?, ["mean", "deviation over time"]),
+        OVER_PARAMETER => {
+            let note = |case: &CaseData, node: &str, quantity: &Quantity, numbers: [f64; 2]| {
+                rows.add(case, node, quantity.key, numbers);
+            };
+            (parameter::figure(run, wanted, &cases, note)?, ["parameter", "value"])
+        }
         _ => return None,
     };
     let mut caption = match &wanted.paper {
@@ -103,14 +110,21 @@ fn quantities(wanted: &model::Figure) -> Vec<Quantity> {
     wanted.show.iter().filter_map(|key| quantity(key)).collect()
 }
 
-/// The name of a case above what is its own.
-fn named(case: &CaseData, part: Drawing, of: usize) -> Drawing {
-    if of < 2 {
+/// The name of a case above what is its own, with as much room as the longest of the cases takes.
+fn named(case: &CaseData, part: Drawing, cases: &[&CaseData]) -> Drawing {
+    const LINE: f64 = 16.0;
+    if cases.len() < 2 {
         return part;
     }
-    let mut drawing = Drawing::new(case.name(), part.width, part.height + 24.0);
-    drawing.text((0.0, 14.0), Anchor::Start, case.name(), Style { size: 13.0, ..Style::TITLE });
-    drawing.put(&part, (0.0, 24.0), 1.0);
+    let style = Style { size: 13.0, ..Style::TITLE };
+    let lines = |case: &CaseData| style.wrap(case.name(), part.width);
+    let most = cases.iter().map(|case| lines(case).len()).max().unwrap_or(1);
+    let top = 8.0 + LINE * most as f64;
+    let mut drawing = Drawing::new(case.name(), part.width, part.height + top);
+    for (row, line) in lines(case).iter().enumerate() {
+        drawing.text((0.0, 14.0 + LINE * row as f64), Anchor::Start, line, style);
+    }
+    drawing.put(&part, (0.0, top), 1.0);
     drawing
 }
 
@@ -175,7 +189,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
                 Panel::Spans(chart) => chart.draw(full),
             });
         }
-        parts.push(named(case, Drawing::grid(&wanted.title, 1, 6.0, &drawn), cases.len()));
+        parts.push(named(case, Drawing::grid(&wanted.title, 1, 6.0, &drawn), cases));
     }
     Some(Drawing::grid(&wanted.title, across, 18.0, &parts))
 }
@@ -222,7 +236,7 @@ fn every_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> O
                 cells.push(chart.draw(full.aligned(margins), place));
             }
         }
-        parts.push(named(case, Drawing::grid(&wanted.title, count, 14.0, &cells), cases.len()));
+        parts.push(named(case, Drawing::grid(&wanted.title, count, 14.0, &cells), cases));
     }
     (count > 0).then(|| Drawing::grid(&wanted.title, 1, 24.0, &parts))
 }
@@ -314,7 +328,7 @@ fn scenarios(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Op
         for (case, (chart, deviations)) in cases.iter().zip(charts) {
             let chart = BarChart { y: quantity.axis(most), ..chart };
             let drawn = chart.draw(Frame::new(width, 190.0), &deviations, row);
-            parts.push(if row == 0 { named(case, drawn, count) } else { drawn });
+            parts.push(if row == 0 { named(case, drawn, cases) } else { drawn });
         }
     }
     (!parts.is_empty()).then(|| Drawing::grid(&wanted.title, count, 14.0, &parts))

@@ -112,9 +112,16 @@ fn section(page: &mut String, run: &RunData) {
     let _ = write!(page, "\n### {}: {}\n\n", run.record.experiment, run.record.title);
     let commit = run.record.program.build.commit.as_deref().unwrap_or("unknown");
     let tree = if run.record.program.build.clean == Some(true) { "" } else { " with changes" };
+    // A run with `--only` is a part of its experiment, and says so.
+    let planned = run.experiment.plans(&run.record.backend).unwrap_or_default();
+    let planned = planned.iter().filter(|plan| plan.control.is_none()).count();
+    let part = match run.cases.len() {
+        cases if cases < planned => format!(", {cases} of {planned} cases"),
+        _ => String::new(),
+    };
     let _ = writeln!(
         page,
-        "`{}`, {}, commit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
+        "`{}`{part}, {},\ncommit {}{tree}; {valid} of {repeats} runs valid, controls included.\n",
         command(run),
         run.record.began,
         commit.get(..12).unwrap_or(commit)

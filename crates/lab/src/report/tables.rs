@@ -5,14 +5,14 @@ use super::document::{Cell, Table, Tone};
 use super::quantity::{Quantity, SIX};
 use super::verdict::{Judgement, Verdict, controls as control_rows};
 use crate::experiment::plan::{Activity, NodePlan, Workload};
-use crate::figure::number::with_unit;
+use crate::figure::number::{half_width, with_unit};
 use crate::stats::Estimate;
 
 /// A mean with its 95 % interval, in a unit.
 fn interval(estimate: &Estimate, unit: &str, factor: f64) -> String {
     let mean = with_unit(estimate.mean * factor, unit);
     match estimate.half95 {
-        Some(half) => format!("{mean} ± {}", with_unit(half * factor, unit)),
+        Some(half) => format!("{mean} ± {}", half_width(half * factor, estimate.mean * factor, unit)),
         None => mean,
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
 use crate::figure::number::with_unit;
-use crate::figure::text::{fit, wrap};
-use crate::figure::{Anchor, Drawing, Paint, Style, Weight};
+use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight};
 
 const STEP: f64 = 158.0;
 const WIDE: f64 = 84.0;
@@ -85,7 +84,7 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
     let words: Vec<Vec<String>> = (0..plan.nodes.len())
         .map(|node| {
             let roles = roles(plan, node).into_iter();
-            roles.flat_map(|role| wrap(&role, Style::LABEL.size, Weight::Regular, STEP - 12.0)).collect()
+            roles.flat_map(|role| Style::LABEL.wrap(&role, STEP - 12.0)).collect()
         })
         .collect();
     let right = places.iter().map(|place| place.0).fold(0.0, f64::max) + STEP / 2.0;
@@ -97,25 +96,48 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
         let [a, b] = link.between;
         let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
         drawing.path(vec![*from, *to], Paint::Soft, false);
-        let (rate, more) = link_words(link);
-        let middle = ((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0);
-        if (from.1 - to.1).abs() < 1.0 {
-            drawing.text((middle.0, middle.1 - 7.0), Anchor::Middle, &rate, Style::LABEL);
-            drawing.text((middle.0, middle.1 + 15.0), Anchor::Middle, &more, Style::LABEL);
-        } else {
-            // Beside the line, on the side away from where it comes from.
-            let text = format!("{rate}, {more}");
-            drawing.text((middle.0 + 10.0, middle.1 + 8.0), Anchor::Start, &text, Style::LABEL);
-        }
     }
     for ((node, place), words) in plan.nodes.iter().zip(&places).zip(&words) {
         drawing.card((place.0 - WIDE / 2.0, place.1 - HIGH / 2.0), (WIDE, HIGH));
-        let shown = fit(&node.name, name.size, name.weight, WIDE - 8.0);
+        let shown = name.fit(&node.name, WIDE - 8.0);
         drawing.text((place.0, place.1 + 5.0), Anchor::Middle, &shown, name);
         for (row, word) in words.iter().enumerate() {
             let at = (place.0, place.1 + HIGH / 2.0 + 15.0 * (row + 1) as f64);
             drawing.text(at, Anchor::Middle, word, Style::LABEL);
         }
     }
+    for link in &plan.links {
+        let [a, b] = link.between;
+        let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
+        label(&mut drawing, *from, *to, link);
+    }
     drawing
+}
+
+/// What a link is, at its line: above and below one that lies flat and joins neighbours, beside another,
+/// where there is room.
+fn label(drawing: &mut Drawing, from: Place, to: Place, link: &LinkPlan) {
+    let (rate, more) = link_words(link);
+    let along = |part: f64| (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+    let middle = along(0.5);
+    let style = Style::LABEL;
+    let (above, below) = ((middle.0, middle.1 - 7.0), (middle.0, middle.1 + 15.0));
+    let is_free = |drawing: &Drawing, at, text: &str| drawing.has_room(at, Anchor::Middle, text, style);
+    let is_flat = (from.1 - to.1).abs() < 1.0;
+    if is_flat && is_free(drawing, above, &rate) && is_free(drawing, below, &more) {
+        drawing.text(above, Anchor::Middle, &rate, style);
+        drawing.text(below, Anchor::Middle, &more, style);
+        return;
+    }
+    let text = format!("{rate}, {more}");
+    let parts = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.35, 0.65, 0.45, 0.55];
+    let tries = parts.into_iter().flat_map(|part| {
+        let at = along(part);
+        [((at.0 + 10.0, at.1 + 8.0), Anchor::Start), ((at.0 - 10.0, at.1 + 8.0), Anchor::End)]
+    });
+    // Where there is room nowhere it is left out; the experiment beside the report has it.
+    let free = tries.into_iter().find(|(at, anchor)| drawing.has_room(*at, *anchor, &text, style));
+    if let Some((at, anchor)) = free {
+        drawing.text(at, anchor, &text, style);
+    }
 }

@@ -6,6 +6,9 @@ use std::{fs, io};
 
 use serde::Serialize;
 
+use crate::figure::Drawing;
+use crate::report::pdf;
+
 /// One cell of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -147,7 +150,7 @@ pub struct Figure {
     pub title: String,
     /// The drawing.
     #[serde(skip)]
-    pub svg: String,
+    pub drawing: Drawing,
     /// The numbers as comma-separated values.
     #[serde(skip)]
     pub csv: String,
@@ -162,7 +165,7 @@ impl Figure {
                 let _ = writeln!(csv, "{},{x},{y}", quoted(&series.label));
             }
         }
-        Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
+        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a grid, with its words as values.
@@ -173,7 +176,7 @@ impl Figure {
             let cells: Vec<String> = row.cells.iter().map(|cell| quoted(&cell.text)).collect();
             let _ = writeln!(csv, "{},{}", quoted(&row.name), cells.join(","));
         }
-        Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
+        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a bar chart.
@@ -184,7 +187,7 @@ impl Figure {
             let values: Vec<String> = group.values.iter().map(ToString::to_string).collect();
             let _ = writeln!(csv, "{},{}", quoted(&group.name), values.join(","));
         }
-        Figure { name: name.into(), title: chart.title.clone(), svg: chart.to_svg(), csv }
+        Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 }
 
@@ -233,19 +236,20 @@ impl Report {
     pub fn write_to(&self, folder: &Path) -> io::Result<Vec<String>> {
         fs::create_dir_all(folder)?;
         let mut names = Vec::new();
-        let mut write = |name: String, content: &str| -> io::Result<()> {
+        let mut write = |name: String, content: &[u8]| -> io::Result<()> {
             fs::write(folder.join(&name), content)?;
             names.push(name);
             Ok(())
         };
         for table in &self.tables {
-            write(format!("{}.csv", table.name), &table.to_csv())?;
+            write(format!("{}.csv", table.name), table.to_csv().as_bytes())?;
         }
         for figure in &self.figures {
-            write(format!("{}.svg", figure.name), &figure.svg)?;
-            write(format!("{}.csv", figure.name), &figure.csv)?;
+            write(format!("{}.svg", figure.name), figure.drawing.to_svg().as_bytes())?;
+            write(format!("{}.pdf", figure.name), &pdf::figure(&figure.drawing))?;
+            write(format!("{}.csv", figure.name), figure.csv.as_bytes())?;
         }
-        write("report.txt".into(), &self.to_text())?;
+        write("report.txt".into(), self.to_text().as_bytes())?;
         Ok(names)
     }
 }

@@ -4,47 +4,80 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::experiment::{Experiment, reference, template};
+use lab::experiment::{Experiment, Problem, Problems, reference, template};
+use serde_json::json;
 
 use super::Outcome;
+use super::verdicts::Form;
 use crate::tool::{ToolError, files, output};
 
 /// Reads and checks an experiment, which is no longer than a file that people write.
-pub(super) fn read(path: &Path) -> Result<Experiment, String> {
+pub(super) fn read(path: &Path) -> Result<Experiment, Problems> {
     let shown = path.display().to_string();
     let name = path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
-    let text = files::read_text(path).map_err(|error| {
-        format!("{shown}: cannot be read: {error}\n    `cairn lab new FILE` writes one to begin with")
-    })?;
-    Experiment::parse(&name, &shown, &text).map_err(|problems| problems.to_string())
+    match files::read_text(path) {
+        Ok(text) => Experiment::parse(&name, &shown, &text),
+        Err(error) => Err(Problems::unreadable(shown, &error)),
+    }
 }
 
 /// Says of each file whether it is sound.
-pub(super) fn check(files: &[PathBuf]) -> Outcome {
+pub(super) fn check(files: &[PathBuf], form: Form) -> Outcome {
     let mut code = ExitCode::SUCCESS;
+    let mut list = Vec::new();
     for path in files {
-        match read(path) {
-            Ok(experiment) => {
-                let cases = experiment.plans("netns").map_or(0, |plans| plans.len());
-                let file = &experiment.file;
-                let repeats = file.repeats.unwrap_or(1);
-                output::line(format_args!(
-                    "{}: sound: {} nodes, {} links, {cases} case{}, {repeats} repeat{}, {} each",
-                    path.display(),
-                    file.node.len(),
-                    file.link.len(),
-                    if cases == 1 { "" } else { "s" },
-                    if repeats == 1 { "" } else { "s" },
-                    file.duration,
-                ))?;
-            }
-            Err(problems) => {
-                tell!("{problems}");
-                code = ExitCode::FAILURE;
+        let checked = read(path);
+        if checked.is_err() {
+            code = ExitCode::FAILURE;
+        }
+        match (checked, form) {
+            (Ok(experiment), Form::Lines) => output::line(sound(path, &experiment))?,
+            (Ok(experiment), Form::Json) => list.push(json!({
+                "file": path.display().to_string(),
+                "sound": true,
+                "title": experiment.file.title,
+                "cases": cases(&experiment),
+                "problems": [],
+            })),
+            (Err(problems), Form::Lines) => tell!("{problems}"),
+            (Err(problems), Form::Json) => {
+                let problem = |problem: &Problem| {
+                    json!({
+                        "line": problem.line,
+                        "key": problem.key,
+                        "message": problem.message,
+                        "suggestion": problem.suggestion,
+                    })
+                };
+                let all: Vec<_> = problems.list.iter().map(problem).collect();
+                list.push(json!({ "file": problems.file, "sound": false, "problems": all }));
             }
         }
     }
+    if form == Form::Json {
+        output::json(&json!(list))?;
+    }
     Ok(code)
+}
+
+/// How many cases an experiment has, controls included.
+fn cases(experiment: &Experiment) -> usize {
+    experiment.plans("netns").map_or(0, |plans| plans.len())
+}
+
+/// That a file is sound, and what it holds.
+fn sound(path: &Path, experiment: &Experiment) -> String {
+    let file = &experiment.file;
+    let (cases, repeats) = (cases(experiment), file.repeats.unwrap_or(1));
+    format!(
+        "{}: sound: {} nodes, {} links, {cases} case{}, {repeats} repeat{}, {} each",
+        path.display(),
+        file.node.len(),
+        file.link.len(),
+        if cases == 1 { "" } else { "s" },
+        if repeats == 1 { "" } else { "s" },
+        file.duration,
+    )
 }
 
 /// Writes a file to begin with, and never over one that is there.

@@ -5,6 +5,7 @@ mod files;
 mod internal;
 mod run;
 mod runs;
+mod verdicts;
 mod watch;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use self::verdicts::Form;
 use crate::tool::{ToolError, finish};
 
 /// How a command ended.
@@ -43,6 +45,9 @@ pub(crate) enum Command {
     Resume {
         /// The run's folder.
         folder: PathBuf,
+        /// What was found as JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Every run below a folder.
     List {
@@ -63,6 +68,9 @@ pub(crate) enum Command {
         /// Derive tables, numbers and gates from the raw data again, too.
         #[arg(long)]
         derive: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Two runs side by side, such as one in virtual time and one on real forwarders.
     Compare {
@@ -102,6 +110,9 @@ pub(crate) enum Command {
         /// The files.
         #[arg(required = true)]
         files: Vec<PathBuf>,
+        /// As JSON, with the line, the key and the way out of each mistake.
+        #[arg(long)]
+        json: bool,
     },
     /// Write a small experiment to begin with.
     New {
@@ -124,13 +135,13 @@ impl Command {
         let outcome = match self {
             Command::Run(arguments) => run::run(&arguments),
             Command::Sweep(arguments) => run::sweep(&arguments),
-            Command::Resume { folder } => run::go_on(&folder),
+            Command::Resume { folder, json } => run::go_on(&folder, Form::of(json)),
             Command::List { runs, json } => runs::list(&runs, json),
-            Command::Show { folder, runs, derive } => runs::show(folder, &runs, derive),
+            Command::Show { folder, runs, derive, json } => runs::show(folder, &runs, derive, Form::of(json)),
             Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
             Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
-            Command::Check { files } => files::check(&files),
+            Command::Check { files, json } => files::check(&files, Form::of(json)),
             Command::New { file, title } => files::new(&file, &title),
             Command::Reference => files::print_reference(),
             Command::Internal(part) => part.run(),

@@ -12,6 +12,7 @@ use lab::run::progress::Progress;
 use lab::run::{Build, Options, RunFolder, execute, resume};
 
 use super::Outcome;
+use super::verdicts::Form;
 use crate::tool::ToolError;
 use crate::tool::interrupt::Interrupt;
 
@@ -42,6 +43,9 @@ pub(crate) struct RunArguments {
     /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.
     #[arg(long)]
     no_controls: bool,
+    /// What was found as JSON. Progress is told on standard error.
+    #[arg(long)]
+    json: bool,
 }
 
 /// An experiment as it stands, with one more key that is run over many values.
@@ -92,25 +96,23 @@ fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
     };
     let mut screen = Screen::new()?;
     let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
-    finish(&folder, &mut screen)
+    finish(&folder, &mut screen, Form::of(arguments.json))
 }
 
-pub(super) fn go_on(folder: &Path) -> Outcome {
+pub(super) fn go_on(folder: &Path, form: Form) -> Outcome {
     let mut screen = Screen::new()?;
     let folder =
         resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
-    finish(&folder, &mut screen)
+    finish(&folder, &mut screen, form)
 }
 
 /// Writes the report and says where it is.
-fn finish(folder: &RunFolder, screen: &mut Screen) -> Outcome {
+fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
     screen.show(&Progress::Step("report".to_owned()));
     let page = write_report(folder).map_err(ToolError::other)?;
     let run = RunData::read(folder).map_err(ToolError::other)?;
     screen.line("");
-    let code = super::runs::print_verdicts(&run)?;
-    screen.line(&format!("report: {}", page.display()));
-    Ok(code)
+    super::verdicts::tell(&run, folder.path(), &page, form)
 }
 
 /// What this program was built from.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lab::report::{Conclusion, RunData, conclusion, result_rows, results_markdown, verdicts, write_report};
+use lab::report::{RunData, result_rows, results_markdown, write_report};
 use lab::run::{RunFolder, derive_anew};
 
 use super::Outcome;
+use super::verdicts::{self, Form};
 use crate::tool::{ToolError, output};
 
 /// Every run below a folder.
@@ -55,16 +56,14 @@ pub(super) fn find(folder: Option<PathBuf>, runs: &Path) -> Result<RunFolder, To
 }
 
 /// What a run found.
-pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool) -> Outcome {
+pub(super) fn show(folder: Option<PathBuf>, runs: &Path, derive: bool, form: Form) -> Outcome {
     let folder = find(folder, runs)?;
     if derive {
         derive_anew(&folder).map_err(ToolError::other)?;
     }
     let page = write_report(&folder).map_err(ToolError::other)?;
     let run = RunData::read(&folder).map_err(ToolError::other)?;
-    let code = print_verdicts(&run)?;
-    output::line(format_args!("report: {}", page.display()))?;
-    Ok(code)
+    verdicts::tell(&run, folder.path(), &page, form)
 }
 
 /// What runs found.
@@ -80,33 +79,8 @@ pub(super) fn results(folders: &[PathBuf], markdown: bool, json: bool) -> Outcom
         output::bytes(results_markdown(&runs).as_bytes())?;
     } else {
         for run in &runs {
-            print_verdicts(run)?;
+            verdicts::lines(run)?;
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Prints what was expected and what came of it. Returns the exit code that says so.
-pub(super) fn print_verdicts(run: &RunData) -> Result<ExitCode, ToolError> {
-    output::line(format_args!("{} ({}, {})", run.record.title, run.record.backend, run.record.began))?;
-    let verdicts = verdicts(run);
-    for verdict in &verdicts {
-        let (found, half) = verdict.found();
-        let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
-        let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
-        let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
-        output::line(format_args!(
-            "  {}: {}{case}: {} = {measured}, {}{why}",
-            verdict.words(),
-            verdict.say,
-            verdict.measure,
-            verdict.bound
-        ))?;
-    }
-    Ok(match conclusion(run, &verdicts) {
-        Conclusion::AsExpected => ExitCode::SUCCESS,
-        Conclusion::Contradicted => ExitCode::from(3),
-        Conclusion::NotTestable => ExitCode::from(4),
-        Conclusion::NoValidRun => ExitCode::from(5),
-    })
 }

@@ -9,7 +9,7 @@ use crate::experiment::model::Forwarder;
 use crate::experiment::plan::{Activity, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan};
 
 /// The header of an Ethernet frame, which its MTU does not count.
-pub(super) const ETHERNET_BYTES: u32 = 14;
+const ETHERNET_BYTES: u32 = 14;
 
 /// Bytes below NDNLPv2 on a real link: Ethernet, IP and UDP; IP and TCP with timestamps; Ethernet alone.
 pub(super) fn overhead_bytes(kind: LinkKind) -> u32 {

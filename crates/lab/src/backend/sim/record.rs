@@ -9,7 +9,7 @@ use packet::Name;
 use packet::PacketKind;
 use sim::trace::PacketRecord;
 
-use super::network::{Built, ETHERNET_BYTES, overhead_bytes};
+use super::network::{Built, overhead_bytes};
 use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
 use crate::backend::netns::order::Event;
 use crate::backend::netns::sampler_head;
@@ -37,12 +37,10 @@ fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
     left.fold(share, |share, left| share * left)
 }
 
-/// Bytes of headers below a packet of so many bytes on a link: each frame that it takes has its own.
-fn below(plan: &Plan, link: usize, bytes: u32) -> f64 {
-    let Some(link) = plan.links.get(link) else { return 0.0 };
-    let headers = overhead_bytes(link.kind);
-    let room = (link.mtu + ETHERNET_BYTES).saturating_sub(headers).max(1);
-    f64::from(headers) * f64::from(bytes.div_ceil(room).max(1))
+/// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges
+/// one set of headers: with more of them a full link would seem to carry more than its rate.
+fn below(plan: &Plan, link: usize) -> f64 {
+    plan.links.get(link).map_or(0.0, |link| f64::from(overhead_bytes(link.kind)))
 }
 
 /// The logs of all nodes, and their watched links by the second.
@@ -147,7 +145,7 @@ impl Recorder {
                 let is_route = plan.hops.iter().any(|hop| hop.node == index && hop.link == link);
                 // Data comes in from the next hop; at a node without one it goes out.
                 let with_data = outwards != is_route;
-                self.add(index, record, outwards, with_data, below(plan, link, record.bytes));
+                self.add(index, record, outwards, with_data, below(plan, link));
             }
         }
     }
@@ -217,12 +215,11 @@ start = '1 s'
     }
 
     #[test]
-    fn each_frame_of_a_packet_has_the_headers_of_its_link() {
-        // 4,200 bytes take three frames on each; an Ethernet header, that of IP, and 32, 8 or no bytes above
-        // it.
+    fn headers_are_counted_as_the_link_charges_them() {
+        // An Ethernet header, that of IP, and 32, 8 or no bytes above it.
         for (kind, headers) in [("tcp", 66.0), ("udp", 42.0), ("ether", 14.0)] {
             let plan = plan(&TEXT.replace("'tcp'", &format!("'{kind}'")));
-            assert_eq!((below(&plan, 0, 4200), below(&plan, 0, 60)), (3.0 * headers, headers), "{kind}");
+            assert_eq!(below(&plan, 0), headers, "{kind}");
         }
     }
 

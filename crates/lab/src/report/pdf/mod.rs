@@ -21,7 +21,7 @@ pub(super) fn render(document: &Document) -> Vec<u8> {
 }
 
 /// One figure as a page of its own size, for papers.
-pub(super) fn figure(drawing: &Drawing) -> Vec<u8> {
+pub(crate) fn figure(drawing: &Drawing) -> Vec<u8> {
     let mut page = Drawing::new(&drawing.title, drawing.width + 2.0 * EDGE, drawing.height + 2.0 * EDGE);
     page.put(drawing, (EDGE, EDGE), 1.0);
     write::write(&drawing.title, &[page], &[])

@@ -145,19 +145,24 @@ impl Sheets {
         let value = Style { weight: Weight::Bold, size: 13.0, ..BODY };
         let columns = facts.len().clamp(4, 5);
         for row in facts.chunks(columns) {
-            self.make_room(48.0);
-            let y = self.y;
             let step = ROOM / columns as f64;
+            let lines = |name: &str| wrap(&plain(name), 7.5, Weight::Regular, step - 22.0);
+            let most = row.iter().map(|(_, name)| lines(name).len()).max().unwrap_or(1);
+            let height = 30.0 + 10.0 * most as f64;
+            self.make_room(height + 8.0);
+            let y = self.y;
             for (number, (fact, name)) in row.iter().enumerate() {
                 let x = LEFT + step * number as f64;
                 let Some(page) = self.pages.last_mut() else { continue };
                 let hint = "";
-                page.rectangle((x, y), (step - 8.0, 40.0), Paint::Card, hint);
+                page.rectangle((x, y), (step - 8.0, height), Paint::Card, hint);
                 page.text((x + 8.0, y + 18.0), Anchor::Start, fact, value);
-                let name = crate::figure::text::fit(&plain(name), 7.5, Weight::Regular, step - 22.0);
-                page.text((x + 8.0, y + 31.0), Anchor::Start, &name, Style { size: 7.5, ..SMALL });
+                for (line, words) in lines(name).iter().enumerate() {
+                    let at = (x + 8.0, y + 31.0 + 10.0 * line as f64);
+                    page.text(at, Anchor::Start, words, Style { size: 7.5, ..SMALL });
+                }
             }
-            self.down(48.0);
+            self.down(height + 8.0);
         }
         self.down(2.0);
     }

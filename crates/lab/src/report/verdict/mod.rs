@@ -9,7 +9,7 @@ use self::judge::{Court, Finding};
 use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
-use crate::figure::number::with_unit;
+use crate::figure::number::{half_width, with_unit};
 use crate::stats::{Estimate, Interval, Level};
 
 /// What came of an expectation.
@@ -74,7 +74,9 @@ impl Verdict {
         let words = |number: f64| with_unit(number, self.unit);
         match self.measured {
             Some(estimate) => {
-                let half = self.interval.map(|interval| words((interval.high - interval.low) / 2.0));
+                let half = self.interval.map(|interval| {
+                    half_width((interval.high - interval.low) / 2.0, estimate.mean, self.unit)
+                });
                 (words(estimate.mean), half)
             }
             None => ("–".to_owned(), None),

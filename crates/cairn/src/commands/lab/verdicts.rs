@@ -1,0 +1,101 @@
+//! What is said of a run when it is done: each verdict on a line, or all as JSON, and the exit code.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+use lab::report::{Conclusion, Judgement, RunData, conclusion, result_rows, verdicts};
+
+use crate::tool::{ToolError, output};
+
+/// How what was found is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A line for each verdict.
+    Lines,
+    /// One object.
+    Json,
+}
+
+impl Form {
+    pub(super) fn of(json: bool) -> Self {
+        if json { Form::Json } else { Form::Lines }
+    }
+}
+
+/// Tells what a run found and where its report is. Returns the exit code that says so.
+pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> Result<ExitCode, ToolError> {
+    let (words, code) = match conclusion(run, &verdicts(run)) {
+        Conclusion::AsExpected => ("as expected", 0),
+        Conclusion::Contradicted => ("contradicted", 3),
+        Conclusion::NotTestable => ("not testable here", 4),
+        Conclusion::NoValidRun => ("no valid run", 5),
+    };
+    match form {
+        Form::Lines => {
+            lines(run)?;
+            output::line(format_args!("report: {}", report.display()))?;
+        }
+        Form::Json => {
+            let rows =
+                serde_json::to_value(result_rows(std::slice::from_ref(run))).map_err(ToolError::other)?;
+            output::json(&serde_json::json!({
+                "folder": folder.display().to_string(),
+                "report": report.display().to_string(),
+                "conclusion": words,
+                "exit_code": code,
+                "statements": rows,
+            }))?;
+        }
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// A line for each verdict.
+pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
+    output::line(format_args!("{} ({}, {})", run.record.title, run.record.backend, run.record.began))?;
+    let in_colour = has_colour(std::io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
+    for verdict in &verdicts(run) {
+        let (found, half) = verdict.found();
+        let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
+        let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
+        let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
+        let (on, off) = if in_colour { colour(verdict.judgement) } else { ("", "") };
+        output::bytes(format!("  {on}{}{off}", verdict.words()).as_bytes())?;
+        output::line(format_args!(
+            ": {}{case}: {} = {measured}, {}{why}",
+            verdict.say, verdict.measure, verdict.bound
+        ))?;
+    }
+    Ok(())
+}
+
+/// Colours are for terminals, and for those who have not said no to them (<https://no-color.org>): any value
+/// of `NO_COLOR` but an empty one says it.
+fn has_colour(is_terminal: bool, no_colour: Option<&std::ffi::OsStr>) -> bool {
+    is_terminal && no_colour.is_none_or(std::ffi::OsStr::is_empty)
+}
+
+/// What switches a colour on and off. The words say the same without it.
+fn colour(judgement: Judgement) -> (&'static str, &'static str) {
+    let on = match judgement {
+        Judgement::Confirmed => "\x1b[32m",
+        Judgement::Contradicted => "\x1b[31m",
+        Judgement::ByConstruction => "\x1b[36m",
+        Judgement::NotTestable => "\x1b[33m",
+    };
+    (on, "\x1b[0m")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_of_those_who_want_them() {
+        assert!(has_colour(true, None) && has_colour(true, Some(OsStr::new(""))));
+        assert!(!has_colour(true, Some(OsStr::new("1"))) && !has_colour(false, None));
+    }
+}

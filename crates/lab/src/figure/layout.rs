@@ -1,0 +1,115 @@
+//! Where words of a drawing stand: none on another, none beyond the edge.
+
+use super::drawing::{Anchor, Drawing, Place, Shape, Style};
+
+/// Capitals and figures reach this far above the baseline, in parts of the size.
+const ABOVE: f64 = 0.72;
+/// Letters with a tail reach this far below it.
+const BELOW: f64 = 0.21;
+/// Boxes may share so much, in points: letters do not fill theirs.
+const TOLERANCE: f64 = 1.0;
+
+/// The box around a text.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Bounds {
+    fn of(at: Place, anchor: Anchor, text: &str, style: Style) -> Self {
+        let width = style.width(text);
+        let left = match anchor {
+            Anchor::Start => at.0,
+            Anchor::Middle => at.0 - width / 2.0,
+            Anchor::End => at.0 - width,
+        };
+        let (top, bottom) = (at.1 - ABOVE * style.size, at.1 + BELOW * style.size);
+        Bounds { left, right: left + width, top, bottom }
+    }
+
+    fn meets(self, other: Bounds) -> bool {
+        let across = self.right.min(other.right) - self.left.max(other.left);
+        let down = self.bottom.min(other.bottom) - self.top.max(other.top);
+        across > TOLERANCE && down > TOLERANCE
+    }
+}
+
+impl Drawing {
+    /// Is there room for a text: within the drawing, and apart from other words and from boxes?
+    pub(crate) fn has_room(&self, at: Place, anchor: Anchor, text: &str, style: Style) -> bool {
+        let bounds = Bounds::of(at, anchor, text, style);
+        let is_within = bounds.left >= 0.0 && bounds.right <= self.width && bounds.top >= 0.0;
+        let meets = |shape: &Shape| match shape {
+            Shape::Text { at, anchor, text, style } => bounds.meets(Bounds::of(*at, *anchor, text, *style)),
+            Shape::Border { at, size, .. } => {
+                let (left, top) = *at;
+                bounds.meets(Bounds { left, right: left + size.0, top, bottom: top + size.1 })
+            }
+            _ => false,
+        };
+        is_within && bounds.bottom <= self.height && !self.shapes.iter().any(meets)
+    }
+
+    /// What is wrong with where words stand: each text that lies on another, and each that leaves the
+    /// drawing.
+    #[must_use]
+    pub fn misplaced(&self) -> Vec<String> {
+        let texts = self.shapes.iter().filter_map(|shape| match shape {
+            Shape::Text { at, anchor, text, style } if !text.trim().is_empty() => {
+                Some((text.as_str(), Bounds::of(*at, *anchor, text, *style)))
+            }
+            _ => None,
+        });
+        let mut texts: Vec<(&str, Bounds)> = texts.collect();
+        texts.sort_by(|a, b| a.1.top.total_cmp(&b.1.top));
+        let mut wrong = Vec::new();
+        for (place, (text, bounds)) in texts.iter().enumerate() {
+            let beyond = [-bounds.left, bounds.right - self.width, -bounds.top, bounds.bottom - self.height];
+            let most = beyond.into_iter().fold(0.0, f64::max);
+            if most > TOLERANCE {
+                wrong.push(format!("“{text}” leaves the drawing by {most:.1} points"));
+            }
+            let below = texts.iter().skip(place + 1).take_while(|(_, other)| other.top < bounds.bottom);
+            for (other, _) in below.filter(|(_, other)| bounds.meets(*other)) {
+                wrong.push(format!("“{text}” and “{other}” lie on each other"));
+            }
+        }
+        wrong
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn misplaced(texts: &[(Place, Anchor, &str)]) -> Vec<String> {
+        let mut drawing = Drawing::new("", 200.0, 50.0);
+        for (at, anchor, text) in texts {
+            drawing.text(*at, *anchor, text, Style::LABEL);
+        }
+        drawing.misplaced()
+    }
+
+    #[test]
+    fn words_on_each_other_and_words_beyond_the_edge_are_found() {
+        let apart = [((0.0, 12.0), Anchor::Start, "left"), ((200.0, 12.0), Anchor::End, "right")];
+        assert_eq!(misplaced(&apart), [""; 0]);
+        let below = [((0.0, 12.0), Anchor::Start, "one"), ((0.0, 25.0), Anchor::Start, "below the other")];
+        assert_eq!(misplaced(&below), [""; 0]);
+        let near = [((100.0, 12.0), Anchor::Middle, "middle"), ((110.0, 14.0), Anchor::Start, "on it")];
+        assert_eq!(misplaced(&near), ["“middle” and “on it” lie on each other"]);
+        for (at, anchor) in [
+            ((-5.0, 12.0), Anchor::Start),
+            ((198.0, 12.0), Anchor::Start),
+            ((2.0, 12.0), Anchor::Middle),
+            ((9.0, 12.0), Anchor::End),
+            ((9.0, 3.0), Anchor::Start),
+            ((9.0, 51.0), Anchor::Start),
+        ] {
+            assert!(misplaced(&[(at, anchor, "words")])[0].starts_with("“words” leaves"), "{at:?}");
+        }
+    }
+}

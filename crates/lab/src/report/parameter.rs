@@ -1,0 +1,94 @@
+//! Figures over a parameter: where in its range a statement holds.
+
+use std::collections::BTreeMap;
+
+use super::data::{CaseData, RunData};
+use super::quantity::{Quantity, quantity};
+use crate::experiment::model;
+use crate::figure::{Axis, Drawing, Frame, LineChart, Series};
+
+/// Values of which the greatest is so many times the least are drawn on a logarithmic axis.
+const WIDE_RANGE: f64 = 8.0;
+
+/// A case's name in three parts: what it shares with others of the same line, and the parameter's value with
+/// its unit.
+fn parted<'a>(run: &RunData, name: &'a str) -> Option<(&'a str, f64, &'a str)> {
+    let sweep = run.experiment.file.sweep.last()?;
+    let label = sweep.label.as_deref().unwrap_or_else(|| sweep.key.rsplit('.').next().unwrap_or_default());
+    let at = name.rfind(label)?;
+    let (before, value) = name.split_at_checked(at)?;
+    let value = value.strip_prefix(label)?.trim();
+    let end = value.find(|letter: char| !(letter.is_ascii_digit() || matches!(letter, '.' | '_')));
+    let (number, unit) = value.split_at_checked(end.unwrap_or(value.len()))?;
+    Some((before.trim_end_matches(", "), number.replace('_', "").parse().ok()?, unit.trim()))
+}
+
+/// What a summary of a rate is in: the sum of a rate is a number of what was counted.
+pub(super) fn unit_of(quantity: &Quantity, summary: &str) -> &'static str {
+    match quantity.unit {
+        unit if summary != "sum" => unit,
+        "1/s" => "",
+        "bit/s" => "bit",
+        other => other,
+    }
+}
+
+/// A chart for each quantity. With a node named, a line for each of the other variants; else a line for each
+/// node and a chart for each variant.
+pub(super) fn figure(
+    run: &RunData,
+    wanted: &model::Figure,
+    cases: &[&CaseData],
+    mut note: impl FnMut(&CaseData, &str, &Quantity, [f64; 2]),
+) -> Option<Drawing> {
+    let summary = wanted.of.as_deref().unwrap_or("mean");
+    let sweep = run.experiment.file.sweep.last()?;
+    let name = sweep.label.as_deref().unwrap_or_else(|| sweep.key.rsplit('.').next().unwrap_or_default());
+    let mut parts = Vec::new();
+    for quantity in wanted.show.iter().filter_map(|key| quantity(key)) {
+        // By chart, by line: the points.
+        let mut charts: BTreeMap<String, Vec<Series>> = BTreeMap::new();
+        let mut unit = "";
+        for case in cases {
+            let Some((variant, value, in_unit)) = parted(run, &case.plan.case) else { continue };
+            unit = in_unit;
+            for node in &case.plan.nodes {
+                if wanted.at.as_ref().is_some_and(|at| *at != node.name) {
+                    continue;
+                }
+                let key = format!("{}.{}", node.name, quantity.key);
+                let Some(found) = case.estimate(&key, summary) else { continue };
+                let point = (value, found.mean * quantity.factor);
+                note(case, &node.name, &quantity, [point.0, point.1]);
+                let (chart, line) = match wanted.at {
+                    Some(_) => (String::new(), variant.to_owned()),
+                    None => (variant.to_owned(), node.name.clone()),
+                };
+                let lines = charts.entry(chart).or_default();
+                match lines.iter_mut().find(|series| series.label == line) {
+                    Some(series) => series.points.push(point),
+                    None => lines.push(Series { label: line, points: vec![point] }),
+                }
+            }
+        }
+        for (variant, mut series) in charts {
+            for line in &mut series {
+                line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            }
+            let at = wanted.at.as_ref().map_or_else(String::new, |at| format!(" at {at}"));
+            let of = if summary == "mean" { String::new() } else { format!(", {summary}") };
+            let head = if variant.is_empty() { String::new() } else { format!("{variant}: ") };
+            let title = format!("{head}{}{at}{of}", quantity.title);
+            let y = Axis::new("", unit_of(&quantity, summary)).with_zero();
+            let values = || series.iter().flat_map(|line| &line.points).map(|point| point.0);
+            let (least, most) =
+                values().fold((f64::INFINITY, 0.0), |(a, b), value| (a.min(value), f64::max(b, value)));
+            let x = Axis::new(name, unit);
+            let x = if least > 0.0 && most >= least * WIDE_RANGE { x.logarithmic() } else { x };
+            let frame = Frame::new(if wanted.show.len() > 1 { 350.0 } else { 560.0 }, 260.0);
+            parts.push(LineChart { title, x, y, series }.draw(frame, 0));
+        }
+    }
+    let columns = if wanted.show.len() > 1 { 2 } else { 1 };
+    (!parts.is_empty()).then(|| Drawing::grid(&wanted.title, columns, 18.0, &parts))
+}

@@ -1,0 +1,51 @@
+//! Programs that checks need and the system does not have. Nothing becomes a service, nothing that is there
+//! is upgraded, and what is about to happen is said first.
+
+use std::path::{Path, PathBuf};
+
+use crate::process;
+
+/// Below the workspace, for programs that are unpacked and not installed. Tests look there, too.
+const FOLDER: &str = "target/test-tools";
+
+/// Where the SSH server's program is when it was unpacked.
+pub(crate) const SSHD: &str = "target/test-tools/sshd/usr/sbin/sshd";
+
+/// Has the system's package manager install a package that has no service.
+pub(crate) fn install(package: &str, root: &Path) -> Result<(), String> {
+    println!("{package} is missing: installing it with apt-get, which upgrades nothing that is there");
+    let arguments = ["install", "--yes", "--no-install-recommends", "--no-upgrade", package];
+    process::run("apt-get", &arguments, root, &[("DEBIAN_FRONTEND", "noninteractive")])
+}
+
+/// Unpacks packages into a folder of their own, and installs nothing.
+fn unpack(name: &str, packages: &[&str], root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join(FOLDER).join(name);
+    let shown = folder.to_string_lossy().into_owned();
+    println!("unpacking {} into {shown}; nothing is installed, and nothing started", packages.join(" and "));
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{shown}: {error}"))?;
+    let download = || process::run("apt-get", &[&["download"], packages].concat(), &folder, &[]);
+    if download().is_err() {
+        process::run("apt-get", &["update"], &folder, &[])?;
+        download()?;
+    }
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{shown}: {error}"))?;
+    for file in entries.flatten().map(|entry| entry.path()) {
+        if file.extension().is_some_and(|ending| ending == "deb") {
+            process::run("dpkg-deb", &["-x", &file.to_string_lossy(), "."], &folder, &[])?;
+        }
+    }
+    Ok(folder)
+}
+
+/// The SSH server that hosts made for tests run: the system's, or one in a folder of its own.
+pub(crate) fn sshd(root: &Path) -> Result<(), String> {
+    let places = ["/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/bin/sshd"];
+    let own = root.join(SSHD);
+    if own.is_file() || places.iter().any(|place| Path::new(place).is_file()) {
+        return Ok(());
+    }
+    // Of what it is linked with, the library of host lists is not everywhere.
+    unpack("sshd", &["openssh-server", "libwrap0"], root)?;
+    if own.is_file() { Ok(()) } else { Err("the package openssh-server has no sshd".to_owned()) }
+}

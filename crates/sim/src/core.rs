@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::hint;
 
-use engine::{Upcoming, prefetch};
+use engine::batch::{Upcoming, prefetch};
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{LinkHeader, NameHasher, Packet, PrefixHashes};

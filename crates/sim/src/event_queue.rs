@@ -161,18 +161,6 @@ impl Alarm {
         }
     }
 
-    /// Whether it stands in the queue for `at` or an earlier time.
-    #[inline]
-    pub(crate) fn is_queued_by(&self, at: Instant) -> bool {
-        self.queued.is_some_and(|queued| queued.at <= at)
-    }
-
-    /// Sets the time of an alarm that stands in the queue for no later one.
-    #[inline]
-    pub(crate) fn correct(&mut self, at: Instant) {
-        self.wanted = at;
-    }
-
     /// Whether the alarm goes off with the event of this turn. If it was set to later meanwhile, it is queued
     /// again.
     #[inline]

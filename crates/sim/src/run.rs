@@ -1,6 +1,6 @@
 //! Letting time pass.
 
-use engine::{Engine, FaceId, Transmit};
+use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, Packet, PacketKind};
 
@@ -122,8 +122,6 @@ impl Network {
             Source::Engine(node) => {
                 let slot = &mut core.nodes[node as usize];
                 let Some(engine) = &mut slot.engine else { return };
-                // What the alarm was set for may have been done with meanwhile; see `look_after_engine`.
-                slot.alarm.correct(slot.engine_clock.when(engine.next_deadline()).max(core.now));
                 if slot.alarm.goes_off(&mut core.queue, turn, source) {
                     engine.advance(slot.engine_clock.reading(core.now));
                     self.settle_engine(node);
@@ -343,11 +341,6 @@ impl Network {
                 node.events.push(event);
             }
         }
-        // Almost always the alarm is set for earlier than what is new, and will ask the engine itself.
-        let soonest = engine.take_soonest_deadline();
-        if node.alarm.is_queued_by(node.engine_clock.when(soonest)) {
-            return;
-        }
         let deadline = node.engine_clock.when(engine.next_deadline()).max(self.core.now);
         node.alarm.set(&mut self.core.queue, deadline, Source::Engine(number));
     }
@@ -470,20 +463,9 @@ fn receive(engine: &mut Engine, now: Instant, port: u32, slot: &mut Parcel) -> R
     let face = face_of(port);
     let component_count = slot.hashes.component_count();
     let mut received = Received { kind: slot.kind(), dialect: Dialect::Ndn, component_count };
-    match slot.packet.take() {
-        Some(Packet::Interest(interest)) => {
-            received.dialect = interest.dialect();
-            engine.receive_interest(now, face, interest, &slot.hashes, &slot.header);
-        }
-        Some(Packet::Data(data)) => {
-            received.dialect = data.dialect();
-            engine.receive_data(now, face, data, &slot.hashes, &slot.header);
-        }
-        Some(Packet::Nack(interest, reason)) => {
-            received.dialect = interest.dialect();
-            engine.receive_nack(now, face, &interest, reason, &slot.hashes);
-        }
-        None => {}
+    if let Some(packet) = slot.packet.take() {
+        received.dialect = packet.dialect();
+        engine.receive(Arrival { now, face, hashes: &slot.hashes, header: &slot.header }, packet);
     }
     received
 }

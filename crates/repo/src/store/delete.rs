@@ -159,11 +159,9 @@ impl Store {
         let written = written.map_err(|error| self.refusals.count(refusal_of(&error)))?;
         self.log_bytes += self.buffer.len() as u64;
         // Wanted until the index says the same.
-        self.notices.extend(
-            written.iter().map(|record| {
-                (record.location.place.volume, record.location.place.offset()..record.location.place.end())
-            }),
-        );
+        self.notices.extend(written.iter().map(|record| {
+            (record.location.place.volume, record.location.place.offset()..record.location.place.end())
+        }));
         Ok(())
     }
 

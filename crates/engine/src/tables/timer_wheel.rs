@@ -145,11 +145,8 @@ impl TimerWheel {
     #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
         let next = self.other_due_tick.min(self.new_due_tick);
-        if next == u64::MAX {
-            Instant::NEVER
-        } else {
-            Instant::from_nanos(next.saturating_mul(1 << TICK_BITS))
-        }
+        // The last tick ends after the last instant.
+        if next > u64::MAX >> TICK_BITS { Instant::NEVER } else { Instant::from_nanos(next << TICK_BITS) }
     }
 
     /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`.

@@ -3,7 +3,7 @@
 use link::v2::{self, EndpointId, LinkService};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Dialect, Interest, LinkHeader, Packet};
+use packet::{Dialect, LinkHeader, Packet};
 
 use crate::arena::{ChannelId, EndId, FrameId, FramedId, Id, LinkId, PacketId};
 use crate::core::Core;
@@ -22,18 +22,12 @@ pub(crate) struct Framed {
     restarts: u64,
 }
 
-/// What a service made of frames.
-pub(crate) enum Delivered {
-    Packet {
-        end: EndId,
-        packet: Packet,
-        header: LinkHeader,
-    },
-    /// The service gave up repeating this Interest.
-    Loss {
-        end: EndId,
-        interest: Interest,
-    },
+/// A packet that a service made of frames.
+pub(crate) struct Delivered {
+    /// At which end of the link.
+    pub(crate) end: EndId,
+    pub(crate) packet: Packet,
+    pub(crate) header: LinkHeader,
 }
 
 impl Framed {
@@ -82,18 +76,13 @@ impl Framed {
             while let Some(delivery) = service.poll_deliver() {
                 match Packet::decode(Dialect::Ndn, delivery.packet, delivery.nack) {
                     Ok(packet) => {
-                        delivered.push(Delivered::Packet { end, packet, header: delivery.header });
+                        delivered.push(Delivered { end, packet, header: delivery.header });
                     }
                     Err(_) => undecodable += 1,
                 }
             }
-            while let Some(v2::Event::LostPacket { kind, packet }) = service.poll_event() {
-                if kind == v2::PacketKind::Interest
-                    && let Ok(interest) = Interest::decode_ndn(packet)
-                {
-                    delivered.push(Delivered::Loss { end, interest });
-                }
-            }
+            // What was given up is in the service's counters; whoever asked for it asks again.
+            while service.poll_event().is_some() {}
         }
         (delivered, undecodable)
     }

@@ -2,7 +2,7 @@
 
 use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, Packet, PacketKind};
+use packet::{Dialect, Packet, PacketKind};
 
 use crate::application::{Application, Context};
 use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
@@ -204,27 +204,11 @@ impl Network {
     /// Hands on what the services of a link have delivered.
     fn deliver(&mut self, number: FramedId, delivered: Vec<Delivered>) {
         let link = self.core.framed[number].link;
-        for delivery in delivered {
-            let (Delivered::Packet { end, .. } | Delivered::Loss { end, .. }) = delivery;
+        for Delivered { end, packet, header } in delivered {
             let Some(&End { node, face }) = self.core.links[link].ends.get(end.index()) else { continue };
-            match delivery {
-                Delivered::Packet { packet, header, .. } => {
-                    let packet_id = self.core.wrap(packet, header);
-                    self.enter(node, face, packet_id);
-                }
-                Delivered::Loss { interest, .. } => self.report_loss(node, face, &interest),
-            }
+            let packet_id = self.core.wrap(packet, header);
+            self.enter(node, face, packet_id);
         }
-    }
-
-    fn report_loss(&mut self, node: NodeId, face: FaceId, interest: &Interest) {
-        let hashes = self.core.hasher.hash(interest.dialect(), interest.name().components());
-        let slot = &mut self.core.nodes[node];
-        let now = slot.engine_clock.reading(self.core.now);
-        if let Some(engine) = &mut slot.engine {
-            engine.handle_loss(now, face, interest, &hashes);
-        }
-        self.settle_engine(node);
     }
 
     /// A packet enters a node: at once, or by way of its processor.

@@ -1,6 +1,5 @@
 //! Incoming Nacks.
 
-use packet::time::Instant;
 use packet::{Interest, NackReason, PrefixHashes};
 
 use super::arrival::Arrival;
@@ -25,19 +24,6 @@ impl Engine {
                 if !outcome.finished {
                     self.tables.pending.schedule(id);
                 }
-            }
-        }
-    }
-
-    /// Takes word from the link that it gave up repeating an Interest to `face`.
-    pub fn handle_loss(&mut self, now: Instant, face: FaceId, interest: &Interest, hashes: &PrefixHashes) {
-        if let Some(id) = self.find_pending(interest, hashes) {
-            let event = StrategyEvent::other(now);
-            let outcome = self.call_strategy(id, hashes, event, |strategy, context| {
-                strategy.after_loss(context, face);
-            });
-            if !outcome.finished {
-                self.tables.pending.schedule(id);
             }
         }
     }

@@ -116,8 +116,7 @@ impl World {
             93..95 => self.add_route(),
             95 => self.remove_route(),
             96 => self.add_face(),
-            97 => self.remove_face(),
-            _ => self.lose(),
+            _ => self.remove_face(),
         }
     }
 
@@ -250,13 +249,6 @@ impl World {
         let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
         self.engine.receive(Arrival::bare(self.now, face, &hashes), Packet::Nack(interest.clone(), reason));
         self.outcome.nacks_received += 1;
-        self.check(Cause::Other);
-    }
-
-    fn lose(&mut self) {
-        let Some((face, interest)) = self.some_asked() else { return };
-        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.handle_loss(self.now, face, &interest, &hashes);
         self.check(Cause::Other);
     }
 

@@ -116,7 +116,8 @@ impl World {
             93..95 => self.add_route(),
             95 => self.remove_route(),
             96 => self.add_face(),
-            _ => self.remove_face(),
+            97 => self.remove_face(),
+            _ => self.receive_interest(),
         }
     }
 

@@ -117,7 +117,8 @@ impl World {
             95 => self.remove_route(),
             96 => self.add_face(),
             97 => self.remove_face(),
-            _ => self.receive_interest(),
+            // What was asked goes unanswered.
+            _ => drop(self.some_asked()),
         }
     }
 

@@ -9,11 +9,7 @@ mod packets;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Arbitrary;
-use engine::{
-    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope, LinkType,
-    NextHop, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy,
-    strategy_names,
-};
+use engine::{Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope, LinkType, NextHop, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy, strategy_names};
 use packet::time::{Duration, Instant};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, Packet, PitToken};
 
@@ -426,7 +422,7 @@ impl Node {
         }
         let intruder = self.is_intruder(face, interest.name());
         let before = self.accepted();
-        self.engine.receive_interest(self.now, face, interest, &hashes, &header);
+        self.engine.receive(Arrival { now: self.now, face, hashes: &hashes, header: &header }, Packet::Interest(interest));
         assert!(!intruder || self.accepted() == before, "an Interest for another host only was taken");
     }
 
@@ -434,7 +430,7 @@ impl Node {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let intruder = self.is_intruder(face, data.name());
         let before = self.accepted();
-        self.engine.receive_data(self.now, face, data.clone(), &hashes, header);
+        self.engine.receive(Arrival { now: self.now, face, hashes: &hashes, header }, Packet::Data(data.clone()));
         assert!(!intruder || self.accepted() == before, "Data for another host only was taken");
     }
 
@@ -453,7 +449,7 @@ impl Node {
 
     fn receive_nack(&mut self, face: FaceId, interest: &Interest, reason: NackReason) {
         let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.receive_nack(self.now, face, interest, reason, &hashes);
+        self.engine.receive(Arrival::bare(self.now, face, &hashes), Packet::Nack(interest.clone(), reason));
     }
 
     /// Does what the owner of an engine does: takes everything it hands out, and calls it when its time has

@@ -294,8 +294,8 @@ impl Client {
         Now { instant: self.connection.now(), unix: self.connection.clock().unix() }
     }
 
-    /// Does what is due, and waits for something to happen, until `until` at the latest: for packets, of which
-    /// it takes those that came together, or for time to pass.
+    /// Does what is due, and waits for something to happen, until `until` at the latest: for packets, of
+    /// which it takes those that came together, or for time to pass.
     fn turn(&mut self, until: Instant) -> Result<Turned, ClientError> {
         let now = self.both();
         let is_due = self.session.next_deadline(!self.is_gone()) <= now.instant;

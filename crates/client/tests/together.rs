@@ -50,8 +50,8 @@ fn echo(interest: &Interest) -> Result<Reply, SourceError> {
     Ok(Reply::Data(data.build_with_digest()?))
 }
 
-/// Answers for `/far/file`, and asks three questions under `/near` for each segment; says which were answered,
-/// and how many were asked.
+/// Answers for `/far/file`, and asks three questions under `/near` for each segment; says which were
+/// answered, and how many were asked.
 fn busy_forwarder(mut peer: Peer) -> (BTreeSet<Name>, u32) {
     let (publication, mut answered, mut asked) = (publication(), BTreeSet::new(), 0);
     while let Some(received) = peer.receive() {

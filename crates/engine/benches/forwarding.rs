@@ -17,13 +17,14 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant as Clock;
 
+use engine::batch::{Upcoming, prefetch};
 use engine::{
-    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming, prefetch,
+    Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop,
 };
 use mimalloc::MiMalloc;
 use packet::ndn::tlv;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameHasher, Nonce, PrefixHashes};
+use packet::{Buffer, Data, Dialect, Interest, LinkHeader, Name, NameHasher, Nonce, Packet, PrefixHashes};
 use testkit::counting_allocator::CountingAllocator;
 
 #[global_allocator]
@@ -314,7 +315,10 @@ impl World {
         let upcoming = batch.packets.iter().zip(&batch.hashes).map(upcoming);
         prefetch(&mut self.engine, upcoming);
         for (packet, hashes) in batch.packets.into_iter().zip(&batch.hashes) {
-            self.engine.receive_interest(self.now, CONSUMER, packet, hashes, &self.header);
+            self.engine.receive(
+                Arrival { now: self.now, face: CONSUMER, hashes, header: &self.header },
+                Packet::Interest(packet),
+            );
         }
         while let Some(transmit) = self.engine.poll_transmit() {
             black_box(&transmit);
@@ -327,7 +331,10 @@ impl World {
         let upcoming = batch.hashes.iter().map(upcoming);
         prefetch(&mut self.engine, upcoming);
         for (packet, hashes) in batch.packets.iter().zip(&batch.hashes) {
-            self.engine.receive_data(self.now, PRODUCER, packet.clone(), hashes, &self.header);
+            self.engine.receive(
+                Arrival { now: self.now, face: PRODUCER, hashes, header: &self.header },
+                Packet::Data(packet.clone()),
+            );
         }
         while let Some(transmit) = self.engine.poll_transmit() {
             black_box(&transmit);

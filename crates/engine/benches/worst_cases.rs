@@ -20,7 +20,7 @@ use packet::ccnx::{
 };
 use packet::ndn::{DataBuilder, InterestBuilder, tlv};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Component, ComponentKind, Data, Dialect, Interest, LinkHeader, Name, PrefixHashes};
+use packet::{Buffer, Component, ComponentKind, Data, Dialect, Interest, Name, Packet, PrefixHashes};
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCER: FaceId = FaceId(257);
@@ -165,7 +165,7 @@ impl World {
     #[inline(always)]
     fn receive(&mut self, arrival: Arrival) {
         let mut hashes = PrefixHashes::default();
-        let (header, wire) = (LinkHeader::default(), arrival.wire);
+        let wire = arrival.wire;
         if wire.is_empty() {
             self.engine.remove_face(arrival.from);
             return;
@@ -174,22 +174,30 @@ impl World {
         match (arrival.is_data, arrival.dialect) {
             (true, Dialect::Ndn) => {
                 if let Ok(data) = Data::decode_ndn_hashed(wire, hasher, &mut hashes) {
-                    self.engine.receive_data(self.now, arrival.from, data, &hashes, &header);
+                    self.engine
+                        .receive(engine::Arrival::bare(self.now, arrival.from, &hashes), Packet::Data(data));
                 }
             }
             (true, Dialect::Ccnx) => {
                 if let Ok(data) = Data::decode_ccnx_hashed(wire, hasher, &mut hashes) {
-                    self.engine.receive_data(self.now, arrival.from, data, &hashes, &header);
+                    self.engine
+                        .receive(engine::Arrival::bare(self.now, arrival.from, &hashes), Packet::Data(data));
                 }
             }
             (false, Dialect::Ndn) => {
                 if let Ok(interest) = Interest::decode_ndn_hashed(wire, hasher, &mut hashes) {
-                    self.engine.receive_interest(self.now, arrival.from, interest, &hashes, &header);
+                    self.engine.receive(
+                        engine::Arrival::bare(self.now, arrival.from, &hashes),
+                        Packet::Interest(interest),
+                    );
                 }
             }
             (false, Dialect::Ccnx) => {
                 if let Ok(interest) = Interest::decode_ccnx_hashed(wire, hasher, &mut hashes) {
-                    self.engine.receive_interest(self.now, arrival.from, interest, &hashes, &header);
+                    self.engine.receive(
+                        engine::Arrival::bare(self.now, arrival.from, &hashes),
+                        Packet::Interest(interest),
+                    );
                 }
             }
         }

@@ -9,12 +9,12 @@ use packet::{
 };
 use thiserror::Error;
 
-use crate::batch::SpareBuffers;
 use crate::batch::answers_due::AnswersDue;
 use crate::batch::route_hints::RouteHints;
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Face, FaceConfig, FaceCounters, FaceId, FaceTable};
 use crate::limit::{RateControl, TokenBucket};
+use crate::pipeline::arrival::Arrival;
 use crate::pipeline::gone_faces::Sweep;
 use crate::pipeline::shaping::Turns;
 use crate::state::{Settings, Tables, Upkeep};
@@ -138,10 +138,11 @@ pub struct TableSizes {
 /// One node's forwarding.
 ///
 /// # Calling order
-/// Packets go in with [`Engine::receive_interest`], [`Engine::receive_data`] and [`Engine::receive_nack`],
-/// decoded and hashed with [`Engine::hasher`]. After each, or after a batch of them, take what there is to
-/// send with [`Engine::poll_transmit`] and what there is to know with [`Engine::poll_event`], until both give
-/// `None`. Then call [`Engine::advance`] at [`Engine::next_deadline`] at the latest. `now` never goes back.
+/// Packets go in with [`Engine::receive`], decoded and hashed with [`Engine::hasher`]. After each, or after a
+/// batch of them, take what there is to send with [`Engine::poll_transmit`] and what there is to know with
+/// [`Engine::poll_event`], until both give `None`. Then call [`Engine::advance`] at
+/// [`Engine::next_deadline`] at the latest. `now` never goes back. Whoever has many packets at once does the
+/// same, faster, with what [`batch`](crate::batch) offers.
 ///
 /// Every call does a bounded amount of work for each packet. The engine reads no clock and owns no socket;
 /// the same calls with the same arguments have the same results.
@@ -220,12 +221,6 @@ impl Engine {
     /// The hasher that packets for this engine must be decoded with.
     pub fn hasher(&self) -> &NameHasher {
         &self.hasher
-    }
-
-    /// Memory of packets that have left the content store, for those that are to be received.
-    #[inline]
-    pub fn spare_buffers(&mut self) -> &mut SpareBuffers {
-        &mut self.tables.store.spares
     }
 
     /// What the engine has done.
@@ -445,7 +440,17 @@ impl Engine {
         self.tables.store.erase(&mut self.tables.index, dialect, prefix, limit)
     }
 
-    // What the world tells the engine: receive_* are in the pipelines.
+    // What the world tells the engine.
+
+    /// Takes a packet that arrived.
+    #[inline(always)]
+    pub fn receive(&mut self, arrival: Arrival<'_>, packet: Packet) {
+        match packet {
+            Packet::Interest(interest) => self.receive_interest(arrival, interest),
+            Packet::Data(data) => self.receive_data(arrival, data),
+            Packet::Nack(interest, reason) => self.receive_nack(arrival, &interest, reason),
+        }
+    }
 
     /// Lets time pass up to `now`: Interests that wait for their turn go on, pending ones expire, strategies
     /// are called at the times they asked for. Where more is due than one call may do,
@@ -470,35 +475,19 @@ impl Engine {
         self.transmits.pop()
     }
 
-    /// The same if it goes to `face`: what one face gets often comes in one piece.
-    #[inline]
-    pub fn poll_transmit_to(&mut self, face: FaceId) -> Option<Transmit> {
-        self.transmits.pop_to(face)
-    }
-
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is
-    /// waiting.
+    /// waiting. That may be earlier than anything is due, if what was due then has been done with meanwhile:
+    /// such a call finds nothing to do, and the deadline is later after it.
+    #[inline]
     pub fn next_deadline(&self) -> Instant {
         self.tables
             .pending
             .next_deadline()
-            .min(self.upkeep.turns.next_deadline())
-            .min(self.background_deadline())
-    }
-
-    /// The soonest deadline that was set since the last call, or is set for Interests whose turn will come;
-    /// [`Instant::NEVER`] if there is none. Cheaper than [`Engine::next_deadline`]: who is going to call
-    /// [`Engine::advance`] before this time anyway need not ask for that until then.
-    #[inline]
-    pub fn take_soonest_deadline(&mut self) -> Instant {
-        self.tables
-            .pending
-            .take_soonest()
             .min(self.upkeep.turns.next_deadline())
             .min(self.background_deadline())
     }

@@ -257,7 +257,7 @@ impl FaceTable {
         self.len
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, id: FaceId) -> Option<&Face> {
         match self.dense.get(id.0 as usize) {
             Some(slot) => slot.as_deref(),

@@ -9,10 +9,10 @@
 //! the same calls always have the same results.
 //!
 //! ```
-//! use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+//! use engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::time::Instant;
-//! use packet::{Dialect, LinkHeader, Name, Packet};
+//! use packet::{Dialect, Name, Packet};
 //!
 //! let now = Instant::ZERO;
 //! let (consumer, producer) = (FaceId(256), FaceId(257));
@@ -25,13 +25,13 @@
 //! // The Interest goes to the producer …
 //! let interest = InterestBuilder::new("/lab/file/seg=0".parse()?).nonce(7).build()?;
 //! let hashes = engine.hasher().hash(Dialect::Ndn, interest.name().components());
-//! engine.receive_interest(now, consumer, interest, &hashes, &LinkHeader::default());
+//! engine.receive(Arrival::bare(now, consumer, &hashes), Packet::Interest(interest));
 //! let sent = engine.poll_transmit().ok_or("nothing sent")?;
 //! assert!(sent.face == producer && matches!(sent.packet, Packet::Interest(_)));
 //!
 //! // … and the Data comes back.
 //! let data = DataBuilder::new("/lab/file/seg=0".parse()?).content(b"hi".to_vec()).build_with_digest()?;
-//! engine.receive_data(now, producer, data, &hashes, &LinkHeader::default());
+//! engine.receive(Arrival::bare(now, producer, &hashes), Packet::Data(data));
 //! let sent = engine.poll_transmit().ok_or("nothing sent")?;
 //! assert!(sent.face == consumer && matches!(sent.packet, Packet::Data(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,7 +48,7 @@
 //! - `limit/` and [`DropReason`] say what happens when there is too much of something.
 //! - `scope` says how far a name may travel.
 
-mod batch;
+pub mod batch;
 mod drop_reason;
 mod engine;
 mod face;
@@ -61,11 +61,11 @@ mod strategy;
 mod tables;
 mod transmit;
 
-pub use batch::{Arrivals, DueAnswer, SpareBuffers, Upcoming, prefetch};
 pub use drop_reason::{DropCounters, DropReason};
 pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyError, TableSizes};
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
+pub use pipeline::arrival::Arrival;
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
     StrategySpec, Trigger, add_strategies, strategy_names,

@@ -5,12 +5,13 @@
 
 use std::alloc::System;
 
+use engine::batch::{Upcoming, prefetch};
 use engine::{
-    ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop, Upcoming, prefetch,
+    Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop,
 };
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, LinkHeader, Name};
+use packet::{Dialect, Name, Packet};
 use testkit::counting_allocator::CountingAllocator;
 
 #[global_allocator]
@@ -40,8 +41,8 @@ fn allocations(strategy: &str, eviction: EvictionPolicy, exchanges: u32) -> u64 
         let ((), counts) = ALLOCATOR.count(|| {
             let upcoming = Upcoming { dialect: Dialect::Ndn, hashes: &hashes, nonce: interest.nonce() };
             prefetch(&mut engine, std::iter::once(upcoming));
-            engine.receive_interest(now, CONSUMER, interest, &hashes, &LinkHeader::default());
-            engine.receive_data(now, PRODUCER, data, &hashes, &LinkHeader::default());
+            engine.receive(Arrival::bare(now, CONSUMER, &hashes), Packet::Interest(interest));
+            engine.receive(Arrival::bare(now, PRODUCER, &hashes), Packet::Data(data));
             while engine.poll_transmit().is_some() {}
             engine.advance(now);
         });

@@ -3,11 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use engine::{Arrivals, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+use engine::batch::Arrivals;
+use engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, LinkHeader, Name};
+use packet::{Data, Dialect, LinkHeader, Name, Packet};
 
 const CONSUMER: FaceId = FaceId(256);
 const PRODUCERS: [FaceId; 2] = [FaceId(257), FaceId(258)];
@@ -39,7 +40,7 @@ fn ask(engine: &mut Engine, now: Instant, name: &Name, nonce: u32) {
         .build()
         .unwrap();
     let hashes = engine.hasher().hash(Dialect::Ndn, name.components());
-    engine.receive_interest(now, CONSUMER, interest, &hashes, &LinkHeader::default());
+    engine.receive(Arrival::bare(now, CONSUMER, &hashes), Packet::Interest(interest));
     while engine.poll_transmit().is_some() {}
 }
 
@@ -57,7 +58,7 @@ fn answer(engine: &mut Engine, now: Instant, producer: usize, name: &Name) -> bo
         }
         None => {
             let hashes = engine.hasher().hash(Dialect::Ndn, name.components());
-            engine.receive_data(now, face, data, &hashes, &LinkHeader::default());
+            engine.receive(Arrival::bare(now, face, &hashes), Packet::Data(data));
         }
     }
     while engine.poll_transmit().is_some() {}
@@ -145,7 +146,10 @@ fn an_answer_that_comes_too_late_does_not_answer_who_got_the_number_of_its_inter
         let due = late.due_answer(&mut engine, Dialect::Ndn, wanted.canonical()).unwrap();
         let data = |name: &Name| DataBuilder::new(name.clone()).build_with_digest().unwrap();
         let hashes = engine.hasher().hash(Dialect::Ndn, wanted.components());
-        engine.receive_data(START, PRODUCERS[0], data(&wanted), &hashes, &header);
+        engine.receive(
+            Arrival { now: START, face: PRODUCERS[0], hashes: &hashes, header: &header },
+            Packet::Data(data(&wanted)),
+        );
         assert_eq!(engine.counters().satisfied, u64::from(2 * round + 1));
         ask(&mut engine, START, &other, 20 + round);
         if round == 1 {
@@ -157,7 +161,10 @@ fn an_answer_that_comes_too_late_does_not_answer_who_got_the_number_of_its_inter
         assert_eq!(engine.counters().satisfied, u64::from(2 * round + 1), "the other Interest waits still");
         assert!(engine.pending_interests().any(|interest| interest.name() == other.as_ref()));
         let hashes = engine.hasher().hash(Dialect::Ndn, other.components());
-        engine.receive_data(START, PRODUCERS[0], data(&other), &hashes, &header);
+        engine.receive(
+            Arrival { now: START, face: PRODUCERS[0], hashes: &hashes, header: &header },
+            Packet::Data(data(&other)),
+        );
         assert_eq!(engine.counters().satisfied, u64::from(2 * round + 2));
     }
 }
@@ -175,7 +182,7 @@ fn a_recognised_answer_satisfies_all_who_wait_for_its_name_and_renews_what_is_ke
         let interest =
             InterestBuilder::new(name.clone()).nonce(10 + number as u32).can_be_prefix(true).build().unwrap();
         let hashes = engine.hasher().hash(Dialect::Ndn, name.components());
-        engine.receive_interest(START, CONSUMER, interest, &hashes, &LinkHeader::default());
+        engine.receive(Arrival::bare(START, CONSUMER, &hashes), Packet::Interest(interest));
     }
     assert_eq!(engine.pending_interests().count(), 3);
     assert!(answer(&mut engine, START, 0, &wanted));

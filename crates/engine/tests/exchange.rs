@@ -34,13 +34,16 @@ impl Node {
         let interest = interest.build().unwrap();
         let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
         let header = LinkHeader { pit_token: PitToken::new(b"token").unwrap(), ..LinkHeader::default() };
-        self.engine.receive_interest(self.now, face, interest, &hashes, &header);
+        self.engine.receive(
+            Arrival { now: self.now, face, hashes: &hashes, header: &header },
+            Packet::Interest(interest),
+        );
         self.sent()
     }
 
     fn data(&mut self, face: FaceId, data: &Data) -> Vec<Transmit> {
         let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive_data(self.now, face, data.clone(), &hashes, &LinkHeader::default());
+        self.engine.receive(Arrival::bare(self.now, face, &hashes), Packet::Data(data.clone()));
         self.sent()
     }
 
@@ -166,9 +169,15 @@ fn a_nack_from_upstream_goes_on_to_the_consumer_with_its_own_nonce() {
     let hashes = node.engine.hasher().hash(Dialect::Ndn, sent.name().components());
     let mut forged: Interest = sent.clone();
     forged.set_nonce(packet::Nonce(99)).unwrap();
-    node.engine.receive_nack(node.now, PRODUCER, &forged, NackReason::NoRoute, &hashes);
+    node.engine.receive(
+        Arrival::bare(node.now, PRODUCER, &hashes),
+        Packet::Nack(forged.clone(), NackReason::NoRoute),
+    );
     assert_eq!(node.drops(DropReason::UnexpectedNack), 1);
-    node.engine.receive_nack(node.now, PRODUCER, sent, NackReason::Congestion, &hashes);
+    node.engine.receive(
+        Arrival::bare(node.now, PRODUCER, &hashes),
+        Packet::Nack(sent.clone(), NackReason::Congestion),
+    );
     let sent = node.sent();
     assert_eq!(nack(&sent[0], CONSUMER), Some(NackReason::Congestion));
     assert_eq!(node.engine.table_sizes().pending, 0);

@@ -31,8 +31,8 @@ pub enum Asks {
 /// Fetches one object of which every packet is verified before the reader sees it.
 ///
 /// # Calling order
-/// Tell it what came ([`VerifiedFetch::handle_data`], [`VerifiedFetch::handle_nack`]) and that time has passed
-/// ([`VerifiedFetch::handle_timeout`]). After each of these take the content
+/// Tell it what came ([`VerifiedFetch::handle_data`], [`VerifiedFetch::handle_nack`]) and that time has
+/// passed ([`VerifiedFetch::handle_timeout`]). After each of these take the content
 /// ([`VerifiedFetch::poll_segments`]), see whether it is over ([`VerifiedFetch::outcome`]), send what
 /// [`VerifiedFetch::poll_interest`] hands out, and set the timer to [`VerifiedFetch::next_deadline`]. Packets
 /// that were refused are told of by [`VerifiedFetch::poll_refused`].

@@ -7,12 +7,11 @@ mod common;
 use common::{data, frames};
 use link::DropReason;
 use link::v2::{
-    Config, CongestionConfig, Delivery, EndpointId, Event, LinkService, LinkType, PacketKind,
-    ReliabilityConfig,
+    Config, CongestionConfig, Delivery, EndpointId, Event, LinkService, LinkType, ReliabilityConfig,
 };
 use packet::ndn::lp::{Acks, LpPacketView};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PitToken};
+use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PacketKind, PitToken};
 use testkit::vectors;
 
 const PEER: EndpointId = EndpointId(0);

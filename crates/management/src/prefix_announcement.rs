@@ -4,7 +4,7 @@
 use packet::error::{DecodeError, Rule};
 use packet::ndn::tlv::{self, Reader};
 use packet::ndn::{DataBuilder, types as ndn};
-use packet::{Component, ComponentKind, ContentType, Data, Name};
+use packet::{Component, ComponentKind, ContentType, Data, Name, UnixTime};
 
 use crate::fields::Fields;
 use crate::segments::with_number;
@@ -126,73 +126,20 @@ impl ValidityPeriod {
             (ndn::NOT_AFTER, "NotAfter", self.not_after_s),
         ] {
             let date = write_date(bound).ok_or_else(|| DecodeError::new(field, 0, Rule::BadValue(bound)))?;
-            tlv::write_element(&mut value, kind, date.as_bytes());
+            tlv::write_element(&mut value, kind, &date);
         }
         Ok(value)
     }
 }
 
-const SECONDS_PER_DAY: u64 = 86_400;
-
-/// Seconds since the Unix epoch of `YYYYMMDDThhmmss`, UTC.
+/// Seconds since the Unix epoch of `YYYYMMDDThhmmss`, UTC; none before that.
 fn read_date(text: &[u8]) -> Option<u64> {
-    if text.len() != 15 || text.get(8) != Some(&b'T') {
-        return None;
-    }
-    let number = |range: std::ops::Range<usize>| {
-        text.get(range)?.iter().try_fold(0u64, |number, digit| {
-            digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0'))
-        })
-    };
-    let (year, month, day) = (number(0..4)?, number(4..6)?, number(6..8)?);
-    let (hour, minute, second) = (number(9..11)?, number(11..13)?, number(13..15)?);
-    if !(1970..=9999).contains(&year) || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let lengths = month_lengths(year);
-    let length = *lengths.get(usize::try_from(month.checked_sub(1)?).ok()?)?;
-    if day == 0 || day > length {
-        return None;
-    }
-    let before: u64 = lengths.iter().take(month as usize - 1).sum();
-    let days = days_before_year(year) + before + day - 1;
-    Some(days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second)
+    UnixTime::from_iso(text).filter(|_| text >= b"1970".as_slice()).map(UnixTime::as_secs)
 }
 
 /// The same the other way; `None` beyond the year 9999.
-fn write_date(seconds: u64) -> Option<String> {
-    let (mut days, second) = (seconds / SECONDS_PER_DAY, seconds % SECONDS_PER_DAY);
-    // An average year has 365.2425 days; the guess is at most a year too late.
-    let mut year = 1970 + days * 400 / 146_097;
-    while days_before_year(year) > days {
-        year -= 1;
-    }
-    while days_before_year(year + 1) <= days {
-        year += 1;
-    }
-    days -= days_before_year(year);
-    let mut month = 1;
-    for length in month_lengths(year) {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    (year <= 9999)
-        .then(|| format!("{year:04}{month:02}{:02}T{hour:02}{minute:02}{:02}", days + 1, second % 60))
-}
-
-/// Days from the first of January 1970 to that of `year`.
-fn days_before_year(year: u64) -> u64 {
-    let leap_days = |year: u64| year / 4 - year / 100 + year / 400;
-    (year - 1970) * 365 + leap_days(year - 1) - leap_days(1969)
-}
-
-fn month_lengths(year: u64) -> [u64; 12] {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    [31, if is_leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+fn write_date(seconds: u64) -> Option<[u8; 15]> {
+    (seconds <= UnixTime::END.as_secs()).then(|| UnixTime::from_secs(seconds).to_iso())
 }
 
 #[cfg(test)]
@@ -211,7 +158,7 @@ mod tests {
             ("99991231T235959", 253_402_300_799),
         ] {
             assert_eq!(read_date(text.as_bytes()), Some(seconds), "{text}");
-            assert_eq!(write_date(seconds).as_deref(), Some(text));
+            assert_eq!(write_date(seconds).as_ref().map(|date| date.as_slice()), Some(text.as_bytes()));
         }
         for text in [
             "20230229T000000",

@@ -47,6 +47,7 @@ mod packet;
 pub mod random;
 mod span;
 pub mod time;
+mod unix_time;
 
 pub use buffer::{Buffer, MemoryId, SpareBuffer};
 pub use data::{ContentType, Data};
@@ -57,6 +58,7 @@ pub use interest::{Interest, Nonce};
 pub use link_header::{CachePolicy, LinkHeader, NackReason, PitToken};
 pub use name::{Component, ComponentKind, Name, NameRef};
 pub use packet::{Packet, PacketKind};
+pub use unix_time::UnixTime;
 
 /// The two languages that packets are written in. A face speaks one of them; tables never mix them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use crate::extent::Extents;
 use crate::key::{Key, ObjectName, prefix_key};
-use crate::time::UnixTime;
+use packet::UnixTime;
 use packet::{Dialect, NameRef};
 
 /// One object.

@@ -57,7 +57,6 @@ pub mod reclaim;
 pub mod record;
 pub mod space;
 pub mod store;
-mod time;
 mod volume;
 pub mod workload;
 
@@ -66,8 +65,8 @@ pub use filter::Filter;
 pub use index::IndexError;
 pub use key::{ObjectName, SegmentForm};
 pub use limits::{Limits, Refusal, RefusalCounters};
+pub use packet::UnixTime;
 pub use store::{
     Answer, CommitError, Deleted, Event, Located, OpenError, Preference, ReadError, Recovery, Selection,
     Store, StoreConfig, StoreCounters, StoreKeys, StoreStats, Ticket, Upkeep,
 };
-pub use time::UnixTime;

@@ -23,7 +23,7 @@
 use packet::{Component, ComponentKind, Dialect, NameHash, NameHasher, NameRef};
 
 use crate::extent::UNIT_BYTES;
-use crate::time::UnixTime;
+use packet::UnixTime;
 
 /// Bytes of a header.
 pub const HEADER_BYTES: usize = 48;

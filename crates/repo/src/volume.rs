@@ -10,7 +10,7 @@ use crate::disk::{Disk, DiskFile};
 use crate::extent::{Location, Place, UNIT_BYTES};
 use crate::record::{Format, HEADER_BYTES, Header, RecordKind};
 use crate::space::VolumeSpace;
-use crate::time::UnixTime;
+use packet::UnixTime;
 
 /// Bytes before the first record.
 pub(crate) const HEAD_BYTES: u64 = 64;

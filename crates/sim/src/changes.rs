@@ -5,6 +5,7 @@ use packet::random::Random;
 use packet::time::Instant;
 
 use crate::application::{Application, Context};
+use crate::arena::{AppId, EndId, Id, LinkId, NodeId, PlanId};
 use crate::core::End;
 use crate::error::SimError;
 use crate::event_queue::Source;
@@ -12,7 +13,6 @@ use crate::link::LinkConfig;
 use crate::network::Network;
 use crate::node::Peer;
 use crate::trace::{Capture, TraceConfig};
-use crate::{AppId, LinkId, NodeId};
 
 type Action = Box<dyn FnOnce(&mut Network) + Send>;
 
@@ -42,13 +42,13 @@ impl Network {
     }
 
     pub(crate) fn plan(&mut self, time: Instant, plan: Plan) {
-        let number = self.next_plan;
+        let number = PlanId(self.next_plan);
         self.next_plan = self.next_plan.wrapping_add(1);
         self.plans.insert(number, plan);
         self.core.queue.plan(time.max(self.core.now), Source::Plan(number));
     }
 
-    pub(crate) fn carry_out(&mut self, number: u32) {
+    pub(crate) fn carry_out(&mut self, number: PlanId) {
         match self.plans.remove(&number) {
             Some(Plan::Action(action)) => action(self),
             Some(Plan::Sample) => self.sample_and_go_on(),
@@ -65,22 +65,22 @@ impl Network {
         link: LinkId,
         change: impl FnOnce(&mut LinkConfig),
     ) -> Result<(), SimError> {
-        let seed = self.link_seed(link.0).next_u64() ^ self.core.queue.turns();
-        let slot = self.core.links.get_mut(link.0 as usize).ok_or(SimError::NoLink(link))?;
+        let seed = self.link_seed(link).next_u64() ^ self.core.queue.turns();
+        let slot = self.core.links.get_mut(link).ok_or(SimError::NoLink(link))?;
         change(&mut slot.config);
         if slot.framed.is_some() {
             slot.config.queue.codel = None;
         }
         for (place, &channel) in (1..).zip(&slot.channels) {
             let seed = Random::derive(seed, place).next_u64();
-            let orphans = self.core.channels[channel as usize].configure(&slot.config, seed);
-            for parcel in orphans {
-                self.core.parcels.release(parcel);
+            let orphans = self.core.channels[channel].configure(&slot.config, seed);
+            for packet_id in orphans {
+                self.core.in_flight.release(packet_id);
             }
         }
         let (face, ends) = (slot.config.face_config(), slot.ends.clone());
-        for End { node, port } in ends {
-            if self.core.nodes[node as usize].configure(self.core.now, port, face) {
+        for End { node, face: open } in ends {
+            if self.core.nodes[node].configure(self.core.now, open, face) {
                 self.settle(node);
             }
         }
@@ -95,14 +95,14 @@ impl Network {
         if !self.is_up(link)? {
             return Ok(());
         }
-        self.empty_link(link.0);
-        let slot = &mut self.core.links[link.0 as usize];
+        self.empty_link(link);
+        let slot = &mut self.core.links[link];
         slot.is_up = false;
         for &channel in &slot.channels {
-            self.core.channels[channel as usize].is_up = false;
+            self.core.channels[channel].is_up = false;
         }
-        for End { node, port } in slot.ends.clone() {
-            self.core.nodes[node as usize].close(port);
+        for End { node, face: open } in slot.ends.clone() {
+            self.core.nodes[node].close(open);
         }
         Ok(())
     }
@@ -116,18 +116,19 @@ impl Network {
             return Ok(());
         }
         let now = self.core.now;
-        let slot = &mut self.core.links[link.0 as usize];
+        let slot = &mut self.core.links[link];
         slot.is_up = true;
         for &channel in &slot.channels {
-            self.core.channels[channel as usize].is_up = true;
+            self.core.channels[channel].is_up = true;
         }
-        for end in 0..slot.ends.len() {
+        for place in 0..slot.ends.len() {
+            let end = EndId::from_index(place);
             let Some(channel) = slot.channel_from(end) else { continue };
-            let End { node, port } = slot.ends[end];
-            let peer = Peer::Channel { channel, end: end as u32 };
-            slot.ends[end].port = self.core.nodes[node as usize].reopen(now, port, peer);
+            let End { node, face } = slot.ends[place];
+            let peer = Peer::Channel { channel, end };
+            slot.ends[place].face = self.core.nodes[node].reopen(now, face, peer);
         }
-        for End { node, .. } in self.core.links[link.0 as usize].ends.clone() {
+        for End { node, .. } in self.core.links[link].ends.clone() {
             self.settle(node);
         }
         Ok(())
@@ -140,40 +141,36 @@ impl Network {
     /// No such node.
     pub fn restart(&mut self, node: NodeId) -> Result<(), SimError> {
         self.node(node)?;
-        for link in 0..self.core.links.len() as u32 {
-            if self.core.links[link as usize].ends.iter().any(|end| end.node == node.0) {
+        for link in self.core.links.ids() {
+            if self.core.links[link].ends.iter().any(|end| end.node == node) {
                 self.empty_link(link);
             }
         }
         let now = self.core.now;
-        let slot = &mut self.core.nodes[node.0 as usize];
+        let slot = &mut self.core.nodes[node];
         if let Some(processor) = &mut slot.processor {
-            for (_, parcel, _) in processor.waiting.drain(..) {
-                self.core.parcels.release(parcel);
+            for (_, packet_id, _) in processor.waiting.drain(..) {
+                self.core.in_flight.release(packet_id);
             }
         }
         slot.restart(now)
     }
 
-    fn empty_link(&mut self, link: u32) {
-        let slot = &self.core.links[link as usize];
-        for &channel in &slot.channels {
-            for cargo in self.core.channels[channel as usize].clear() {
-                match slot.framed {
-                    Some(_) => drop(self.core.frames.take(cargo)),
-                    None => self.core.parcels.release(cargo),
-                }
+    fn empty_link(&mut self, link: LinkId) {
+        for channel in self.core.links[link].channels.clone() {
+            for lost in self.core.channels[channel].clear() {
+                self.core.discard(lost);
             }
         }
-        if let Some(framed) = slot.framed {
-            self.core.framed[framed as usize].reset();
+        if let Some(framed) = self.core.links[link].framed {
+            self.core.framed[framed].reset();
         }
     }
 
     /// Changes the engine of a node; `None` if it has none. Do not give it packets.
     pub fn change_engine<R>(&mut self, node: NodeId, change: impl FnOnce(&mut Engine) -> R) -> Option<R> {
-        let result = change(self.core.nodes.get_mut(node.0 as usize)?.engine.as_deref_mut()?);
-        self.settle(node.0);
+        let result = change(self.core.nodes.get_mut(node)?.engine.as_deref_mut()?);
+        self.settle(node);
         Some(result)
     }
 
@@ -211,10 +208,10 @@ impl Network {
         application: AppId,
         action: impl FnOnce(&mut dyn Application, &mut Context<'_>),
     ) -> Result<(), SimError> {
-        if application.0 as usize >= self.applications.len() {
+        if self.applications.get(application).is_none() {
             return Err(SimError::NoApplication(application));
         }
-        self.call(application.0, action);
+        self.call(application, action);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use engine::{DropReason, FaceCounters};
 
 use thiserror::Error;
 
-use crate::NodeId;
+use crate::arena::NodeId;
 use crate::network::Network;
 
 /// A promise of an engine that does not hold, in words and numbers.
@@ -40,7 +40,7 @@ impl Network {
     /// # Errors
     /// What does not hold.
     pub fn check_conservation(&self, id: NodeId) -> Result<(), Contradiction> {
-        let Some(node) = self.core.nodes.get(id.0 as usize) else { return Ok(()) };
+        let Some(node) = self.core.nodes.get(id) else { return Ok(()) };
         let Some(engine) = &node.engine else { return Ok(()) };
         let counters = engine.counters();
         let present = engine.faces().filter_map(|(face, _)| engine.face_counters(face));

@@ -39,7 +39,7 @@ impl Clock {
     /// What the clock shows at a time.
     #[inline]
     pub fn reading(&self, time: Instant) -> Instant {
-        if *self == Clock::PERFECT {
+        if self.is_perfect() {
             return time;
         }
         let fine = self.fine_reading(time);
@@ -52,7 +52,7 @@ impl Clock {
     /// The first time at which the clock shows `reading` or more.
     #[inline]
     pub fn when(&self, reading: Instant) -> Instant {
-        if *self == Clock::PERFECT || reading == Instant::NEVER {
+        if self.is_perfect() || reading == Instant::NEVER {
             return reading;
         }
         let wanted = match self.tick.as_nanos() {
@@ -66,6 +66,12 @@ impl Clock {
             time += 1;
         }
         Instant::from_nanos(time)
+    }
+
+    /// Asked for every packet, so all at once.
+    #[inline(always)]
+    fn is_perfect(&self) -> bool {
+        self.offset.as_nanos() | self.drift_nanos_per_second.cast_unsigned() | self.tick.as_nanos() == 0
     }
 
     fn fine_reading(&self, time: Instant) -> u64 {

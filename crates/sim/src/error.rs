@@ -6,7 +6,7 @@ use packet::time::Instant;
 use packet::{DecodeError, EncodeError};
 use thiserror::Error;
 
-use crate::{AppId, LinkId, NodeId};
+use crate::arena::{AppId, LinkId, NodeId};
 
 /// Why a network could not be built as asked, or a run ended early.
 #[derive(Debug, Error)]

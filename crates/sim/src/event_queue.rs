@@ -6,25 +6,27 @@
 
 use packet::time::Instant;
 
+use crate::arena::{AppId, ChannelId, FramedId, NodeId, PlanId, ReorderedId};
+
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The first packet under way in one direction of a link arrives.
-    Channel(u32),
+    Channel(ChannelId),
     /// A queue in front of one direction of a link sends its next packet.
-    Departure(u32),
+    Departure(ChannelId),
     /// The engine of a node asked to be called.
-    Engine(u32),
+    Engine(NodeId),
     /// The processor of a node is done with a packet.
-    Processor(u32),
+    Processor(NodeId),
     /// An application asked to be called.
-    Application(u32),
+    Application(AppId),
     /// A packet that was held back or sent twice arrives.
-    Straggler(u32),
+    Reordered(ReorderedId),
     /// The services of a framed link asked to be called.
-    Framed(u32),
+    Framed(FramedId),
     /// Something that the owner of the network planned.
-    Plan(u32),
+    Plan(PlanId),
 }
 
 /// When something happens, and its place among all that happens at that time.
@@ -167,12 +169,6 @@ impl Alarm {
         self.queued.is_some_and(|queued| queued.at <= at)
     }
 
-    /// Sets the time of an alarm that stands in the queue for no later one.
-    #[inline]
-    pub(crate) fn correct(&mut self, at: Instant) {
-        self.wanted = at;
-    }
-
     /// Whether the alarm goes off with the event of this turn. If it was set to later meanwhile, it is queued
     /// again.
     #[inline]
@@ -205,12 +201,12 @@ mod tests {
         for number in 0..20_000 {
             if random.below(100) < 55 {
                 let at = Instant::from_nanos(now + random.below(20));
-                let turn = queue.plan(at, Source::Channel(number));
+                let turn = queue.plan(at, Source::Channel(ChannelId(number)));
                 model.insert((turn, number));
             } else if random.below(2) == 0 {
                 let expected = model.pop_first();
                 let found = queue.pop().map(|event| (event.turn, event.source));
-                assert_eq!(found, expected.map(|(turn, number)| (turn, Source::Channel(number))));
+                assert_eq!(found, expected.map(|(turn, number)| (turn, Source::Channel(ChannelId(number)))));
                 now = found.map_or(now, |(turn, _)| turn.at.as_nanos());
             } else if let Some((first, number)) = model.pop_first() {
                 let later = queue.turn(first.at + packet::time::Duration::from_nanos(random.below(30)));
@@ -227,7 +223,7 @@ mod tests {
         let mut queue = EventQueue::default();
         let mut alarm = Alarm::default();
         for at in [50, 10, 30, 40, 20] {
-            alarm.set(&mut queue, Instant::from_nanos(at), Source::Plan(0));
+            alarm.set(&mut queue, Instant::from_nanos(at), Source::Plan(PlanId(0)));
         }
         let mut gone_off = Vec::new();
         while let Some(event) = queue.pop() {
@@ -236,8 +232,8 @@ mod tests {
             }
         }
         assert_eq!(gone_off, [20]);
-        alarm.set(&mut queue, Instant::from_nanos(60), Source::Plan(0));
-        alarm.set(&mut queue, Instant::NEVER, Source::Plan(0));
+        alarm.set(&mut queue, Instant::from_nanos(60), Source::Plan(PlanId(0)));
+        alarm.set(&mut queue, Instant::NEVER, Source::Plan(PlanId(0)));
         while let Some(event) = queue.pop() {
             assert!(!alarm.goes_off(&mut queue, event.turn, event.source));
         }

@@ -3,16 +3,18 @@
 use link::v2::{self, EndpointId, LinkService};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Dialect, Interest, LinkHeader, Packet};
+use packet::{Dialect, LinkHeader, Packet};
 
+use crate::arena::{ChannelId, EndId, FrameId, FramedId, Id, LinkId, PacketId};
 use crate::core::Core;
 use crate::event_queue::{Alarm, Source};
+use crate::in_flight::OnLink;
 use crate::link::{LinkDropReason, Offer};
 
 /// The services at the ends of a link.
 #[derive(Debug)]
 pub(crate) struct Framed {
-    pub(crate) link: u32,
+    pub(crate) link: LinkId,
     pub(crate) services: Vec<LinkService>,
     pub(crate) alarm: Alarm,
     config: v2::Config,
@@ -20,23 +22,17 @@ pub(crate) struct Framed {
     restarts: u64,
 }
 
-/// What a service made of frames.
-pub(crate) enum Delivered {
-    Packet {
-        end: u32,
-        packet: Packet,
-        header: LinkHeader,
-    },
-    /// The service gave up repeating this Interest.
-    Loss {
-        end: u32,
-        interest: Interest,
-    },
+/// A packet that a service made of frames.
+pub(crate) struct Delivered {
+    /// At which end of the link.
+    pub(crate) end: EndId,
+    pub(crate) packet: Packet,
+    pub(crate) header: LinkHeader,
 }
 
 impl Framed {
     pub(crate) fn new(
-        link: u32,
+        link: LinkId,
         ends: usize,
         config: &v2::Config,
         seed: u64,
@@ -76,44 +72,39 @@ impl Framed {
     /// What the services have for the nodes.
     fn take_deliveries(&mut self) -> (Vec<Delivered>, u64) {
         let (mut delivered, mut undecodable) = (Vec::new(), 0);
-        for (end, service) in (0..).zip(&mut self.services) {
+        for (end, service) in (0..).map(EndId).zip(&mut self.services) {
             while let Some(delivery) = service.poll_deliver() {
                 match Packet::decode(Dialect::Ndn, delivery.packet, delivery.nack) {
                     Ok(packet) => {
-                        delivered.push(Delivered::Packet { end, packet, header: delivery.header });
+                        delivered.push(Delivered { end, packet, header: delivery.header });
                     }
                     Err(_) => undecodable += 1,
                 }
             }
-            while let Some(v2::Event::LostPacket { kind, packet }) = service.poll_event() {
-                if kind == v2::PacketKind::Interest
-                    && let Ok(interest) = Interest::decode_ndn(packet)
-                {
-                    delivered.push(Delivered::Loss { end, interest });
-                }
-            }
+            // What was given up is in the service's counters; whoever asked for it asks again.
+            while service.poll_event().is_some() {}
         }
         (delivered, undecodable)
     }
 }
 
 impl Core {
-    /// Hands a parcel to the link service of an end.
-    pub(crate) fn transmit_framed(&mut self, number: u32, end: u32, parcel: u32) {
+    /// Hands a packet to the link service of an end.
+    pub(crate) fn transmit_framed(&mut self, number: ChannelId, end: EndId, packet_id: PacketId) {
         let now = self.now;
-        let channel = &mut self.channels[number as usize];
+        let channel = &mut self.channels[number];
         let Some(framed) = channel.framed else { return };
-        let slot = self.parcels.get_mut(parcel);
+        let slot = self.in_flight.get_mut(packet_id);
         let header = std::mem::take(&mut slot.header);
         let packet = slot.packet.take();
-        self.parcels.release(parcel);
+        self.in_flight.release(packet_id);
         if !channel.is_up {
             return channel.counters.drop(LinkDropReason::FaceDown);
         }
         let Some(packet) = packet else { return };
         let nack = packet.nack_reason();
         let queued_bytes = channel.queue_length(now).1;
-        let Some(service) = self.framed[framed as usize].services.get_mut(end as usize) else { return };
+        let Some(service) = self.framed[framed].services.get_mut(end.index()) else { return };
         service.handle_send_queue(Some(queued_bytes));
         if service.send(now, header, nack, packet.into_wire()).is_err() {
             channel.counters.drop(LinkDropReason::LinkService);
@@ -122,26 +113,28 @@ impl Core {
     }
 
     /// Puts on the link what the services have to send.
-    fn send_frames(&mut self, number: u32) {
+    fn send_frames(&mut self, number: FramedId) {
         let now = self.now;
-        let link = self.framed[number as usize].link;
+        let link = self.framed[number].link;
         let mut frame = Vec::new();
-        for end in 0..self.framed[number as usize].services.len() {
-            let Some(channel) = self.links[link as usize].channel_from(end) else { continue };
-            while self.framed[number as usize].services[end].poll_transmit(now, &mut frame).is_some() {
+        for place in 0..self.framed[number].services.len() {
+            let end = EndId::from_index(place);
+            let Some(channel) = self.links[link].channel_from(end) else { continue };
+            while self.framed[number].services[place].poll_transmit(now, &mut frame).is_some() {
                 let frame = std::mem::take(&mut frame);
-                self.trace.note_frame(now, link, end as u32, &frame);
-                match self.channels[channel as usize].offer(now, 0, frame.len() as u32) {
+                self.trace.note_frame(now, link, end, &frame);
+                let frame_bytes = frame.len() as u32;
+                let carried = OnLink::Frame(self.frames.add(frame));
+                match self.channels[channel].offer(now, carried, frame_bytes) {
                     Offer::Departs { at, .. } => {
-                        let cargo = self.frames.add(frame);
-                        self.launch(channel, end as u32, at, cargo);
+                        self.launch(channel, end, at, carried);
                     }
                     // Framed links have no queue that decides late: `Network::connect_all` sees to that.
-                    Offer::Waits { .. } | Offer::Dropped(_) => {}
+                    Offer::Waits { .. } | Offer::Dropped(_) => self.discard(carried),
                 }
             }
         }
-        let framed = &mut self.framed[number as usize];
+        let framed = &mut self.framed[number];
         let deadline = framed.next_deadline();
         framed.alarm.set(&mut self.queue, deadline, Source::Framed(number));
     }
@@ -149,34 +142,34 @@ impl Core {
     /// A frame has arrived: gives what came of it.
     pub(crate) fn receive_frame(
         &mut self,
-        number: u32,
-        channel: u32,
-        from: u32,
-        cargo: u32,
+        number: FramedId,
+        channel: ChannelId,
+        from: EndId,
+        frame: FrameId,
     ) -> Vec<Delivered> {
-        let mut frame = self.frames.take(cargo);
-        if let Some(bit) = self.channels[channel as usize].flipped_bit(frame.len())
+        let mut frame = self.frames.take(frame);
+        if let Some(bit) = self.channels[channel].flipped_bit(frame.len())
             && let Some(byte) = frame.get_mut((bit / 8) as usize)
         {
             *byte ^= 1 << (bit % 8);
         }
         let now = self.now;
-        let framed = &mut self.framed[number as usize];
-        let link = framed.link as usize;
-        for (end, service) in (0..).zip(&mut framed.services) {
-            let channel = self.links[link].channels.first().copied().unwrap_or(0);
-            if end != from && !self.channels[channel as usize].is_missed() {
+        let framed = &mut self.framed[number];
+        let link = framed.link;
+        for (end, service) in (0..).map(EndId).zip(&mut framed.services) {
+            let channel = self.links[link].channels.first().copied().unwrap_or(channel);
+            if end != from && !self.channels[channel].is_missed() {
                 // What is wrong with a frame is counted by the service.
-                let _ = service.receive(now, EndpointId(from.into()), &frame);
+                let _ = service.receive(now, EndpointId(from.0.into()), &frame);
             }
         }
         self.settle_framed(number)
     }
 
     /// Lets services look at the time: gives what came of it.
-    pub(crate) fn wake_framed(&mut self, number: u32) -> Vec<Delivered> {
+    pub(crate) fn wake_framed(&mut self, number: FramedId) -> Vec<Delivered> {
         let now = self.now;
-        for service in &mut self.framed[number as usize].services {
+        for service in &mut self.framed[number].services {
             if service.next_deadline() <= now {
                 service.handle_timeout(now);
             }
@@ -184,12 +177,12 @@ impl Core {
         self.settle_framed(number)
     }
 
-    fn settle_framed(&mut self, number: u32) -> Vec<Delivered> {
-        let (delivered, undecodable) = self.framed[number as usize].take_deliveries();
-        let link = self.framed[number as usize].link as usize;
+    fn settle_framed(&mut self, number: FramedId) -> Vec<Delivered> {
+        let (delivered, undecodable) = self.framed[number].take_deliveries();
+        let link = self.framed[number].link;
         if let Some(&channel) = self.links[link].channels.first() {
             for _ in 0..undecodable {
-                self.channels[channel as usize].counters.drop(LinkDropReason::LinkService);
+                self.channels[channel].counters.drop(LinkDropReason::LinkService);
             }
         }
         self.send_frames(number);

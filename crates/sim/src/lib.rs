@@ -41,6 +41,7 @@
 //! - [`topology`]: networks of many nodes, drawn or read from other people's files.
 
 mod application;
+mod arena;
 mod cache_study;
 mod changes;
 mod checks;
@@ -49,11 +50,11 @@ mod core;
 mod error;
 mod event_queue;
 mod framed;
+mod in_flight;
 mod link;
 mod network;
 mod node;
 mod observe;
-mod parcel;
 mod routes;
 mod run;
 mod sampling;
@@ -61,8 +62,6 @@ pub mod swarm;
 pub mod topology;
 pub mod trace;
 pub mod units;
-
-use std::fmt;
 
 /// The Rust in the page for beginners is compiled and run.
 #[cfg(doctest)]
@@ -74,6 +73,7 @@ pub use application::{
     Flooder, Gap, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request,
     TransferConsumer, Zipf, number_of,
 };
+pub use arena::{AppId, LinkId, NodeId};
 pub use cache_study::{CacheReport, study_cache, study_eviction};
 pub use checks::Contradiction;
 pub use clock::Clock;
@@ -85,31 +85,3 @@ pub use network::{IntoName, Network};
 pub use node::ProcessorConfig;
 pub use topology::Dumbbell;
 pub use trace::{Trace, TraceConfig};
-
-/// Makes a number a type of its own.
-macro_rules! id {
-    ($(#[doc = $doc:literal])+ $id:ident) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $id(pub u32);
-
-        impl fmt::Display for $id {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}", self.0)
-            }
-        }
-    };
-}
-
-id! {
-    /// Number of a node or host, from zero, in the order they were added.
-    NodeId
-}
-id! {
-    /// Number of a link, from zero, in the order they were added.
-    LinkId
-}
-id! {
-    /// Number of an application, from zero, in the order they were added.
-    AppId
-}

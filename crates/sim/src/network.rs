@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::{ContentStoreConfig, EngineConfig, FaceConfig, LinkType, StrategySpec};
+use engine::{ContentStoreConfig, EngineConfig, FaceConfig, FaceId, LinkType, StrategySpec};
 use packet::random::Random;
 use packet::time::Instant;
 use packet::{Dialect, Name, NameHasher};
 
 use crate::application::{Application, Producer};
+use crate::arena::{AppId, Arena, EndId, LinkId, NodeId, PlanId, Pool};
 use crate::changes::Plan;
 use crate::clock::Clock;
-use crate::core::{Core, End, Frames, Link, Residence};
+use crate::core::{Attachment, Core, End, Link};
 use crate::error::SimError;
 use crate::event_queue::{Alarm, EventQueue};
 use crate::framed::Framed;
+use crate::in_flight::PacketsInFlight;
 use crate::link::{Channel, LinkConfig};
 use crate::node::{Node, Peer, Port, Processor, ProcessorConfig};
-use crate::parcel::Parcels;
 use crate::trace::Trace;
-use crate::{AppId, LinkId, NodeId};
 
 /// A network in virtual time. Time starts at zero.
 ///
@@ -45,10 +45,10 @@ use crate::{AppId, LinkId, NodeId};
 /// ```
 pub struct Network {
     pub(crate) core: Core,
-    pub(crate) applications: Vec<Box<dyn Application>>,
+    pub(crate) applications: Arena<AppId, Box<dyn Application>>,
     /// Applications that have been started.
-    pub(crate) started: u32,
-    pub(crate) plans: BTreeMap<u32, Plan>,
+    pub(crate) started: usize,
+    pub(crate) plans: BTreeMap<PlanId, Plan>,
     pub(crate) next_plan: u32,
     config: Arc<EngineConfig>,
     pub(crate) previous: crate::sampling::Previous,
@@ -66,20 +66,20 @@ impl Network {
                 seed,
                 hasher: NameHasher::new(hash_key),
                 queue: EventQueue::default(),
-                nodes: Vec::new(),
-                links: Vec::new(),
-                channels: Vec::new(),
-                framed: Vec::new(),
-                residences: Vec::new(),
-                parcels: Parcels::default(),
-                frames: Frames::default(),
+                nodes: Arena::default(),
+                links: Arena::default(),
+                channels: Arena::default(),
+                framed: Arena::default(),
+                attachments: Arena::default(),
+                in_flight: PacketsInFlight::default(),
+                frames: Pool::default(),
                 outbox: std::collections::VecDeque::new(),
-                stragglers: Vec::new(),
+                reordered: Pool::default(),
                 trace: Trace::default(),
                 events_at_this_instant: 0,
                 hops: 0,
             },
-            applications: Vec::new(),
+            applications: Arena::default(),
             started: 0,
             plans: BTreeMap::new(),
             next_plan: 0,
@@ -106,8 +106,7 @@ impl Network {
     /// A default strategy that cannot be had.
     pub fn add_node(&mut self) -> Result<NodeId, SimError> {
         let seed = self.node_seed();
-        self.core.nodes.push(Node::new(self.config.clone(), seed)?);
-        Ok(NodeId(self.core.nodes.len() as u32 - 1))
+        Ok(self.core.nodes.push(Node::new(self.config.clone(), seed)?))
     }
 
     /// Adds several nodes.
@@ -121,8 +120,7 @@ impl Network {
     /// Adds a host: a place for an application at the end of a link, without a forwarder.
     pub fn add_host(&mut self) -> NodeId {
         let seed = self.node_seed();
-        self.core.nodes.push(Node::host(self.config.clone(), seed));
-        NodeId(self.core.nodes.len() as u32 - 1)
+        self.core.nodes.push(Node::host(self.config.clone(), seed))
     }
 
     fn node_seed(&self) -> u64 {
@@ -153,7 +151,7 @@ impl Network {
         for &node in nodes {
             self.node(node)?;
         }
-        let link = self.core.links.len() as u32;
+        let link = self.core.links.next_id();
         let mut config = config.clone();
         config.face.link_type = if nodes.len() > 2 { LinkType::MultiAccess } else { config.face.link_type };
         let framed = match &config.framing {
@@ -161,29 +159,27 @@ impl Network {
             Some(service) => {
                 config.queue.codel = None;
                 let seed = self.link_seed(link).next_u64();
-                self.core.framed.push(Framed::new(link, nodes.len(), service, seed)?);
-                Some(self.core.framed.len() as u32 - 1)
+                Some(self.core.framed.push(Framed::new(link, nodes.len(), service, seed)?))
             }
         };
         let shared = nodes.len() > 2;
         let (mut ends, mut channels) = (Vec::new(), Vec::new());
-        for (end, node) in (0..).zip(nodes) {
-            if end == 0 || !shared {
-                let seed = Random::derive(self.link_seed(link).next_u64(), u64::from(end) + 1).next_u64();
-                channels.push(self.core.channels.len() as u32);
-                self.core.channels.push(Channel::new(link, end, shared, framed, &config, seed));
+        for (end, &node) in (0..).map(EndId).zip(nodes) {
+            if end == EndId(0) || !shared {
+                let seed = Random::derive(self.link_seed(link).next_u64(), u64::from(end.0) + 1).next_u64();
+                let channel = Channel::new(link, end, shared, framed, &config, seed);
+                channels.push(self.core.channels.push(channel));
             }
-            let channel = channels.last().copied().unwrap_or(0);
+            let Some(&channel) = channels.last() else { continue };
             let peer = Peer::Channel { channel, end };
-            let port = self.core.nodes[node.0 as usize].open(self.core.now, peer, config.face_config());
-            ends.push(End { node: node.0, port });
+            let face = self.core.nodes[node].open(self.core.now, peer, config.face_config());
+            ends.push(End { node, face });
         }
-        self.core.links.push(Link { ends, channels, config, is_up: true, framed });
-        Ok(LinkId(link))
+        Ok(self.core.links.push(Link { ends, channels, config, is_up: true, framed }))
     }
 
-    pub(crate) fn link_seed(&self, link: u32) -> Random {
-        Random::derive(self.core.seed, 2 << 32 | u64::from(link))
+    pub(crate) fn link_seed(&self, link: LinkId) -> Random {
+        Random::derive(self.core.seed, 2 << 32 | u64::from(link.0))
     }
 
     /// Adds an application to a node, with routes to its prefixes on that node.
@@ -209,19 +205,19 @@ impl Network {
         face: FaceConfig,
     ) -> Result<AppId, SimError> {
         self.node(node)?;
-        let number = self.applications.len() as u32;
+        let number = self.applications.next_id();
         let now = self.core.now;
-        let slot = &mut self.core.nodes[node.0 as usize];
-        let port = slot.open(now, Peer::Application(number), face);
+        let slot = &mut self.core.nodes[node];
+        let dialect = face.dialect;
+        let face = slot.open(now, Peer::Application(number), face);
         if slot.engine.is_some() {
             for prefix in application.prefixes() {
-                slot.add_route(now, face.dialect, &prefix, port, 0)?;
+                slot.add_route(now, dialect, &prefix, face, 0)?;
             }
         }
-        let random = Random::derive(self.core.seed, 3 << 32 | u64::from(number));
-        self.core.residences.push(Residence { node: node.0, port, alarm: Alarm::default(), random });
-        self.applications.push(Box::new(application));
-        Ok(AppId(number))
+        let random = Random::derive(self.core.seed, 3 << 32 | u64::from(number.0));
+        self.core.attachments.push(Attachment { node, face, alarm: Alarm::default(), random });
+        Ok(self.applications.push(Box::new(application)))
     }
 
     /// Adds a producer of all names under a prefix.
@@ -248,10 +244,10 @@ impl Network {
         towards: NodeId,
         cost: u64,
     ) -> Result<(), SimError> {
-        let (port, dialect) = self.port_towards(node, towards)?;
+        let (face, dialect) = self.face_and_dialect_towards(node, towards)?;
         let (prefix, now) = (prefix.into_name()?, self.core.now);
-        self.core.nodes[node.0 as usize].add_route(now, dialect, &prefix, port, cost)?;
-        self.settle(node.0);
+        self.core.nodes[node].add_route(now, dialect, &prefix, face, cost)?;
+        self.settle(node);
         Ok(())
     }
 
@@ -265,9 +261,9 @@ impl Network {
         prefix: impl IntoName,
         towards: NodeId,
     ) -> Result<(), SimError> {
-        let (port, dialect) = self.port_towards(node, towards)?;
+        let (face, dialect) = self.face_and_dialect_towards(node, towards)?;
         let prefix = prefix.into_name()?;
-        self.core.nodes[node.0 as usize].remove_route(dialect, &prefix, port);
+        self.core.nodes[node].remove_route(dialect, &prefix, face);
         Ok(())
     }
 
@@ -277,12 +273,11 @@ impl Network {
     /// No such node.
     pub fn clear_routes(&mut self, node: NodeId) -> Result<(), SimError> {
         self.node(node)?;
-        let slot = &mut self.core.nodes[node.0 as usize];
+        let slot = &mut self.core.nodes[node];
         for route in slot.routes.clone() {
-            let is_own =
-                matches!(slot.ports.get(route.port as usize), Some(Port { peer: Peer::Application(_), .. }));
+            let is_own = matches!(slot.ports.get(route.face), Some(Port { peer: Peer::Application(_), .. }));
             if !is_own {
-                slot.remove_route(route.dialect, &route.prefix, route.port);
+                slot.remove_route(route.dialect, &route.prefix, route.face);
             }
         }
         Ok(())
@@ -301,7 +296,7 @@ impl Network {
     ) -> Result<(), SimError> {
         self.node(node)?;
         let (prefix, spec) = (prefix.into_name()?, strategy.parse::<StrategySpec>()?);
-        self.core.nodes[node.0 as usize].set_strategy(&prefix, &spec)
+        self.core.nodes[node].set_strategy(&prefix, &spec)
     }
 
     /// The same on all nodes.
@@ -310,7 +305,7 @@ impl Network {
     /// As [`Network::set_strategy`].
     pub fn set_strategy_everywhere(&mut self, prefix: impl IntoName, strategy: &str) -> Result<(), SimError> {
         let (prefix, spec) = (prefix.into_name()?, strategy.parse::<StrategySpec>()?);
-        for node in self.core.nodes.iter_mut().filter(|node| node.engine.is_some()) {
+        for node in self.core.nodes.values_mut().filter(|node| node.engine.is_some()) {
             node.set_strategy(&prefix, &spec)?;
         }
         Ok(())
@@ -322,7 +317,7 @@ impl Network {
     /// No such node.
     pub fn set_clock(&mut self, node: NodeId, clock: Clock) -> Result<(), SimError> {
         self.node(node)?;
-        self.core.nodes[node.0 as usize].clock = clock;
+        self.core.nodes[node].clock = clock;
         Ok(())
     }
 
@@ -333,7 +328,7 @@ impl Network {
     /// No such node.
     pub fn set_engine_clock(&mut self, node: NodeId, clock: Clock) -> Result<(), SimError> {
         self.node(node)?;
-        self.core.nodes[node.0 as usize].engine_clock = clock;
+        self.core.nodes[node].engine_clock = clock;
         Ok(())
     }
 
@@ -343,25 +338,29 @@ impl Network {
     /// No such node.
     pub fn set_processor(&mut self, node: NodeId, config: ProcessorConfig) -> Result<(), SimError> {
         self.node(node)?;
-        self.core.nodes[node.0 as usize].processor = Some(Box::new(Processor::new(config)));
+        self.core.nodes[node].processor = Some(Box::new(Processor::new(config)));
         Ok(())
     }
 
     pub(crate) fn node(&self, node: NodeId) -> Result<&Node, SimError> {
-        self.core.nodes.get(node.0 as usize).ok_or(SimError::NoNode(node))
+        self.core.nodes.get(node).ok_or(SimError::NoNode(node))
     }
 
     pub(crate) fn link(&self, link: LinkId) -> Result<&Link, SimError> {
-        self.core.links.get(link.0 as usize).ok_or(SimError::NoLink(link))
+        self.core.links.get(link).ok_or(SimError::NoLink(link))
     }
 
-    pub(crate) fn port_towards(&self, node: NodeId, towards: NodeId) -> Result<(u32, Dialect), SimError> {
+    pub(crate) fn face_and_dialect_towards(
+        &self,
+        node: NodeId,
+        towards: NodeId,
+    ) -> Result<(FaceId, Dialect), SimError> {
         self.node(towards)?;
-        for (port, open) in (0..).zip(&self.node(node)?.ports) {
+        for (face, open) in self.node(node)?.ports.iter() {
             let Peer::Channel { channel, .. } = open.peer else { continue };
-            let link = &self.core.links[self.core.channels[channel as usize].link as usize];
-            if link.ends.iter().any(|end| end.node == towards.0) && towards != node {
-                return Ok((port, open.config.dialect));
+            let link = &self.core.links[self.core.channels[channel].link];
+            if link.ends.iter().any(|end| end.node == towards) && towards != node {
+                return Ok((face, open.config.dialect));
             }
         }
         Err(SimError::NotLinked(node, towards))

@@ -8,22 +8,23 @@ use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Name, PacketKind};
 
+use crate::arena::{AppId, Arena, ChannelId, EndId, PacketId};
 use crate::clock::Clock;
 use crate::error::SimError;
-use crate::event_queue::Alarm;
+use crate::event_queue::{Alarm, Turn};
 
 /// Where a face leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// An end of a link, and the direction that leaves from there.
-    Channel { channel: u32, end: u32 },
+    Channel { channel: ChannelId, end: EndId },
     /// An application on this node.
-    Application(u32),
+    Application(AppId),
     /// Nowhere: the link is down. When it comes back it gets a new face.
     Gone,
 }
 
-/// A face: number 256 and up, in the order in which they came to be. Numbers are never used again.
+/// A face; in the order in which they came to be. Numbers are never used again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Port {
     pub(crate) peer: Peer,
@@ -34,7 +35,7 @@ pub(crate) struct Port {
 pub(crate) struct Route {
     pub(crate) dialect: Dialect,
     pub(crate) prefix: Name,
-    pub(crate) port: u32,
+    pub(crate) face: FaceId,
     pub(crate) cost: u64,
 }
 
@@ -48,7 +49,7 @@ pub(crate) struct Node {
     pub(crate) clock: Clock,
     /// What the engine sees.
     pub(crate) engine_clock: Clock,
-    pub(crate) ports: Vec<Port>,
+    pub(crate) ports: Arena<FaceId, Port>,
     pub(crate) routes: Vec<Route>,
     pub(crate) strategies: Vec<(Name, StrategySpec)>,
     pub(crate) processor: Option<Box<Processor>>,
@@ -64,14 +65,6 @@ pub(crate) struct Node {
 /// Events kept for the owner; later ones are lost.
 pub(crate) const MAX_EVENTS: usize = 4096;
 
-pub(crate) fn face_of(port: u32) -> FaceId {
-    FaceId(FaceId::LAST_RESERVED.0 + 1 + port)
-}
-
-pub(crate) fn port_of(face: FaceId) -> u32 {
-    face.0.wrapping_sub(FaceId::LAST_RESERVED.0 + 1)
-}
-
 impl Node {
     pub(crate) fn new(config: Arc<EngineConfig>, seed: u64) -> Result<Self, SimError> {
         let engine = Engine::new(EngineConfig { seed, ..(*config).clone() })?;
@@ -85,7 +78,7 @@ impl Node {
             alarm: Alarm::default(),
             clock: Clock::PERFECT,
             engine_clock: Clock::PERFECT,
-            ports: Vec::new(),
+            ports: Arena::default(),
             routes: Vec::new(),
             strategies: Vec::new(),
             processor: None,
@@ -98,59 +91,58 @@ impl Node {
     }
 
     /// Opens a face.
-    pub(crate) fn open(&mut self, now: Instant, peer: Peer, config: FaceConfig) -> u32 {
-        let port = self.ports.len() as u32;
-        self.ports.push(Port { peer, config });
-        self.add_face(now, port);
-        port
+    pub(crate) fn open(&mut self, now: Instant, peer: Peer, config: FaceConfig) -> FaceId {
+        let face = self.ports.push(Port { peer, config });
+        self.add_face(now, face);
+        face
     }
 
-    fn add_face(&mut self, now: Instant, port: u32) {
+    fn add_face(&mut self, now: Instant, face: FaceId) {
         let now = self.engine_clock.reading(now);
-        if let (Some(engine), Some(Port { config, .. })) = (&mut self.engine, self.ports.get(port as usize)) {
+        if let (Some(engine), Some(Port { config, .. })) = (&mut self.engine, self.ports.get(face)) {
             // The number was never used before, so this cannot fail.
-            let _ = engine.add_face(now, face_of(port), *config);
+            let _ = engine.add_face(now, face, *config);
         }
     }
 
     /// Changes how the engine sees a face; false if it sees it so already.
-    pub(crate) fn configure(&mut self, now: Instant, port: u32, config: FaceConfig) -> bool {
+    pub(crate) fn configure(&mut self, now: Instant, face: FaceId, config: FaceConfig) -> bool {
         let now = self.engine_clock.reading(now);
-        let Some(open) = self.ports.get_mut(port as usize) else { return false };
+        let Some(open) = self.ports.get_mut(face) else { return false };
         if open.config == config {
             return false;
         }
         open.config = config;
-        self.engine.as_mut().is_some_and(|engine| engine.configure_face(now, face_of(port), config))
+        self.engine.as_mut().is_some_and(|engine| engine.configure_face(now, face, config))
     }
 
     /// Closes a face for good.
-    pub(crate) fn close(&mut self, port: u32) {
-        let Some(open) = self.ports.get_mut(port as usize) else { return };
+    pub(crate) fn close(&mut self, face: FaceId) {
+        let Some(open) = self.ports.get_mut(face) else { return };
         open.peer = Peer::Gone;
         if let Some(engine) = &mut self.engine {
-            self.gone.extend(engine.remove_face(face_of(port)));
+            self.gone.extend(engine.remove_face(face));
         }
     }
 
     /// Opens a face that takes the place of one that was closed, with its routes.
-    pub(crate) fn reopen(&mut self, now: Instant, old: u32, peer: Peer) -> u32 {
-        let config = self.ports.get(old as usize).map_or(FaceConfig::remote(), |port| port.config);
-        let port = self.open(now, peer, config);
+    pub(crate) fn reopen(&mut self, now: Instant, old: FaceId, peer: Peer) -> FaceId {
+        let config = self.ports.get(old).map_or(FaceConfig::remote(), |port| port.config);
+        let face = self.open(now, peer, config);
         for route in &mut self.routes {
-            if route.port == old {
-                route.port = port;
+            if route.face == old {
+                route.face = face;
             }
         }
-        self.install_routes(now, port);
-        port
+        self.install_routes(now, face);
+        face
     }
 
-    pub(crate) fn install_routes(&mut self, now: Instant, port: u32) {
+    pub(crate) fn install_routes(&mut self, now: Instant, face: FaceId) {
         let now = self.engine_clock.reading(now);
         let Some(engine) = &mut self.engine else { return };
-        for route in self.routes.iter().filter(|route| route.port == port) {
-            let hop = NextHop { face: face_of(port), cost: route.cost };
+        for route in self.routes.iter().filter(|route| route.face == face) {
+            let hop = NextHop { face, cost: route.cost };
             // A table that is full is what the scenario is about, then; the engine counts what it could not
             // send.
             let _ = engine.add_route(now, route.dialect, route.prefix.as_ref(), hop);
@@ -162,28 +154,28 @@ impl Node {
         now: Instant,
         dialect: Dialect,
         prefix: &Name,
-        port: u32,
+        face: FaceId,
         cost: u64,
     ) -> Result<(), SimError> {
         let now = self.engine_clock.reading(now);
         let engine = self.engine.as_mut().ok_or(SimError::NoEngine)?;
-        let is_open = self.ports.get(port as usize).is_some_and(|port| port.peer != Peer::Gone);
+        let is_open = self.ports.get(face).is_some_and(|port| port.peer != Peer::Gone);
         if is_open {
-            engine.add_route(now, dialect, prefix.as_ref(), NextHop { face: face_of(port), cost })?;
+            engine.add_route(now, dialect, prefix.as_ref(), NextHop { face, cost })?;
         }
         let same =
-            |route: &&mut Route| route.dialect == dialect && route.port == port && route.prefix == *prefix;
+            |route: &&mut Route| route.dialect == dialect && route.face == face && route.prefix == *prefix;
         match self.routes.iter_mut().find(same) {
             Some(route) => route.cost = cost,
-            None => self.routes.push(Route { dialect, prefix: prefix.clone(), port, cost }),
+            None => self.routes.push(Route { dialect, prefix: prefix.clone(), face, cost }),
         }
         Ok(())
     }
 
-    pub(crate) fn remove_route(&mut self, dialect: Dialect, prefix: &Name, port: u32) {
-        self.routes.retain(|route| route.dialect != dialect || route.port != port || route.prefix != *prefix);
+    pub(crate) fn remove_route(&mut self, dialect: Dialect, prefix: &Name, face: FaceId) {
+        self.routes.retain(|route| route.dialect != dialect || route.face != face || route.prefix != *prefix);
         if let Some(engine) = &mut self.engine {
-            engine.remove_route(dialect, prefix.as_ref(), face_of(port));
+            engine.remove_route(dialect, prefix.as_ref(), face);
         }
     }
 
@@ -206,10 +198,10 @@ impl Node {
         let seed = Random::derive(self.seed, self.restarts).next_u64();
         self.engine = Some(Box::new(Engine::new(EngineConfig { seed, ..(*self.config).clone() })?));
         self.gone.clear();
-        for port in 0..self.ports.len() as u32 {
-            if self.ports.get(port as usize).is_some_and(|port| port.peer != Peer::Gone) {
-                self.add_face(now, port);
-                self.install_routes(now, port);
+        for face in self.ports.ids() {
+            if self.ports.get(face).is_some_and(|port| port.peer != Peer::Gone) {
+                self.add_face(now, face);
+                self.install_routes(now, face);
             }
         }
         for (prefix, spec) in std::mem::take(&mut self.strategies) {
@@ -254,8 +246,8 @@ impl ProcessorConfig {
 pub(crate) struct Processor {
     config: ProcessorConfig,
     busy_until: Instant,
-    /// When each is done, the parcel, and the port it came by.
-    pub(crate) waiting: VecDeque<(crate::event_queue::Turn, u32, u32)>,
+    /// When each is done, the packet, and the face it came by.
+    pub(crate) waiting: VecDeque<(Turn, PacketId, FaceId)>,
     pub(crate) dropped: u64,
     pub(crate) busy: Duration,
 }
@@ -345,7 +337,7 @@ mod tests {
         for expected in [Some(1), Some(2), None] {
             let done = processor.admit(Instant::ZERO, PacketKind::Data);
             assert_eq!(done, expected.map(Instant::from_millis));
-            processor.waiting.extend(done.map(|at| (queue.turn(at), 0, 0)));
+            processor.waiting.extend(done.map(|at| (queue.turn(at), PacketId(0), FaceId(0))));
         }
         assert_eq!(processor.dropped, 1);
     }

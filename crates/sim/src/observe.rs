@@ -6,12 +6,11 @@ use engine::{Engine, FaceId};
 use packet::time::Instant;
 
 use crate::application::{Application, Consumer, ConsumerReport};
+use crate::arena::{AppId, ChannelId, LinkId, NodeId};
 use crate::error::SimError;
 use crate::link::{ChannelCounters, LinkConfig};
 use crate::network::Network;
-use crate::node::face_of;
 use crate::trace::Trace;
-use crate::{AppId, LinkId, NodeId};
 
 impl Network {
     /// The time.
@@ -36,12 +35,12 @@ impl Network {
 
     /// All nodes and hosts.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..self.core.nodes.len() as u32).map(NodeId)
+        self.core.nodes.ids()
     }
 
     /// All links.
     pub fn links(&self) -> impl Iterator<Item = LinkId> + use<> {
-        (0..self.core.links.len() as u32).map(LinkId)
+        self.core.links.ids()
     }
 
     /// The nodes that a link joins.
@@ -49,7 +48,7 @@ impl Network {
     /// # Errors
     /// No such link.
     pub fn ends(&self, link: LinkId) -> Result<Vec<NodeId>, SimError> {
-        Ok(self.link(link)?.ends.iter().map(|end| NodeId(end.node)).collect())
+        Ok(self.link(link)?.ends.iter().map(|end| end.node).collect())
     }
 
     /// Whether a link is up.
@@ -75,7 +74,7 @@ impl Network {
     /// No such link.
     pub fn link_counters(&self, link: LinkId) -> Result<Vec<ChannelCounters>, SimError> {
         let channels = self.link(link)?.channels.iter();
-        Ok(channels.map(|&channel| self.core.channels[channel as usize].counters).collect())
+        Ok(channels.map(|&channel| self.core.channels[channel].counters).collect())
     }
 
     /// Packets and bytes that wait in front of each direction of a link.
@@ -84,46 +83,41 @@ impl Network {
     /// No such link.
     pub fn queue_lengths(&mut self, link: LinkId) -> Result<Vec<(u64, u64)>, SimError> {
         let (channels, now) = (self.link(link)?.channels.clone(), self.core.now);
-        let length = |channel: u32| self.core.channels[channel as usize].queue_length(now);
+        let length = |channel: ChannelId| self.core.channels[channel].queue_length(now);
         Ok(channels.into_iter().map(length).collect())
     }
 
     /// The engine of a node; `None` for a host, or if there is no such node.
     pub fn engine(&self, node: NodeId) -> Option<&Engine> {
-        self.core.nodes.get(node.0 as usize)?.engine.as_deref()
+        self.core.nodes.get(node)?.engine.as_deref()
     }
 
     /// Takes the events of a node's engine.
     pub fn take_events(&mut self, node: NodeId) -> Vec<engine::Event> {
-        self.core
-            .nodes
-            .get_mut(node.0 as usize)
-            .map(|node| std::mem::take(&mut node.events))
-            .unwrap_or_default()
+        self.core.nodes.get_mut(node).map(|node| std::mem::take(&mut node.events)).unwrap_or_default()
     }
 
     /// Packets that the processor of a node dropped, and how long it was busy.
     pub fn processor_use(&self, node: NodeId) -> Option<(u64, packet::time::Duration)> {
-        let processor = self.core.nodes.get(node.0 as usize)?.processor.as_ref()?;
+        let processor = self.core.nodes.get(node)?.processor.as_ref()?;
         Some((processor.dropped, processor.busy))
     }
 
     /// An application, if it is of this type.
     pub fn application<A: Application>(&self, application: AppId) -> Option<&A> {
-        let application: &dyn Any = &**self.applications.get(application.0 as usize)?;
+        let application: &dyn Any = &**self.applications.get(application)?;
         application.downcast_ref()
     }
 
     /// An application, if it is of this type, to be changed.
     pub fn application_mut<A: Application>(&mut self, application: AppId) -> Option<&mut A> {
-        let application: &mut dyn Any = &mut **self.applications.get_mut(application.0 as usize)?;
+        let application: &mut dyn Any = &mut **self.applications.get_mut(application)?;
         application.downcast_mut()
     }
 
     /// All applications of a type.
     pub fn applications<A: Application>(&self) -> impl Iterator<Item = (AppId, &A)> {
-        (0..self.applications.len() as u32)
-            .filter_map(|number| Some((AppId(number), self.application(AppId(number))?)))
+        self.applications.ids().filter_map(|id| Some((id, self.application(id)?)))
     }
 
     /// What a [`Consumer`] has done.
@@ -133,12 +127,12 @@ impl Network {
 
     /// The node of an application.
     pub fn home(&self, application: AppId) -> Option<NodeId> {
-        self.core.residences.get(application.0 as usize).map(|residence| NodeId(residence.node))
+        self.core.attachments.get(application).map(|attachment| attachment.node)
     }
 
     /// The face of a node that leads to an application on it.
     pub fn application_face(&self, application: AppId) -> Option<FaceId> {
-        self.core.residences.get(application.0 as usize).map(|residence| face_of(residence.port))
+        self.core.attachments.get(application).map(|attachment| attachment.face)
     }
 
     /// The face that leads from a node by the first link to another.
@@ -146,7 +140,7 @@ impl Network {
     /// # Errors
     /// No such link.
     pub fn face_towards(&self, node: NodeId, towards: NodeId) -> Result<FaceId, SimError> {
-        self.port_towards(node, towards).map(|(port, _)| face_of(port))
+        self.face_and_dialect_towards(node, towards).map(|(face, _)| face)
     }
 
     /// What has happened.
@@ -161,6 +155,6 @@ impl Network {
 
     /// Packets under way or waiting in queues.
     pub fn packets_under_way(&self) -> usize {
-        self.core.parcels.in_use()
+        self.core.in_flight.in_use()
     }
 }

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use engine::FaceId;
 use packet::{Dialect, Name};
 
-use crate::NodeId;
+use crate::arena::{Id, NodeId};
 use crate::core::Link;
 use crate::error::SimError;
 use crate::network::Network;
@@ -21,12 +22,12 @@ enum Ways {
     AllLoopFree,
 }
 
-/// A link seen from a node: the port there, and the neighbour at its other end.
+/// A link seen from a node: the face there, and the neighbour at its other end.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    from: u32,
-    to: u32,
-    port: u32,
+    from: NodeId,
+    to: NodeId,
+    face: FaceId,
     metric: u64,
     dialect: Dialect,
 }
@@ -54,16 +55,16 @@ impl Network {
     }
 
     fn route(&mut self, ways: Ways) -> Result<(), SimError> {
-        let mut servers: BTreeMap<Vec<u8>, (Name, Vec<u32>)> = BTreeMap::new();
-        for (application, residence) in self.applications.iter().zip(&self.core.residences) {
+        let mut servers: BTreeMap<Vec<u8>, (Name, Vec<NodeId>)> = BTreeMap::new();
+        for (application, attachment) in self.applications.values().zip(self.core.attachments.values()) {
             for prefix in application.prefixes() {
                 let key = prefix.canonical().to_vec();
-                servers.entry(key).or_insert_with(|| (prefix, Vec::new())).1.push(residence.node);
+                servers.entry(key).or_insert_with(|| (prefix, Vec::new())).1.push(attachment.node);
             }
         }
         let graph = Graph::of(self);
         // Many prefixes on one node share one search.
-        let mut by_home: BTreeMap<Vec<u32>, Vec<Name>> = BTreeMap::new();
+        let mut by_home: BTreeMap<Vec<NodeId>, Vec<Name>> = BTreeMap::new();
         for (prefix, mut nodes) in servers.into_values() {
             nodes.sort_unstable();
             nodes.dedup();
@@ -72,17 +73,17 @@ impl Network {
         for (nodes, prefixes) in by_home {
             let distances = graph.distances_to(&nodes);
             for step in graph.choose(&distances, ways) {
-                let cost = distances[step.to as usize].saturating_add(step.metric);
+                let cost = distances[step.to.index()].saturating_add(step.metric);
                 for prefix in &prefixes {
                     let now = self.core.now;
-                    let node = &mut self.core.nodes[step.from as usize];
+                    let node = &mut self.core.nodes[step.from];
                     if node.engine.is_some() {
-                        node.add_route(now, step.dialect, prefix, step.port, cost)?;
+                        node.add_route(now, step.dialect, prefix, step.face, cost)?;
                     }
                 }
             }
         }
-        for node in 0..self.core.nodes.len() as u32 {
+        for node in self.core.nodes.ids() {
             self.settle(node);
         }
         Ok(())
@@ -91,8 +92,8 @@ impl Network {
     /// The length of the shortest path between nodes, by the metrics of links that are up; `None` if there is
     /// none.
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u64> {
-        let distances = Graph::of(self).distances_to(&[to.0]);
-        distances.get(from.0 as usize).copied().filter(|&distance| distance != u64::MAX)
+        let distances = Graph::of(self).distances_to(&[to]);
+        distances.get(from.index()).copied().filter(|&distance| distance != u64::MAX)
     }
 }
 
@@ -104,18 +105,18 @@ struct Graph {
 impl Graph {
     fn of(network: &Network) -> Self {
         let core = &network.core;
-        let mut steps: Vec<Vec<Step>> = core.nodes.iter().map(|_| Vec::new()).collect();
-        for Link { ends, config, .. } in core.links.iter().filter(|link| link.is_up) {
+        let mut steps: Vec<Vec<Step>> = core.nodes.values().map(|_| Vec::new()).collect();
+        for Link { ends, config, .. } in core.links.values().filter(|link| link.is_up) {
             for from in ends {
                 for to in ends.iter().filter(|to| to.node != from.node) {
-                    let port = core.nodes[from.node as usize].ports.get(from.port as usize);
+                    let port = core.nodes[from.node].ports.get(from.face);
                     if !port.is_some_and(|port| matches!(port.peer, Peer::Channel { .. })) {
                         continue;
                     }
-                    steps[from.node as usize].push(Step {
+                    steps[from.node.index()].push(Step {
                         from: from.node,
                         to: to.node,
-                        port: from.port,
+                        face: from.face,
                         metric: config.metric.into(),
                         dialect: config.face.dialect,
                     });
@@ -126,23 +127,23 @@ impl Graph {
     }
 
     /// From every node to the nearest of `homes`. Links have the same metric in both directions.
-    fn distances_to(&self, homes: &[u32]) -> Vec<u64> {
+    fn distances_to(&self, homes: &[NodeId]) -> Vec<u64> {
         let mut distances = vec![u64::MAX; self.steps.len()];
         let mut heap = BinaryHeap::new();
         for &home in homes {
-            if let Some(distance) = distances.get_mut(home as usize) {
+            if let Some(distance) = distances.get_mut(home.index()) {
                 *distance = 0;
                 heap.push(Reverse((0, home)));
             }
         }
         while let Some(Reverse((distance, node))) = heap.pop() {
-            if distance > distances[node as usize] {
+            if distance > distances[node.index()] {
                 continue;
             }
-            for step in &self.steps[node as usize] {
+            for step in &self.steps[node.index()] {
                 let longer = distance.saturating_add(step.metric);
-                if longer < distances[step.to as usize] {
-                    distances[step.to as usize] = longer;
+                if longer < distances[step.to.index()] {
+                    distances[step.to.index()] = longer;
                     heap.push(Reverse((longer, step.to)));
                 }
             }
@@ -155,16 +156,16 @@ impl Graph {
         let mut chosen = Vec::new();
         for steps in &self.steps {
             let nearer = |step: &&Step| {
-                let (here, there) = (distances[step.from as usize], distances[step.to as usize]);
+                let (here, there) = (distances[step.from.index()], distances[step.to.index()]);
                 here > 0 && there != u64::MAX && (there, step.to) < (here, step.from)
             };
-            let length = |step: &&Step| distances[step.to as usize].saturating_add(step.metric);
+            let length = |step: &&Step| distances[step.to.index()].saturating_add(step.metric);
             match ways {
                 Ways::Shortest => chosen.extend(steps.iter().filter(nearer).min_by_key(length)),
                 Ways::AllLoopFree => {
-                    let mut best: BTreeMap<u32, Step> = BTreeMap::new();
+                    let mut best: BTreeMap<FaceId, Step> = BTreeMap::new();
                     for step in steps.iter().filter(nearer) {
-                        let known = best.entry(step.port).or_insert(*step);
+                        let known = best.entry(step.face).or_insert(*step);
                         if length(&step) < length(&&*known) {
                             *known = *step;
                         }

@@ -1,18 +1,19 @@
 //! Letting time pass.
 
-use engine::{Engine, FaceId, Transmit};
+use engine::{Arrival, Engine, FaceId, Transmit};
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Interest, Packet, PacketKind};
+use packet::{Dialect, Packet, PacketKind};
 
 use crate::application::{Application, Context};
-use crate::core::{End, Residence};
+use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, PacketId};
+use crate::core::{Attachment, End};
 use crate::error::SimError;
 use crate::event_queue::{Event, Source};
 use crate::framed::Delivered;
+use crate::in_flight::{InFlight, OnLink};
 use crate::link::{Flight, LinkDropReason};
 use crate::network::Network;
-use crate::node::{MAX_EVENTS, Peer, Port, face_of, port_of};
-use crate::parcel::Parcel;
+use crate::node::{MAX_EVENTS, Peer, Port};
 
 /// More than any sensible network does without time passing.
 const MAX_EVENTS_AT_ONE_INSTANT: u64 = 10_000_000;
@@ -87,16 +88,16 @@ impl Network {
         }
         if let Source::Channel(channel) = source {
             let core = &mut self.core;
-            let crossed = &mut core.channels[channel as usize];
+            let crossed = &mut core.channels[channel];
             match crossed.flights.front() {
-                Some(&Flight { turn: due, cargo, end }) if due == turn => {
+                Some(&Flight { turn: due, carried, end }) if due == turn => {
                     crossed.take_flight();
                     match crossed.flights.front() {
                         Some(next) => core.queue.put_off_first(next.turn),
                         None => drop(core.queue.pop()),
                     }
                     core.prepare(channel);
-                    self.arrive(channel, end, cargo);
+                    self.arrive(channel, end, carried);
                 }
                 // The link was cut meanwhile.
                 _ => drop(core.queue.pop()),
@@ -114,49 +115,44 @@ impl Network {
         match source {
             Source::Channel(_) => {}
             Source::Departure(channel) => {
-                if core.channels[channel as usize].departure == Some(turn) {
-                    core.channels[channel as usize].departure = None;
+                if core.channels[channel].departure == Some(turn) {
+                    core.channels[channel].departure = None;
                     core.end_departure(channel);
                 }
             }
             Source::Engine(node) => {
-                let slot = &mut core.nodes[node as usize];
+                let slot = &mut core.nodes[node];
                 let Some(engine) = &mut slot.engine else { return };
-                // What the alarm was set for may have been done with meanwhile; see `look_after_engine`.
-                slot.alarm.correct(slot.engine_clock.when(engine.next_deadline()).max(core.now));
                 if slot.alarm.goes_off(&mut core.queue, turn, source) {
                     engine.advance(slot.engine_clock.reading(core.now));
                     self.settle_engine(node);
                 }
             }
             Source::Processor(node) => {
-                let waiting = core.nodes[node as usize].processor.as_mut().map(|part| &mut part.waiting);
+                let waiting = core.nodes[node].processor.as_mut().map(|part| &mut part.waiting);
                 if let Some(waiting) = waiting
                     && waiting.front().is_some_and(|(due, ..)| *due == turn)
-                    && let Some((_, parcel, port)) = waiting.pop_front()
+                    && let Some((_, packet_id, face)) = waiting.pop_front()
                 {
-                    self.process(node, port, parcel);
+                    self.process(node, face, packet_id);
                 }
             }
             Source::Application(application) => {
-                let alarm = &mut core.residences[application as usize].alarm;
+                let alarm = &mut core.attachments[application].alarm;
                 if alarm.goes_off(&mut core.queue, turn, source) {
                     self.call(application, |application, context| application.handle_timer(context));
                 }
             }
-            Source::Straggler(place) => {
-                let Some(straggler) = core.stragglers[place as usize].take() else { return };
-                let channel = &core.channels[straggler.channel as usize];
-                if channel.epoch == straggler.epoch {
-                    self.arrive(straggler.channel, straggler.end, straggler.cargo);
-                } else if channel.framed.is_some() {
-                    core.frames.take(straggler.cargo);
+            Source::Reordered(place) => {
+                let Some(late) = core.reordered.take(place) else { return };
+                if core.channels[late.channel].epoch == late.epoch {
+                    self.arrive(late.channel, late.end, late.carried);
                 } else {
-                    core.parcels.release(straggler.cargo);
+                    core.discard(late.carried);
                 }
             }
             Source::Framed(number) => {
-                if core.framed[number as usize].alarm.goes_off(&mut core.queue, turn, source) {
+                if core.framed[number].alarm.goes_off(&mut core.queue, turn, source) {
                     let delivered = core.wake_framed(number);
                     self.deliver(number, delivered);
                 }
@@ -167,97 +163,88 @@ impl Network {
 
     /// Something has crossed a link.
     #[inline]
-    fn arrive(&mut self, number: u32, from: u32, cargo: u32) {
+    fn arrive(&mut self, number: ChannelId, from: EndId, carried: OnLink) {
         let core = &mut self.core;
         core.hops += 1;
-        let channel = &core.channels[number as usize];
-        if let Some(framed) = channel.framed {
-            let delivered = core.receive_frame(framed, number, from, cargo);
-            return self.deliver(framed, delivered);
-        }
-        core.parcels.get_mut(cargo).hops += 1;
-        core.trace.note_arrival(core.now, channel.link, from, core.parcels.get(cargo));
-        let link = &core.links[channel.link as usize];
+        let packet_id = match carried {
+            OnLink::Packet(packet_id) => packet_id,
+            OnLink::Frame(frame) => return self.receive_frame(number, from, frame),
+        };
+        core.in_flight.get_mut(packet_id).hops += 1;
+        let link = core.channels[number].link;
+        core.trace.note_arrival(core.now, link, from, core.in_flight.get(packet_id));
+        let link = &core.links[link];
         if link.is_shared() {
-            return self.arrive_at_all(number, from, cargo);
+            return self.arrive_at_all(number, from, packet_id);
         }
-        let End { node, port } = link.ends[1 - (from as usize & 1)];
-        self.enter(node, port, cargo);
+        let End { node, face } = link.ends[1 - (from.index() & 1)];
+        self.enter(node, face, packet_id);
     }
 
-    fn arrive_at_all(&mut self, number: u32, from: u32, cargo: u32) {
-        let link = self.core.channels[number as usize].link as usize;
+    fn arrive_at_all(&mut self, number: ChannelId, from: EndId, packet_id: PacketId) {
+        let link = self.core.channels[number].link;
         for end in 0..self.core.links[link].ends.len() {
-            if end == from as usize || self.core.channels[number as usize].is_missed() {
+            if end == from.index() || self.core.channels[number].is_missed() {
                 continue;
             }
-            let End { node, port } = self.core.links[link].ends[end];
-            let copy = self.core.parcels.copy_of(cargo);
-            self.enter(node, port, copy);
+            let End { node, face } = self.core.links[link].ends[end];
+            let copy = self.core.in_flight.copy_of(packet_id);
+            self.enter(node, face, copy);
         }
-        self.core.parcels.release(cargo);
+        self.core.in_flight.release(packet_id);
+    }
+
+    fn receive_frame(&mut self, number: ChannelId, from: EndId, frame: FrameId) {
+        if let Some(framed) = self.core.channels[number].framed {
+            let delivered = self.core.receive_frame(framed, number, from, frame);
+            self.deliver(framed, delivered);
+        }
     }
 
     /// Hands on what the services of a link have delivered.
-    fn deliver(&mut self, number: u32, delivered: Vec<Delivered>) {
-        let link = self.core.framed[number as usize].link as usize;
-        for delivery in delivered {
-            let (Delivered::Packet { end, .. } | Delivered::Loss { end, .. }) = delivery;
-            let Some(&End { node, port }) = self.core.links[link].ends.get(end as usize) else { continue };
-            match delivery {
-                Delivered::Packet { packet, header, .. } => {
-                    let parcel = self.core.wrap(packet, header);
-                    self.enter(node, port, parcel);
-                }
-                Delivered::Loss { interest, .. } => self.report_loss(node, port, &interest),
-            }
+    fn deliver(&mut self, number: FramedId, delivered: Vec<Delivered>) {
+        let link = self.core.framed[number].link;
+        for Delivered { end, packet, header } in delivered {
+            let Some(&End { node, face }) = self.core.links[link].ends.get(end.index()) else { continue };
+            let packet_id = self.core.wrap(packet, header);
+            self.enter(node, face, packet_id);
         }
     }
 
-    fn report_loss(&mut self, node: u32, port: u32, interest: &Interest) {
-        let hashes = self.core.hasher.hash(interest.dialect(), interest.name().components());
-        let slot = &mut self.core.nodes[node as usize];
-        let now = slot.engine_clock.reading(self.core.now);
-        if let Some(engine) = &mut slot.engine {
-            engine.handle_loss(now, face_of(port), interest, &hashes);
-        }
-        self.settle_engine(node);
-    }
-
-    /// A parcel enters a node: at once, or by way of its processor.
+    /// A packet enters a node: at once, or by way of its processor.
     #[inline]
-    pub(crate) fn enter(&mut self, node: u32, port: u32, parcel: u32) {
-        if self.core.nodes[node as usize].processor.is_some() {
-            return self.queue_for_processor(node, port, parcel);
+    pub(crate) fn enter(&mut self, node: NodeId, face: FaceId, packet_id: PacketId) {
+        if self.core.nodes[node].processor.is_some() {
+            return self.queue_for_processor(node, face, packet_id);
         }
-        self.process(node, port, parcel);
+        self.process(node, face, packet_id);
     }
 
-    fn queue_for_processor(&mut self, node: u32, port: u32, parcel: u32) {
+    fn queue_for_processor(&mut self, node: NodeId, face: FaceId, packet_id: PacketId) {
         let core = &mut self.core;
-        let Some(processor) = &mut core.nodes[node as usize].processor else { return };
-        match processor.admit(core.now, core.parcels.get(parcel).kind()) {
+        let Some(processor) = &mut core.nodes[node].processor else { return };
+        match processor.admit(core.now, core.in_flight.get(packet_id).kind()) {
             Some(done) => {
                 let turn = core.queue.plan(done, Source::Processor(node));
-                processor.waiting.push_back((turn, parcel, port));
+                processor.waiting.push_back((turn, packet_id, face));
             }
             None => {
                 let reason = LinkDropReason::ProcessorQueueFull;
-                core.trace.note_node_drop(core.now, node, reason, core.parcels.get(parcel));
-                core.parcels.release(parcel);
+                core.trace.note_node_drop(core.now, node, reason, core.in_flight.get(packet_id));
+                core.in_flight.release(packet_id);
             }
         }
     }
 
     /// Runs the engine of a node for one packet, and carries away what it sends.
     #[inline]
-    fn process(&mut self, number: u32, port: u32, parcel: u32) {
+    fn process(&mut self, number: NodeId, face: FaceId, packet_id: PacketId) {
         let core = &mut self.core;
-        let node = &mut core.nodes[number as usize];
-        let Some(engine) = &mut node.engine else { return self.process_at_host(number, port, parcel) };
+        let node = &mut core.nodes[number];
+        let Some(engine) = &mut node.engine else { return self.process_at_host(number, face, packet_id) };
         let now = node.engine_clock.reading(core.now);
-        let slot = core.parcels.get_mut(parcel);
-        let received = receive(engine, now, port, slot);
+        let slot = core.in_flight.get_mut(packet_id);
+        let received = receive(engine, now, face, slot);
         if let Some(first) = engine.poll_transmit() {
             match engine.poll_transmit() {
                 // What goes out under the name that came in takes its place, so that the hashes need not be
@@ -274,12 +261,12 @@ impl Network {
                     let (packet, header) = first.into_parts();
                     slot.packet = Some(packet);
                     slot.header = header;
-                    self.dispatch(number, face, parcel);
+                    self.dispatch(number, face, packet_id);
                 }
-                second => self.dispatch_several(number, parcel, received, first, second),
+                second => self.dispatch_several(number, packet_id, received, first, second),
             }
         } else {
-            core.parcels.release(parcel);
+            core.in_flight.release(packet_id);
         }
         self.look_after_engine(number);
     }
@@ -287,133 +274,134 @@ impl Network {
     #[inline(never)]
     fn dispatch_several(
         &mut self,
-        number: u32,
-        parcel: u32,
+        number: NodeId,
+        packet_id: PacketId,
         received: Received,
         first: Transmit,
         second: Option<Transmit>,
     ) {
-        let Parcel { hashes, hops, .. } = *self.core.parcels.get(parcel);
-        self.core.parcels.release(parcel);
+        let InFlight { hashes, hops, .. } = *self.core.in_flight.get(packet_id);
+        self.core.in_flight.release(packet_id);
         let mut next = Some(first);
         let mut after = second;
         while let Some(transmit) = next {
             let face = transmit.face;
             let (packet, header) = transmit.into_parts();
-            let parcel = match received.names_like(&packet) {
-                true => self.core.parcels.add(packet, header, &hashes),
+            let packet_id = match received.names_like(&packet) {
+                true => self.core.in_flight.add(packet, header, &hashes),
                 false => self.core.wrap(packet, header),
             };
             if received.kind == PacketKind::Data {
-                self.core.parcels.get_mut(parcel).hops = hops;
+                self.core.in_flight.get_mut(packet_id).hops = hops;
             }
-            self.dispatch(number, face, parcel);
+            self.dispatch(number, face, packet_id);
             next = after.take().or_else(|| self.poll_engine(number));
         }
     }
 
-    fn poll_engine(&mut self, number: u32) -> Option<Transmit> {
-        self.core.nodes[number as usize].engine.as_mut()?.poll_transmit()
+    fn poll_engine(&mut self, number: NodeId) -> Option<Transmit> {
+        self.core.nodes[number].engine.as_mut()?.poll_transmit()
     }
 
     /// Carries away what an engine sends when no packet came in.
-    pub(crate) fn settle_engine(&mut self, number: u32) {
+    pub(crate) fn settle_engine(&mut self, number: NodeId) {
         while let Some(transmit) = self.poll_engine(number) {
             let face = transmit.face;
             let (packet, header) = transmit.into_parts();
-            let parcel = self.core.wrap(packet, header);
-            self.dispatch(number, face, parcel);
+            let packet_id = self.core.wrap(packet, header);
+            self.dispatch(number, face, packet_id);
         }
         self.look_after_engine(number);
     }
 
     /// Carries away what an engine sends because its owner has changed something.
-    pub(crate) fn settle(&mut self, number: u32) {
+    pub(crate) fn settle(&mut self, number: NodeId) {
         self.settle_engine(number);
         self.deliver_outbox();
     }
 
     /// Takes events away and sets the alarm.
     #[inline]
-    fn look_after_engine(&mut self, number: u32) {
-        let node = &mut self.core.nodes[number as usize];
+    fn look_after_engine(&mut self, number: NodeId) {
+        let node = &mut self.core.nodes[number];
         let Some(engine) = &mut node.engine else { return };
         while let Some(event) = engine.poll_event() {
             if node.events.len() < MAX_EVENTS {
                 node.events.push(event);
             }
         }
-        // Almost always the alarm is set for earlier than what is new, and will ask the engine itself.
-        let soonest = engine.take_soonest_deadline();
-        if node.alarm.is_queued_by(node.engine_clock.when(soonest)) {
-            return;
+        // Almost always the alarm is set for no later already, and once it has gone off this is asked again.
+        let deadline = node.engine_clock.when(engine.next_deadline());
+        if !node.alarm.is_queued_by(deadline) {
+            node.alarm.set(&mut self.core.queue, deadline.max(self.core.now), Source::Engine(number));
         }
-        let deadline = node.engine_clock.when(engine.next_deadline()).max(self.core.now);
-        node.alarm.set(&mut self.core.queue, deadline, Source::Engine(number));
     }
 
-    /// Takes a parcel to where a face leads.
+    /// Takes a packet to where a face leads.
     #[inline]
-    fn dispatch(&mut self, number: u32, face: FaceId, parcel: u32) {
-        match self.core.nodes[number as usize].ports.get(port_of(face) as usize).map(|port| port.peer) {
-            Some(Peer::Channel { channel, end }) => self.core.transmit(channel, end, parcel),
-            Some(Peer::Application(application)) => self.hand_over(application, parcel),
+    fn dispatch(&mut self, number: NodeId, face: FaceId, packet_id: PacketId) {
+        match self.core.nodes[number].ports.get(face).map(|port| port.peer) {
+            Some(Peer::Channel { channel, end }) => self.core.transmit(channel, end, packet_id),
+            Some(Peer::Application(application)) => self.hand_over(application, packet_id),
             Some(Peer::Gone) | None => {
                 let core = &mut self.core;
                 core.trace.note_node_drop(
                     core.now,
                     number,
                     LinkDropReason::UnknownFace,
-                    core.parcels.get(parcel),
+                    core.in_flight.get(packet_id),
                 );
-                core.parcels.release(parcel);
+                core.in_flight.release(packet_id);
             }
         }
     }
 
     /// A host passes what its applications send to its links, and what comes by its links to its
     /// applications.
-    fn process_at_host(&mut self, number: u32, port: u32, parcel: u32) {
-        let node = &self.core.nodes[number as usize];
-        let from_application =
-            matches!(node.ports.get(port as usize), Some(Port { peer: Peer::Application(_), .. }));
-        for other in 0..node.ports.len() {
-            let peer = self.core.nodes[number as usize].ports[other].peer;
+    fn process_at_host(&mut self, number: NodeId, face: FaceId, packet_id: PacketId) {
+        let node = &self.core.nodes[number];
+        let from_application = matches!(node.ports.get(face), Some(Port { peer: Peer::Application(_), .. }));
+        for other in node.ports.ids() {
+            let peer = self.core.nodes[number].ports[other].peer;
             match peer {
                 Peer::Channel { channel, end } if from_application => {
-                    let copy = self.core.parcels.copy_of(parcel);
+                    let copy = self.core.in_flight.copy_of(packet_id);
                     self.core.transmit(channel, end, copy);
                 }
                 Peer::Application(application) if !from_application => {
-                    let copy = self.core.parcels.copy_of(parcel);
+                    let copy = self.core.in_flight.copy_of(packet_id);
                     self.hand_over(application, copy);
                 }
                 _ => {}
             }
         }
-        self.core.parcels.release(parcel);
+        self.core.in_flight.release(packet_id);
     }
 
     /// Gives a packet to an application.
-    fn hand_over(&mut self, number: u32, parcel: u32) {
-        let slot = self.core.parcels.get_mut(parcel);
+    fn hand_over(&mut self, number: AppId, packet_id: PacketId) {
+        let slot = self.core.in_flight.get_mut(packet_id);
         let Some(packet) = slot.packet.take() else { return };
         let header = std::mem::take(&mut slot.header);
-        let Some(application) = self.applications.get_mut(number as usize) else { return };
-        let mut context = Context::new(&mut self.core, number, Some((parcel, packet.name())));
+        let Some(application) = self.applications.get_mut(number) else { return };
+        let mut context = Context::new(&mut self.core, number, Some((packet_id, packet.name())));
         match &packet {
             Packet::Interest(interest) => application.handle_interest(&mut context, interest, &header),
             Packet::Data(data) => application.handle_data(&mut context, data, &header),
             Packet::Nack(interest, reason) => application.handle_nack(&mut context, interest, *reason),
         }
         if context.finish().is_some() {
-            self.core.parcels.release(parcel);
+            self.core.in_flight.release(packet_id);
         }
     }
 
     /// Calls an application for another reason than a packet.
-    pub(crate) fn call(&mut self, number: u32, action: impl FnOnce(&mut dyn Application, &mut Context<'_>)) {
-        if let Some(application) = self.applications.get_mut(number as usize) {
+    pub(crate) fn call(
+        &mut self,
+        number: AppId,
+        action: impl FnOnce(&mut dyn Application, &mut Context<'_>),
+    ) {
+        if let Some(application) = self.applications.get_mut(number) {
             action(&mut **application, &mut Context::new(&mut self.core, number, None));
         }
     }
@@ -421,21 +409,21 @@ impl Network {
     /// Gives engines what applications have sent.
     #[inline]
     fn deliver_outbox(&mut self) {
-        while let Some((application, parcel)) = self.core.outbox.pop_front() {
-            let Residence { node, port, .. } = self.core.residences[application as usize];
+        while let Some((application, packet_id)) = self.core.outbox.pop_front() {
+            let Attachment { node, face, .. } = self.core.attachments[application];
             self.core.events_at_this_instant += 1;
             if self.core.events_at_this_instant > MAX_EVENTS_AT_ONE_INSTANT {
                 // The step that comes next says so.
-                self.core.parcels.release(parcel);
+                self.core.in_flight.release(packet_id);
                 continue;
             }
-            self.enter(node, port, parcel);
+            self.enter(node, face, packet_id);
         }
     }
 
     fn start_applications(&mut self) {
-        while (self.started as usize) < self.applications.len() {
-            let number = self.started;
+        while self.started < self.applications.len() {
+            let number = AppId::from_index(self.started);
             self.started += 1;
             self.call(number, |application, context| application.start(context));
             self.deliver_outbox();
@@ -466,24 +454,12 @@ impl Received {
 
 /// Gives an engine the packet in a slot; Interests are taken out of it.
 #[inline]
-fn receive(engine: &mut Engine, now: Instant, port: u32, slot: &mut Parcel) -> Received {
-    let face = face_of(port);
+fn receive(engine: &mut Engine, now: Instant, face: FaceId, slot: &mut InFlight) -> Received {
     let component_count = slot.hashes.component_count();
     let mut received = Received { kind: slot.kind(), dialect: Dialect::Ndn, component_count };
-    match slot.packet.take() {
-        Some(Packet::Interest(interest)) => {
-            received.dialect = interest.dialect();
-            engine.receive_interest(now, face, interest, &slot.hashes, &slot.header);
-        }
-        Some(Packet::Data(data)) => {
-            received.dialect = data.dialect();
-            engine.receive_data(now, face, data, &slot.hashes, &slot.header);
-        }
-        Some(Packet::Nack(interest, reason)) => {
-            received.dialect = interest.dialect();
-            engine.receive_nack(now, face, &interest, reason, &slot.hashes);
-        }
-        None => {}
+    if let Some(packet) = slot.packet.take() {
+        received.dialect = packet.dialect();
+        engine.receive(Arrival { now, face, hashes: &slot.hashes, header: &slot.header }, packet);
     }
     received
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use engine::{EngineCounters, FaceCounters, FaceId};
 
+use crate::arena::{Id, NodeId};
 use crate::changes::Plan;
 use crate::link::ChannelCounters;
 use crate::network::Network;
 use crate::trace::{EngineDropRecord, FaceRecord, LinkRecord, NodeRecord, ValueRecord};
-use crate::{AppId, NodeId};
 
 /// Counters at the sample before.
 #[derive(Debug, Default)]
 pub(crate) struct Previous {
-    faces: BTreeMap<(u32, FaceId), FaceCounters>,
+    faces: BTreeMap<(NodeId, FaceId), FaceCounters>,
     nodes: Vec<(EngineCounters, u64)>,
     channels: Vec<ChannelCounters>,
 }
@@ -34,16 +34,16 @@ impl Network {
     fn sample_nodes(&mut self) {
         let time = self.core.now;
         self.previous.nodes.resize_with(self.core.nodes.len(), Default::default);
-        for (number, node) in (0..).zip(&self.core.nodes) {
+        for (number, node) in self.core.nodes.iter() {
             let Some(engine) = &node.engine else { continue };
             let (counters, misses) = (*engine.counters(), engine.content_store_counters().misses);
-            let before = &mut self.previous.nodes[number as usize];
+            let before = &mut self.previous.nodes[number.index()];
             // After a restart counters begin anew.
             let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
             let sizes = engine.table_sizes();
             self.core.trace.nodes.push(NodeRecord {
                 time,
-                node: number,
+                node: number.0,
                 pending: sizes.pending,
                 pending_bytes: sizes.pending_bytes,
                 cached: sizes.cached,
@@ -57,7 +57,7 @@ impl Network {
             for ((reason, now), (_, earlier)) in counters.drops.iter().zip(before.0.drops.iter()) {
                 let packets = since(now, earlier);
                 if packets > 0 {
-                    let record = EngineDropRecord { time, node: number, reason: reason.as_str(), packets };
+                    let record = EngineDropRecord { time, node: number.0, reason: reason.as_str(), packets };
                     self.core.trace.engine_drops.push(record);
                 }
             }
@@ -67,7 +67,7 @@ impl Network {
                 let before = self.previous.faces.insert((number, face), now).unwrap_or_default();
                 self.core.trace.faces.push(FaceRecord {
                     time,
-                    node: number,
+                    node: number.0,
                     face: face.0,
                     in_interests: since(now.in_interests, before.in_interests),
                     in_data: since(now.in_data, before.in_data),
@@ -84,13 +84,13 @@ impl Network {
     fn sample_links(&mut self) {
         let time = self.core.now;
         self.previous.channels.resize_with(self.core.channels.len(), Default::default);
-        for (channel, before) in self.core.channels.iter_mut().zip(&mut self.previous.channels) {
+        for (channel, before) in self.core.channels.values_mut().zip(&mut self.previous.channels) {
             let (queue_packets, queue_bytes) = channel.queue_length(time);
             let now = channel.counters;
             self.core.trace.links.push(LinkRecord {
                 time,
-                link: channel.link,
-                from_end: channel.end,
+                link: channel.link.0,
+                from_end: channel.end.0,
                 packets: now.packets - before.packets,
                 bytes: now.bytes - before.bytes,
                 drops: now.drops.total() - before.drops.total(),
@@ -104,12 +104,12 @@ impl Network {
 
     fn sample_applications(&mut self) {
         let time = self.core.now;
-        for (number, application) in (0..).zip(&self.applications) {
-            let Some(residence) = self.core.residences.get(number as usize) else { continue };
-            let node = NodeId(residence.node);
+        for (number, application) in self.applications.iter() {
+            let Some(attachment) = self.core.attachments.get(number) else { continue };
+            let node = attachment.node;
             let values = &mut self.core.trace.values;
             application.sample(&mut |what, value| {
-                values.push(ValueRecord { time, node, application: AppId(number), what, value });
+                values.push(ValueRecord { time, node, application: number, what, value });
             });
         }
     }

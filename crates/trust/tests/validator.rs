@@ -7,7 +7,7 @@ use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Component, Data, NackReason, Name};
 use trust::certificate::{Issue, names, self_signed};
-use trust::policy::{PacketKind, Policy, PolicyRefusal};
+use trust::policy::{ClaimKind, Policy, PolicyRefusal};
 use trust::validator::{FetchFailure, Refusal, Subject};
 use trust::{
     Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
@@ -305,7 +305,7 @@ fn an_answer_that_is_no_certificate_is_refused() {
     let bogus: Data = DataBuilder::new(asked.name().to_name()).build_with_digest().unwrap();
     validator.handle_data(NOW, &bogus);
     assert!(matches!(validator.poll_outcome().unwrap().verdict, Err(Refusal::NotACertificate(_))));
-    assert_eq!(PacketKind::Certificate.to_string(), "certificate");
+    assert_eq!(ClaimKind::Certificate.to_string(), "certificate");
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     {
         for dependency in manifest::dependencies(text) {
             let name = dependency.package;
-            if !name.starts_with("cairn-") && !page.contains(&format!("| `{name}` |")) {
+            if !is_own(name) && !page.contains(&format!("| `{name}` |")) {
                 let message =
                     format!("`{name}` is not in {PAGE}: say there what it is for and why not our own code");
                 violations.push(Violation::new(RULE, path, dependency.line, message));
@@ -24,12 +24,18 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
+/// Whether this is a crate of the workspace.
+fn is_own(name: &str) -> bool {
+    name == "cairn" || name.starts_with("cairn-")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn count(page: &str) -> usize {
-        let manifest = "[dependencies]\ncairn-packet.workspace = true\nsha2 = \"1\"\n";
+        let manifest =
+            "[dependencies]\ncairn.workspace = true\ncairn-packet.workspace = true\nsha2 = \"1\"\n";
         check(&Tree::of(&[("crates/a/Cargo.toml", manifest), (PAGE, page)])).len()
     }
 

@@ -3,12 +3,13 @@
 use std::num::NonZeroU32;
 
 use packet::time::Instant;
-use packet::{Buffer, Data, Dialect, LinkHeader, NameRef, Nonce, Packet, PrefixHashes};
+use packet::{Buffer, Data, Dialect, LinkHeader, NameRef, Nonce, Packet, PrefixHashes, SpareBuffer};
 
 use super::ahead::Upcoming;
 use super::answers_due::DueAnswer;
 use crate::engine::Engine;
 use crate::face::FaceId;
+use crate::pipeline::arrival::Arrival;
 
 #[derive(Debug)]
 enum Arrived {
@@ -18,7 +19,7 @@ enum Arrived {
 }
 
 #[derive(Debug)]
-struct Arrival {
+struct Waiting {
     face: FaceId,
     /// Which of the headers came with it, if any did.
     header: Option<NonZeroU32>,
@@ -32,7 +33,8 @@ struct Arrival {
 /// nothing more has come, [`hand_over`](Self::hand_over) all.
 ///
 /// ```
-/// use engine::{Arrivals, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+/// use engine::batch::Arrivals;
+/// use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 /// use packet::ndn::InterestBuilder;
 /// use packet::time::Instant;
 /// use packet::{Dialect, Name, Packet};
@@ -61,7 +63,7 @@ pub struct Arrivals {
     pub face: FaceId,
     /// The memory that its frames lie in, if large packets may stay there.
     pub memory: Option<Buffer>,
-    waiting: Vec<Arrival>,
+    waiting: Vec<Waiting>,
     /// What came with those packets that something came with, counted from one.
     headers: Vec<LinkHeader>,
     /// The hashes of each, and spare places behind them, which decoding fills before it is known whether the
@@ -116,7 +118,7 @@ impl Arrivals {
             return;
         };
         match (self.waiting.last(), before.last()) {
-            (Some(Arrival { arrived: Arrived::Packet(packet), .. }), Some(known)) => {
+            (Some(Waiting { arrived: Arrived::Packet(packet), .. }), Some(known)) => {
                 hasher.hash_after(dialect, (packet.name(), known), name, hashes);
             }
             _ => hasher.hash_into(dialect, name.components(), hashes),
@@ -132,6 +134,13 @@ impl Arrivals {
         engine.due_answer(self.face, dialect, name)
     }
 
+    /// Memory for a packet of so many bytes that is to be received, if there is any that it fills well: that
+    /// of Data which has left the content store.
+    #[inline]
+    pub fn spare_buffer(&self, engine: &mut Engine, len_bytes: usize) -> Option<SpareBuffer> {
+        engine.tables.store.spares.take(len_bytes)
+    }
+
     /// Adds a packet whose hashes are in [`next_hashes`](Self::next_hashes).
     #[inline(always)]
     pub fn push(&mut self, packet: Packet, header: Option<LinkHeader>) {
@@ -144,7 +153,7 @@ impl Arrivals {
             self.headers.push(header);
             NonZeroU32::new(self.headers.len() as u32)
         });
-        self.waiting.push(Arrival { face: self.face, header, arrived });
+        self.waiting.push(Waiting { face: self.face, header, arrived });
     }
 
     /// Adds a Data that was recognised.
@@ -163,21 +172,15 @@ impl Arrivals {
         let mut waiting = self.waiting.drain(..);
         while let Some(hashes) = hashes.next().filter(|_| waiting.len() > 0) {
             let batch = waiting.as_slice().iter().zip(hashes).take(PREPARED);
-            let upcoming = batch.filter_map(|(arrival, hashes)| upcoming(&arrival.arrived, hashes));
+            let upcoming = batch.filter_map(|(waiting, hashes)| upcoming(&waiting.arrived, hashes));
             engine.prepare(upcoming, self.due_answers.min(PREPARED));
-            for (hashes, arrival) in hashes.iter().zip(waiting.by_ref()) {
-                let Arrival { face, header, arrived } = arrival;
+            for (hashes, next) in hashes.iter().zip(waiting.by_ref()) {
+                let Waiting { face, header, arrived } = next;
                 let header =
                     header.and_then(|place| self.headers.get(place.get() as usize - 1)).unwrap_or(&PLAIN);
                 match arrived {
-                    Arrived::Packet(Packet::Interest(packet)) => {
-                        engine.receive_interest(now, face, packet, hashes, header);
-                    }
-                    Arrived::Packet(Packet::Data(packet)) => {
-                        engine.receive_data(now, face, packet, hashes, header);
-                    }
-                    Arrived::Packet(Packet::Nack(packet, reason)) => {
-                        engine.receive_nack(now, face, &packet, reason, hashes);
+                    Arrived::Packet(packet) => {
+                        engine.receive(Arrival { now, face, hashes, header }, packet);
                     }
                     Arrived::DueAnswer(packet, due) => {
                         self.due_answers -= 1;

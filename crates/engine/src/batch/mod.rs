@@ -4,7 +4,7 @@
 //! hash of its name and lie in no cache. Read one after the other, each costs a hundred nanoseconds of
 //! waiting; the work itself takes a few hundred in all. So what can be known before a packet's turn comes is
 //! used before it comes. Everything here is a hint or a guess that is checked: with this folder taken away
-//! the engine would do the same, later. It is built from five parts.
+//! the engine would do the same, later. It is built from six parts.
 //!
 //! **[`Arrivals`] of a batch.** A node reads dozens of packets with one system call. It decodes them all into
 //! `Arrivals`, which then hands them over in groups of 32: for each group the memory that its packets will
@@ -25,8 +25,11 @@
 //! of the names are equal, the Data's name need not be read nor hashed. The pending Interest gives a *ticket*
 //! then: it can be answered, and its number given to another, before the Data's turn comes.
 //!
-//! **[`SpareBuffers`]**: the memory of Data that leaves the content store is warm, of the right size, and
-//! taken for the next that comes.
+//! **Spare buffers** (`spare_buffers`): the memory of Data that leaves the content store is warm, of the
+//! right size, and [taken](Arrivals::spare_buffer) for the next that comes.
+//!
+//! **Departures**: what one face gets often comes in one piece, and [`poll_transmit_to`] gives it without a
+//! look at where it goes.
 //!
 //! What strategies have no say in goes a short way in the pipelines, for the same reason: a new Interest
 //! whose strategy sends it to the first next hop is sent without the strategy's being called
@@ -42,4 +45,14 @@ mod spare_buffers;
 pub use ahead::{Upcoming, prefetch};
 pub use answers_due::DueAnswer;
 pub use arrivals::Arrivals;
-pub use spare_buffers::SpareBuffers;
+pub(crate) use spare_buffers::SpareBuffers;
+
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::transmit::Transmit;
+
+/// The next packet to send, if it goes to `face`.
+#[inline]
+pub fn poll_transmit_to(engine: &mut Engine, face: FaceId) -> Option<Transmit> {
+    engine.transmits.pop_to(face)
+}

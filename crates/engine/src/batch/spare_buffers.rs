@@ -10,7 +10,7 @@ use crate::processor::prefetch;
 
 /// Memory of packets, sorted by size. Whoever never takes any out has nothing put in.
 #[derive(Debug, Default)]
-pub struct SpareBuffers {
+pub(crate) struct SpareBuffers {
     /// For each class of sizes the memory that is at least as large as its smallest.
     classes: Vec<Vec<SpareBuffer>>,
     bytes: usize,
@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 1 << 20;
 impl SpareBuffers {
     /// Memory for a packet of so many bytes, if there is any that it fills well.
     #[inline]
-    pub fn take(&mut self, len_bytes: usize) -> Option<SpareBuffer> {
+    pub(crate) fn take(&mut self, len_bytes: usize) -> Option<SpareBuffer> {
         self.is_used = true;
         let class = class_of(len_bytes);
         // One that is a little too small is given back: packets have grown, and the allocator has a use for

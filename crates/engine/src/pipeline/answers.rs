@@ -84,19 +84,20 @@ impl Engine {
                 // Those of CCNx have selectors, which may object. In NDN a Data answers every Interest for
                 // its name.
                 EntryId::Pending(id) if asked == Some(id) || data.dialect() == Dialect::Ndn => {
-                    if asked == Some(id) {
-                        found.matches.push(id);
-                    } else if let Some(entry) = self.tables.pending.get(id)
-                        && entry.hash() == hash
-                        && entry.name() == data.name()
-                        && entry.interest.dialect() == Dialect::Ndn
-                    {
-                        if self.may_answer(entry, from) {
-                            found.matches.push(id);
-                        } else {
+                    if asked != Some(id) {
+                        let Some(entry) = self.tables.pending.get(id) else { continue };
+                        let fits = entry.hash() == hash
+                            && entry.name() == data.name()
+                            && entry.interest.dialect() == Dialect::Ndn;
+                        if !fits {
+                            continue;
+                        }
+                        if !self.may_answer(entry, from) {
                             found.not_asked = true;
+                            continue;
                         }
                     }
+                    found.matches.push(id);
                 }
                 EntryId::Cached(id) if self.tables.store.is(id, data.dialect(), data.name(), hash) => {
                     found.known = Some(id);

@@ -1,13 +1,13 @@
 //! Incoming Data.
 
 use packet::time::Instant;
-use packet::{Buffer, CachePolicy, Data, LinkHeader, NameHash, PitToken, PrefixHashes};
-use smallvec::SmallVec;
+use packet::{CachePolicy, Data, LinkHeader, PrefixHashes};
 
 use super::answers::{DataName, Found};
-use super::expiry::is_remembered;
+use super::arrival::Arrival;
+use super::expiry::remember_nonces;
 use super::sending::{DataFields, Moment, send_data};
-use super::strategy_calls::{Outcome, StrategyEvent};
+use super::strategy_calls::{DataOrders, StrategyEvent};
 use crate::batch::DueAnswer;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -15,29 +15,31 @@ use crate::face::{Face, FaceId, LinkType};
 use crate::scope;
 use crate::tables::pending::PendingId;
 
+/// What is known of a Data that has arrived, beside itself.
+#[derive(Clone, Copy)]
+struct Arrived<'a> {
+    now: Instant,
+    /// By which face it came.
+    from: FaceId,
+    name: DataName<'a>,
+    /// What came with it over the link.
+    header: &'a LinkHeader,
+}
+
 impl Engine {
-    /// Takes Data that arrived by `face`.
-    ///
-    /// `hashes` are those of its name under [`Engine::hasher`]; `header` is what came with it over the link.
+    /// Takes Data that arrived.
     #[inline]
-    pub fn receive_data(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        data: Data,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
-    ) {
+    pub(crate) fn receive_data(&mut self, Arrival { now, face, hashes, header }: Arrival<'_>, data: Data) {
         let name = DataName { hash: hashes.whole(), hashes: Some(hashes), asked: None };
-        self.take_data(now, face, data, name, header);
+        self.take_data(Arrived { now, from: face, name, header }, data);
     }
 
-    /// Takes Data that arrived by `face` and was recognised as the answer that is due.
+    /// Takes Data that arrived by `from` and was recognised as the answer that is due.
     #[inline]
     pub(crate) fn receive_due_answer(
         &mut self,
         now: Instant,
-        face: FaceId,
+        from: FaceId,
         data: Data,
         due: DueAnswer,
         header: &LinkHeader,
@@ -45,28 +47,30 @@ impl Engine {
         let Some(hash) = self.tables.pending.hash_by_ticket(due.id, due.ticket) else {
             // Something else has answered the Interest meanwhile.
             let hashes = self.hasher.hash(data.dialect(), data.name().components());
-            return self.receive_data(now, face, data, &hashes, header);
+            return self.receive_data(Arrival { now, face: from, hashes: &hashes, header }, data);
         };
-        self.take_data(now, face, data, DataName { hash, hashes: None, asked: Some(due.id) }, header);
+        let name = DataName { hash, hashes: None, asked: Some(due.id) };
+        self.take_data(Arrived { now, from, name, header }, data);
     }
 
-    fn take_data(&mut self, now: Instant, face: FaceId, data: Data, name: DataName<'_>, header: &LinkHeader) {
-        if let Err(reason) = self.admit_data(face, &data) {
-            return self.drop_packet(face, reason);
+    fn take_data(&mut self, arrived: Arrived<'_>, data: Data) {
+        let Arrived { now, from, name, header } = arrived;
+        if let Err(reason) = self.admit_data(from, &data) {
+            return self.drop_packet(from, reason);
         }
-        let found = self.look_up_data(face, &data, name);
-        self.note_search(face, &found);
+        let found = self.look_up_data(from, &data, name);
+        self.note_search(from, &found);
         let cacheable = header.cache_policy != Some(CachePolicy::NoCache);
-        if found.matches.is_empty() {
-            return self.take_unsolicited(now, face, &data, name.hash, &found, cacheable);
-        }
+        let Some((&last, others)) = found.matches.split_last() else {
+            return self.take_unsolicited(arrived, &data, &found, cacheable);
+        };
         if cacheable {
             self.tables.store.insert(&mut self.tables.index, now, &data, name.hash, found.known);
         }
-        match found.matches.as_slice() {
-            &[id] => self.satisfy(now, face, data, name, header, id),
-            several => self.satisfy_several(now, face, &data, name, header, several),
+        if !others.is_empty() {
+            self.satisfy_others(arrived, &data, others, last);
         }
+        self.satisfy(arrived, data, last);
     }
 
     /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its
@@ -100,40 +104,71 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn take_unsolicited(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        data: &Data,
-        hash: NameHash,
-        found: &Found,
-        cacheable: bool,
-    ) {
+    fn take_unsolicited(&mut self, arrived: Arrived<'_>, data: &Data, found: &Found, cacheable: bool) {
+        let Arrived { now, from, name, .. } = arrived;
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
-        self.drop_packet(face, reason);
-        if cacheable && self.welcomes_unsolicited(self.is_local(face)) {
-            self.tables.store.insert(&mut self.tables.index, now, data, hash, found.known);
+        self.drop_packet(from, reason);
+        if cacheable && self.welcomes_unsolicited(self.is_local(from)) {
+            self.tables.store.insert(&mut self.tables.index, now, data, name.hash, found.known);
         }
     }
 
-    /// Answers one pending Interest, as its strategy says.
-    #[inline(always)]
-    fn satisfy(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        data: Data,
-        name: DataName<'_>,
-        header: &LinkHeader,
-        id: PendingId,
-    ) {
-        let Some(entry) = self.tables.pending.get_mut(id) else { return };
-        if entry.watches_data {
-            return self.satisfy_with_strategy(now, from, &data, name, header, id);
+    /// Answers the first of several pending Interests, all but `last`. Whoever waits for more than one of
+    /// them gets the Data for the first alone.
+    #[inline(never)]
+    fn satisfy_others(&mut self, arrived: Arrived<'_>, data: &Data, others: &[PendingId], last: PendingId) {
+        let Arrived { now, from, .. } = arrived;
+        self.round += 1;
+        for &id in others.iter().chain([&last]) {
+            let Some(entry) = self.tables.pending.get_mut(id) else { continue };
+            for record in entry.in_records.iter_mut().filter(|record| record.expires > now) {
+                let Some(target) = self.faces.get_mut(record.face) else { continue };
+                if !may_return(from, record.face, target) {
+                    continue;
+                }
+                if std::mem::replace(&mut target.round, self.round) == self.round {
+                    record.expires = now;
+                }
+            }
         }
+        for &id in others {
+            self.satisfy(arrived, data.clone(), id);
+        }
+    }
+
+    /// Answers one pending Interest.
+    #[inline(always)]
+    fn satisfy(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId) {
+        if self.tables.pending.get(id).is_some_and(|entry| entry.watches_data) {
+            return self.satisfy_as_ordered(arrived, data, id);
+        }
+        self.return_data(arrived, data, id, None);
+    }
+
+    /// Answers one pending Interest whose strategy wants to be asked, as that says.
+    #[inline(never)]
+    fn satisfy_as_ordered(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId) {
+        match self.show_data(arrived, &data, id) {
+            // The entry is gone.
+            None => {}
+            Some(orders) if orders.hold => {
+                self.counters.drops.count(DropReason::NoAnnouncement);
+                self.keep_or_finish(arrived.now, id);
+            }
+            orders => self.return_data(arrived, data, id, orders),
+        }
+    }
+
+    /// Sends the Data to all who wait for one Interest, which is done with then unless its strategy was asked
+    /// and wants it kept.
+    #[inline(always)]
+    fn return_data(&mut self, arrived: Arrived<'_>, data: Data, id: PendingId, orders: Option<DataOrders>) {
+        let Arrived { now, from, header, .. } = arrived;
+        let was_asked = orders.is_some();
+        let announcement = orders.and_then(|orders| orders.announcement).map(Box::new);
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let freshness = data.freshness();
         let (mut data, mut others) = (Some(data), entry.in_records.len());
-        // Most strategies have no say here, and the entry can leave at once.
         let sent_at = entry.out_record(from).map(|record| record.sent_at);
         let moment = Moment { now, response: sent_at.map(|sent_at| now.saturating_since(sent_at)) };
         for record in &mut entry.in_records {
@@ -147,177 +182,61 @@ impl Engine {
                     pit_token: std::mem::take(&mut record.pit_token),
                     congestion_mark: header.congestion_mark,
                     incoming_face: from,
-                    announcement: None,
+                    announcement: announcement.clone(),
                     explicit_rate: header.explicit_rate,
                 };
-                send_data(&mut self.counters, &mut self.transmits, moment, record.face, target, data, fields);
+                send_data(
+                    &mut self.counters,
+                    &mut self.transmits,
+                    moment,
+                    (record.face, target),
+                    data,
+                    fields,
+                );
             }
         }
+        if was_asked {
+            entry.in_records.clear();
+            return self.keep_or_finish(now, id);
+        }
+        // The entry can leave at once.
         self.counters.satisfied += 1;
-        if is_remembered(&entry.interest, true, freshness, self.settings.dead_nonce_lifetime) {
-            for record in &entry.out_records {
-                self.tables.dead_nonces.insert(now, entry.hash(), record.nonce);
-            }
-        }
+        remember_nonces(&mut self.tables.dead_nonces, &self.settings, now, entry, Some(freshness));
         self.tables.pending.remove(&mut self.tables.index, id);
     }
 
-    fn satisfy_with_strategy(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        data: &Data,
-        name: DataName<'_>,
-        header: &LinkHeader,
-        id: PendingId,
-    ) {
-        self.mark_satisfied(now, from, data, id);
-        let outcome = self.show_data(now, from, data, name, header, id);
-        if outcome.finished {
-            return;
+    /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's; gives
+    /// what it orders, or `None` if the entry is gone.
+    #[inline(never)]
+    fn show_data(&mut self, arrived: Arrived<'_>, data: &Data, id: PendingId) -> Option<DataOrders> {
+        let Arrived { now, from, name, header } = arrived;
+        let entry = self.tables.pending.get_mut(id)?;
+        if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {
+            record.expires = now;
         }
-        if outcome.data.hold {
-            self.counters.drops.count(DropReason::NoAnnouncement);
-        } else {
-            self.return_data(now, from, data, header, id, outcome.data.announcement.as_ref());
-        }
-        // A strategy may have asked to keep the entry for a while: for more Data, or for a timer.
+        (entry.satisfied, entry.data_freshness) = (true, data.freshness());
+        entry.expires = now;
+        let own_hashes;
+        // The strategy may want those of prefixes, too.
+        let hashes = match name.hashes.filter(|_| entry.hash() == name.hash) {
+            Some(hashes) => hashes,
+            None => {
+                own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
+                &own_hashes
+            }
+        };
+        let announcement = header.prefix_announcement.as_ref();
+        let event = StrategyEvent { announcement, ..StrategyEvent::other(now) };
+        let outcome = self.call_strategy(id, hashes, event, |strategy, context| {
+            strategy.after_data(context, from, data);
+        });
+        (!outcome.finished).then_some(outcome.data)
+    }
+
+    /// A strategy may have asked to keep the entry for a while: for more Data, or for a timer.
+    fn keep_or_finish(&mut self, now: Instant, id: PendingId) {
         let keep = self.tables.pending.get(id).is_some_and(|entry| entry.expires > now);
         if keep { self.tables.pending.schedule(id) } else { self.finish(now, id) }
-    }
-
-    /// Sends the Data to all who wait for one Interest.
-    #[inline]
-    fn return_data(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        data: &Data,
-        header: &LinkHeader,
-        id: PendingId,
-        announcement: Option<&Buffer>,
-    ) {
-        let (mut place, moment) = (0, self.moment_of(now, from, id));
-        while let Some(record) = self.tables.pending.get(id).and_then(|entry| entry.in_records.get(place)) {
-            place += 1;
-            let (face, waits) = (record.face, record.expires > now);
-            if waits && self.may_return(from, face) {
-                let fields = DataFields {
-                    pit_token: record.pit_token.clone(),
-                    congestion_mark: header.congestion_mark,
-                    incoming_face: from,
-                    announcement: announcement.map(|announcement| Box::new(announcement.clone())),
-                    explicit_rate: header.explicit_rate,
-                };
-                self.send_data(moment, face, data.clone(), fields);
-            }
-        }
-        self.release_in_records(id);
-    }
-
-    /// Shows the Data to the strategy of the Interest's name, which may be shorter than the Data's.
-    fn show_data(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        data: &Data,
-        name: DataName<'_>,
-        header: &LinkHeader,
-        id: PendingId,
-    ) -> Outcome {
-        let event =
-            StrategyEvent { announcement: header.prefix_announcement.as_ref(), ..StrategyEvent::OTHER };
-        let own_hashes;
-        let hashes = match self.tables.pending.get(id) {
-            // The strategy may want those of prefixes, too.
-            Some(entry) => match name.hashes.filter(|_| entry.hash() == name.hash) {
-                Some(hashes) => hashes,
-                None => {
-                    own_hashes = self.hasher.hash(data.dialect(), entry.name().components());
-                    &own_hashes
-                }
-            },
-            None => return Outcome::default(),
-        };
-        self.call_strategy(now, id, hashes, event, |strategy, context| {
-            strategy.after_data(context, from, data);
-        })
-    }
-
-    /// Answers several pending Interests at once: whoever waits for more than one of them gets the Data once.
-    fn satisfy_several(
-        &mut self,
-        now: Instant,
-        from: FaceId,
-        data: &Data,
-        name: DataName<'_>,
-        header: &LinkHeader,
-        several: &[PendingId],
-    ) {
-        let mut waiting: SmallVec<[(FaceId, PitToken); 8]> = SmallVec::new();
-        let mut moment = Moment { now, response: None };
-        self.round += 1;
-        for &id in several {
-            moment.response = moment.response.or(self.moment_of(now, from, id).response);
-            self.mark_satisfied(now, from, data, id);
-            if self.tables.pending.get(id).is_some_and(|entry| entry.watches_data)
-                && self.show_data(now, from, data, name, header, id).finished
-            {
-                continue;
-            }
-            for record in self.tables.pending.get(id).iter().flat_map(|entry| &entry.in_records) {
-                let Some(target) = self.faces.get_mut(record.face) else { continue };
-                if record.expires > now && target.round < self.round && may_return(from, record.face, target)
-                {
-                    target.round = self.round;
-                    waiting.push((record.face, record.pit_token.clone()));
-                }
-            }
-            self.finish(now, id);
-        }
-        for (face, pit_token) in waiting {
-            let fields = DataFields {
-                pit_token,
-                congestion_mark: header.congestion_mark,
-                incoming_face: from,
-                announcement: None,
-                explicit_rate: header.explicit_rate,
-            };
-            self.send_data(moment, face, data.clone(), fields);
-        }
-    }
-
-    /// How long ago `from` was asked for what it sends.
-    fn moment_of(&self, now: Instant, from: FaceId, id: PendingId) -> Moment {
-        let record = self.tables.pending.get(id).and_then(|entry| entry.out_record(from));
-        Moment { now, response: record.map(|record| now.saturating_since(record.sent_at)) }
-    }
-
-    fn mark_satisfied(&mut self, now: Instant, from: FaceId, data: &Data, id: PendingId) {
-        if let Some(entry) = self.tables.pending.get_mut(id) {
-            if let Some(record) = entry.out_records.iter_mut().find(|record| record.face == from) {
-                record.expires = now;
-            }
-            entry.satisfied = true;
-            entry.data_freshness = data.freshness();
-            entry.expires = now;
-        }
-    }
-
-    /// Nobody waits for the entry any more.
-    #[inline]
-    pub(crate) fn release_in_records(&mut self, id: PendingId) {
-        let Some(entry) = self.tables.pending.get_mut(id) else { return };
-        for record in &entry.in_records {
-            if let Some(face) = self.faces.get_mut(record.face) {
-                face.waits_for_one_less();
-            }
-        }
-        entry.in_records.clear();
-    }
-
-    fn may_return(&self, from: FaceId, to: FaceId) -> bool {
-        self.faces.get(to).is_some_and(|target| may_return(from, to, target))
     }
 }
 

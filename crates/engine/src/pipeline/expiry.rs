@@ -1,11 +1,12 @@
 //! The end of pending Interests.
 
-use packet::Interest;
 use packet::time::{Duration, Instant};
 
 use super::strategy_calls::StrategyEvent;
 use crate::engine::Engine;
-use crate::tables::pending::PendingId;
+use crate::state::Settings;
+use crate::tables::dead_nonces::DeadNonces;
+use crate::tables::pending::{Pending, PendingId};
 
 impl Engine {
     /// An entry's timer has run out: its strategy wants to be called, or nobody waits any longer.
@@ -17,9 +18,9 @@ impl Engine {
         if entry.strategy_timer <= now {
             entry.strategy_timer = Instant::NEVER;
             let hashes = self.hasher.hash(entry.interest.dialect(), entry.interest.name().components());
-            let outcome = self.call_strategy(now, id, &hashes, StrategyEvent::OTHER, |strategy, context| {
-                strategy.after_timer(context);
-            });
+            let event = StrategyEvent::other(now);
+            let outcome =
+                self.call_strategy(id, &hashes, event, |strategy, context| strategy.after_timer(context));
             if outcome.finished {
                 return;
             }
@@ -27,37 +28,41 @@ impl Engine {
         self.tables.pending.schedule(id);
     }
 
-    /// Removes an entry, remembering its nonces if a copy of the Interest could still come back as a loop.
+    /// Removes an entry that nobody is to wait for any more.
     pub(crate) fn finish(&mut self, now: Instant, id: PendingId) {
-        self.release_in_records(id);
-        let Some(entry) = self.tables.pending.get(id) else { return };
-        if entry.satisfied {
-            self.counters.satisfied += 1;
-        } else {
-            self.counters.unsatisfied += 1;
-        }
-        if is_remembered(
-            &entry.interest,
-            entry.satisfied,
-            entry.data_freshness,
-            self.settings.dead_nonce_lifetime,
-        ) {
-            for record in &entry.out_records {
-                self.tables.dead_nonces.insert(now, entry.hash(), record.nonce);
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
+        for record in entry.in_records.drain(..) {
+            if let Some(face) = self.faces.get_mut(record.face) {
+                face.waits_for_one_less();
             }
         }
+        let answered = entry.satisfied.then_some(entry.data_freshness);
+        match answered {
+            Some(_) => self.counters.satisfied += 1,
+            None => self.counters.unsatisfied += 1,
+        }
+        remember_nonces(&mut self.tables.dead_nonces, &self.settings, now, entry, answered);
         self.tables.pending.remove(&mut self.tables.index, id);
     }
 }
 
-/// Whether the nonces of an Interest that is done with are to be remembered. After Data that stays fresh for
-/// long, a looping Interest would be answered from the cache.
-#[inline]
-pub(super) fn is_remembered(
-    interest: &Interest,
-    satisfied: bool,
-    data_freshness: Duration,
-    lifetime: Duration,
-) -> bool {
-    !satisfied || (interest.must_be_fresh() && data_freshness < lifetime)
+/// Remembers the nonces of an entry that is done with if a copy of the Interest could still come back as a
+/// loop. `answered` is how long the Data stays fresh, if any came: while it does, a looping Interest would be
+/// answered from the cache.
+#[inline(always)]
+pub(super) fn remember_nonces(
+    dead_nonces: &mut DeadNonces,
+    settings: &Settings,
+    now: Instant,
+    entry: &Pending,
+    answered: Option<Duration>,
+) {
+    let stays_fresh =
+        |freshness| !entry.interest.must_be_fresh() || freshness >= settings.dead_nonce_lifetime;
+    if answered.is_some_and(stays_fresh) {
+        return;
+    }
+    for record in &entry.out_records {
+        dead_nonces.insert(now, entry.hash(), record.nonce);
+    }
 }

@@ -1,10 +1,11 @@
 //! Incoming Interests.
 
 use packet::time::Instant;
-use packet::{Dialect, Interest, LinkHeader, NackReason, Nonce, PrefixHashes};
+use packet::{Dialect, Interest, NackReason, Nonce};
 
+use super::arrival::Arrival;
 use super::sending::{DataFields, Moment, send_data};
-use super::strategy_calls::InterestFields;
+use super::strategy_calls::Departure;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
@@ -16,17 +17,6 @@ use crate::tables::pending::{Full, InRecord, MAX_RECORDS, MAX_VARIANTS, PendingI
 
 /// Entries that give way for one Interest in a table that is full of bytes: each may be smaller than it.
 const MAX_EVICTIONS: usize = 8;
-/// What is known of an Interest that has arrived, beside itself.
-#[derive(Clone, Copy)]
-pub(crate) struct Arrival<'a> {
-    pub(crate) now: Instant,
-    /// By which face it came.
-    pub(crate) face: FaceId,
-    /// Of its name.
-    pub(crate) hashes: &'a PrefixHashes,
-    /// What came with it over the link.
-    pub(crate) header: &'a LinkHeader,
-}
 
 /// What the tables say about an Interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,32 +34,23 @@ enum Verdict {
 }
 
 impl Engine {
-    /// Takes an Interest that arrived by `face`.
-    ///
-    /// `hashes` are those of its name under [`Engine::hasher`]; `header` is what came with it over the link.
-    #[inline]
-    pub fn receive_interest(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        mut interest: Interest,
-        hashes: &PrefixHashes,
-        header: &LinkHeader,
-    ) {
-        let arrival = Arrival { now, face, hashes, header };
+    /// Takes an Interest that arrived.
+    #[inline(always)]
+    pub(crate) fn receive_interest(&mut self, arrival: Arrival<'_>, mut interest: Interest) {
+        let Arrival { now, face, .. } = arrival;
         let nonce = match self.admit(now, face, &mut interest) {
             Ok(nonce) => nonce,
-            Err(reason) => return self.refuse(face, interest, reason, header),
+            Err(reason) => return self.refuse(arrival, interest, reason),
         };
         let (id, trigger) = match self.look_up(arrival, &interest, nonce) {
             Verdict::Created(id) => (id, Trigger::New),
             Verdict::Joined(id) => match self.join(arrival, &interest, nonce, id) {
                 Ok(()) => (id, Trigger::Again),
-                Err(reason) => return self.refuse(face, interest, reason, header),
+                Err(reason) => return self.refuse(arrival, interest, reason),
             },
             Verdict::Answered(id) => return self.answer(arrival, &interest, id),
-            Verdict::Loop => return self.refuse(face, interest, DropReason::DuplicateNonce, header),
-            Verdict::Refused(reason) => return self.refuse(face, interest, reason, header),
+            Verdict::Loop => return self.refuse(arrival, interest, DropReason::DuplicateNonce),
+            Verdict::Refused(reason) => return self.refuse(arrival, interest, reason),
         };
         self.forward(arrival, interest, id, trigger);
     }
@@ -218,19 +199,19 @@ impl Engine {
         let Some(target) = self.faces.get_mut(face) else { return };
         if let Some(entry) = self.tables.store.get(id) {
             let data = entry.data.clone();
-            send_data(&mut self.counters, &mut self.transmits, moment, face, target, data, fields);
+            send_data(&mut self.counters, &mut self.transmits, moment, (face, target), data, fields);
         }
     }
 
     /// Lets the strategy, or the application, decide where an Interest that `face` waits for goes.
     #[inline(always)]
     fn forward(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, trigger: Trigger) {
-        let Arrival { now, face, header, .. } = arrival;
+        let Arrival { face, header, .. } = arrival;
         if let Some(next_hop) = header.next_hop_face {
-            self.send_as_told(now, interest, id, next_hop, header);
+            self.send_as_told(arrival, interest, id, next_hop);
         } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
             let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
-            self.send_as_told(now, interest, id, next_hop, header);
+            self.send_as_told(arrival, interest, id, next_hop);
         } else if self.may_go_on(arrival, &interest, id, trigger) {
             self.ask_strategy(arrival, interest, id, trigger);
         }
@@ -287,20 +268,13 @@ impl Engine {
     }
 
     /// Sends to the face that the application named, whatever routes and strategies say.
-    fn send_as_told(
-        &mut self,
-        now: Instant,
-        interest: Interest,
-        id: PendingId,
-        next_hop: u64,
-        header: &LinkHeader,
-    ) {
+    fn send_as_told(&mut self, arrival: Arrival<'_>, interest: Interest, id: PendingId, next_hop: u64) {
         let target = u32::try_from(next_hop).ok().map(FaceId).filter(|&face| self.faces.get(face).is_some());
         match target {
-            Some(target) => {
-                let congestion_mark = header.congestion_mark;
-                let fields = InterestFields { congestion_mark, ..InterestFields::default() };
-                self.send_interest(now, id, interest, target, None, fields);
+            Some(face) => {
+                let (now, congestion_mark) = (arrival.now, arrival.header.congestion_mark);
+                let departure = Departure { now, face, nonce: None, non_discovery: false, congestion_mark };
+                self.send_interest(id, interest, departure);
             }
             None => self.counters.drops.add(DropReason::NextHopGone, 1),
         }
@@ -308,7 +282,7 @@ impl Engine {
 
     /// Does not take the Interest, and says so to the sender where that helps.
     #[cold]
-    fn refuse(&mut self, face: FaceId, interest: Interest, reason: DropReason, header: &LinkHeader) {
+    fn refuse(&mut self, Arrival { face, header, .. }: Arrival<'_>, interest: Interest, reason: DropReason) {
         self.drop_packet(face, reason);
         let nack = match reason {
             DropReason::DuplicateNonce => NackReason::Duplicate,

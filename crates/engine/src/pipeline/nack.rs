@@ -1,8 +1,8 @@
 //! Incoming Nacks.
 
-use packet::time::Instant;
 use packet::{Interest, NackReason, PrefixHashes};
 
+use super::arrival::Arrival;
 use super::strategy_calls::StrategyEvent;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
@@ -11,39 +11,19 @@ use crate::tables::entry_id::EntryId;
 use crate::tables::pending::PendingId;
 
 impl Engine {
-    /// Takes an Interest that came back by `face` with a reason.
-    ///
-    /// `hashes` are those of its name under [`Engine::hasher`].
-    pub fn receive_nack(
-        &mut self,
-        now: Instant,
-        face: FaceId,
-        interest: &Interest,
-        reason: NackReason,
-        hashes: &PrefixHashes,
-    ) {
+    /// Takes an Interest that came back with a reason.
+    pub(crate) fn receive_nack(&mut self, arrival: Arrival<'_>, interest: &Interest, reason: NackReason) {
+        let Arrival { now, face, hashes, .. } = arrival;
         match self.accept_nack(face, interest, reason, hashes) {
             Err(drop) => self.drop_packet(face, drop),
             Ok(id) => {
-                let outcome =
-                    self.call_strategy(now, id, hashes, StrategyEvent::OTHER, |strategy, context| {
-                        strategy.after_nack(context, face, reason);
-                    });
+                let event = StrategyEvent::other(now);
+                let outcome = self.call_strategy(id, hashes, event, |strategy, context| {
+                    strategy.after_nack(context, face, reason);
+                });
                 if !outcome.finished {
                     self.tables.pending.schedule(id);
                 }
-            }
-        }
-    }
-
-    /// Takes word from the link that it gave up repeating an Interest to `face`.
-    pub fn handle_loss(&mut self, now: Instant, face: FaceId, interest: &Interest, hashes: &PrefixHashes) {
-        if let Some(id) = self.find_pending(interest, hashes) {
-            let outcome = self.call_strategy(now, id, hashes, StrategyEvent::OTHER, |strategy, context| {
-                strategy.after_loss(context, face);
-            });
-            if !outcome.finished {
-                self.tables.pending.schedule(id);
             }
         }
     }

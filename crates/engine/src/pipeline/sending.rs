@@ -4,7 +4,7 @@ use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, ExplicitRate, Packet, PitToken};
 
 use crate::drop_reason::DropReason;
-use crate::engine::{Engine, EngineCounters};
+use crate::engine::EngineCounters;
 use crate::face::{Face, FaceId};
 use crate::scope;
 use crate::transmit::{Transmit, TransmitQueue};
@@ -26,23 +26,13 @@ pub(super) struct Moment {
     pub(super) response: Option<Duration>,
 }
 
-impl Engine {
-    /// Sends Data to one face, if it is still there.
-    pub(super) fn send_data(&mut self, moment: Moment, face: FaceId, data: Data, fields: DataFields) {
-        if let Some(target) = self.faces.get_mut(face) {
-            send_data(&mut self.counters, &mut self.transmits, moment, face, target, data, fields);
-        }
-    }
-}
-
-/// Sends Data to one face, `target`. The engine's other parts may be borrowed meanwhile.
+/// Sends Data to one face. The engine's other parts may be borrowed meanwhile.
 #[inline(always)]
 pub(super) fn send_data(
     counters: &mut EngineCounters,
     transmits: &mut TransmitQueue,
     moment: Moment,
-    face: FaceId,
-    target: &mut Face,
+    (face, target): (FaceId, &mut Face),
     data: Data,
     fields: DataFields,
 ) {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use packet::time::Instant;
 use packet::{Interest, LinkHeader, NackReason};
 
-use super::interest::Arrival;
+use super::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;

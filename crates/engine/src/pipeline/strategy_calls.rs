@@ -3,7 +3,7 @@
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Interest, NackReason, NameRef, Nonce, Packet, PitToken, PrefixHashes};
 
-use super::interest::Arrival;
+use super::arrival::Arrival;
 use crate::drop_reason::DropReason;
 use crate::engine::Engine;
 use crate::face::FaceId;
@@ -16,6 +16,7 @@ use crate::transmit::Transmit;
 /// What happened, as far as the strategy needs to know.
 #[derive(Clone, Copy)]
 pub(crate) struct StrategyEvent<'a> {
+    pub(crate) now: Instant,
     pub(crate) trigger: Trigger,
     pub(crate) ingress: Option<FaceId>,
     pub(crate) non_discovery: bool,
@@ -25,19 +26,26 @@ pub(crate) struct StrategyEvent<'a> {
 }
 
 impl StrategyEvent<'_> {
-    /// Something other than an arrival.
-    pub(crate) const OTHER: StrategyEvent<'static> = StrategyEvent {
-        trigger: Trigger::Other,
-        ingress: None,
-        non_discovery: false,
-        congestion_mark: 0,
-        announcement: None,
-    };
+    /// Something other than the arrival of an Interest.
+    pub(crate) fn other(now: Instant) -> Self {
+        StrategyEvent {
+            now,
+            trigger: Trigger::Other,
+            ingress: None,
+            non_discovery: false,
+            congestion_mark: 0,
+            announcement: None,
+        }
+    }
 }
 
-/// What goes with an Interest over the link.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct InterestFields {
+/// When and where an Interest is sent, and what goes with it over the link.
+#[derive(Clone, Copy)]
+pub(crate) struct Departure {
+    pub(crate) now: Instant,
+    pub(crate) face: FaceId,
+    /// In place of its own.
+    pub(crate) nonce: Option<Nonce>,
     pub(crate) non_discovery: bool,
     pub(crate) congestion_mark: u64,
 }
@@ -83,17 +91,18 @@ impl Engine {
             && let Some(next_hop) = self.obvious_next_hop(face, &interest, node, id)
         {
             let (non_discovery, congestion_mark) = (header.non_discovery, header.congestion_mark);
-            let fields = InterestFields { non_discovery, congestion_mark };
-            return self.put_out(now, id, interest, next_hop, fields);
+            let departure = Departure { now, face: next_hop, nonce: None, non_discovery, congestion_mark };
+            return self.put_out(id, interest, departure);
         }
         let event = StrategyEvent {
+            now,
             trigger,
             ingress: Some(face),
             non_discovery: header.non_discovery,
             congestion_mark: header.congestion_mark,
             announcement: None,
         };
-        self.call_strategy_about(now, id, interest, (hashes, node), event, |strategy, context| {
+        self.call_strategy_about(id, interest, (hashes, node), event, |strategy, context| {
             strategy.after_interest(context);
         });
     }
@@ -126,7 +135,6 @@ impl Engine {
     /// Calls the strategy of a pending Interest and carries out what it commands.
     pub(crate) fn call_strategy(
         &mut self,
-        now: Instant,
         id: PendingId,
         hashes: &PrefixHashes,
         event: StrategyEvent<'_>,
@@ -135,14 +143,13 @@ impl Engine {
         let Some(entry) = self.tables.pending.get(id) else { return Outcome::default() };
         let interest = entry.interest.clone();
         let node = self.longest_match(interest.dialect(), interest.name(), hashes);
-        self.call_strategy_about(now, id, interest, (hashes, node), event, call)
+        self.call_strategy_about(id, interest, (hashes, node), event, call)
     }
 
     /// The same about an Interest that arrived, which it sends on: its own nonce and hop limit go upstream.
     /// `node` is the longest match of its name.
     fn call_strategy_about(
         &mut self,
-        now: Instant,
         id: PendingId,
         interest: Interest,
         (hashes, node): (&PrefixHashes, FibNode),
@@ -154,7 +161,7 @@ impl Engine {
             if interest.has_forwarding_hint() { self.hinted_route(&interest).unwrap_or(node) } else { node };
         let Some(entry) = self.tables.pending.get_mut(id) else { return Outcome::default() };
         let mut context = StrategyContext {
-            now,
+            now: event.now,
             trigger: event.trigger,
             interest: &interest,
             hashes,
@@ -178,11 +185,12 @@ impl Engine {
         // What almost always happens, apart: the Interest need not be shared with a command that follows.
         if let [Action::Send { face, nonce, non_discovery }] = self.actions[..] {
             self.actions.clear();
-            let fields = InterestFields { non_discovery, congestion_mark: event.congestion_mark };
-            self.send_interest(now, id, interest, face, nonce, fields);
+            let StrategyEvent { now, congestion_mark, .. } = event;
+            let departure = Departure { now, face, nonce, non_discovery, congestion_mark };
+            self.send_interest(id, interest, departure);
             return Outcome::default();
         }
-        self.carry_out(now, id, &interest, event)
+        self.carry_out(id, &interest, event)
     }
 
     /// The node to take next hops from when the Interest has a forwarding hint that counts here.
@@ -207,21 +215,15 @@ impl Engine {
         last
     }
 
-    fn carry_out(
-        &mut self,
-        now: Instant,
-        id: PendingId,
-        interest: &Interest,
-        event: StrategyEvent<'_>,
-    ) -> Outcome {
-        let StrategyEvent { ingress, congestion_mark, .. } = event;
+    fn carry_out(&mut self, id: PendingId, interest: &Interest, event: StrategyEvent<'_>) -> Outcome {
+        let StrategyEvent { now, ingress, congestion_mark, .. } = event;
         let mut actions = std::mem::take(&mut self.actions);
         let (mut outcome, mut refused) = (Outcome::default(), false);
         for action in actions.drain(..) {
             match action {
                 Action::Send { face, nonce, non_discovery } => {
-                    let fields = InterestFields { non_discovery, congestion_mark };
-                    self.send_interest(now, id, interest.clone(), face, nonce, fields);
+                    let departure = Departure { now, face, nonce, non_discovery, congestion_mark };
+                    self.send_interest(id, interest.clone(), departure);
                 }
                 Action::SuppressUpstream { face, span } => {
                     let entry = self.tables.pending.get_mut(id);
@@ -273,17 +275,9 @@ impl Engine {
     }
 
     /// Sends a pending Interest to a face, if scope allows it, and remembers that.
-    pub(crate) fn send_interest(
-        &mut self,
-        now: Instant,
-        id: PendingId,
-        mut interest: Interest,
-        face: FaceId,
-        new_nonce: Option<Nonce>,
-        InterestFields { non_discovery, congestion_mark }: InterestFields,
-    ) {
+    pub(crate) fn send_interest(&mut self, id: PendingId, mut interest: Interest, departure: Departure) {
         let Some(entry) = self.tables.pending.get(id) else { return };
-        let Some(target) = self.faces.get(face) else {
+        let Some(target) = self.faces.get(departure.face) else {
             return self.counters.drops.add(DropReason::UnknownFace, 1);
         };
         if target.config.dialect != interest.dialect() {
@@ -293,24 +287,18 @@ impl Engine {
         if !scope::interest_may_leave(&interest, from_remote, target.is_local()) {
             return self.counters.drops.add(DropReason::Scope, 1);
         }
-        if let Some(nonce) = new_nonce
+        if let Some(nonce) = departure.nonce
             && interest.set_nonce(nonce).is_err()
         {
             return self.counters.drops.add(DropReason::NoRoomForField, 1);
         }
-        self.put_out(now, id, interest, face, InterestFields { non_discovery, congestion_mark });
+        self.put_out(id, interest, departure);
     }
 
     /// The same to a face that it may go to.
     #[inline(always)]
-    fn put_out(
-        &mut self,
-        now: Instant,
-        id: PendingId,
-        interest: Interest,
-        face: FaceId,
-        InterestFields { non_discovery, congestion_mark }: InterestFields,
-    ) {
+    fn put_out(&mut self, id: PendingId, interest: Interest, departure: Departure) {
+        let Departure { now, face, non_discovery, congestion_mark, .. } = departure;
         let Some(entry) = self.tables.pending.get_mut(id) else { return };
         let record = OutRecord {
             face,
@@ -400,7 +388,8 @@ impl Engine {
         for id in self.tables.pending.under(dialect, prefix) {
             let Some(entry) = self.tables.pending.get(id) else { continue };
             let hashes = self.hasher.hash(dialect, entry.name().components());
-            let outcome = self.call_strategy(now, id, &hashes, StrategyEvent::OTHER, |strategy, context| {
+            let event = StrategyEvent::other(now);
+            let outcome = self.call_strategy(id, &hashes, event, |strategy, context| {
                 strategy.after_new_next_hop(context, hop);
             });
             if !outcome.finished {

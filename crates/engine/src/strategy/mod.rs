@@ -79,9 +79,4 @@ pub trait Strategy: fmt::Debug + Send {
     fn after_new_next_hop(&mut self, context: &mut StrategyContext<'_>, hop: NextHop) {
         let _ = (context, hop);
     }
-
-    /// The link to `face` gave up repeating the Interest.
-    fn after_loss(&mut self, context: &mut StrategyContext<'_>, face: FaceId) {
-        let _ = (context, face);
-    }
 }

@@ -141,8 +141,6 @@ pub(crate) struct VariantTag(u32);
 pub(crate) struct PendingTable {
     entries: Slab<Pending>,
     timers: TimerWheel,
-    /// The soonest deadline that was set since [`PendingTable::take_soonest`] was last called.
-    soonest: Instant,
     max_entries: u32,
     /// What the pending Interests take, by [`cost_of`], and may take.
     bytes: u64,
@@ -184,7 +182,6 @@ impl PendingTable {
         PendingTable {
             entries: Slab::default(),
             timers: TimerWheel::default(),
-            soonest: Instant::NEVER,
             // One bit of a number says that it belongs to the content store.
             max_entries: max_entries.min(1 << 30),
             bytes: 0,
@@ -367,14 +364,7 @@ impl PendingTable {
     /// The same for whoever has the entry at hand and asks it for its [`deadline`](Pending::deadline).
     #[inline]
     pub(crate) fn schedule_at(&mut self, id: PendingId, deadline: Instant) {
-        self.soonest = self.soonest.min(deadline);
         self.timers.schedule(id.0, deadline);
-    }
-
-    /// The soonest deadline that was set since the last call.
-    #[inline]
-    pub(crate) fn take_soonest(&mut self) -> Instant {
-        std::mem::replace(&mut self.soonest, Instant::NEVER)
     }
 
     /// Takes one entry whose timer has run out; call until it gives `None`.
@@ -383,6 +373,7 @@ impl PendingTable {
     }
 
     /// When [`PendingTable::pop_due`] should be called next.
+    #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
         self.timers.next_deadline()
     }

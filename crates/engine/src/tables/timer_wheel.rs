@@ -46,6 +46,8 @@ pub(crate) struct TimerWheel {
     new: Vec<u32>,
     /// No new entry is due before this tick.
     new_due_tick: u64,
+    /// No other entry is due before this tick.
+    other_due_tick: u64,
     /// All ticks before this one have been handled.
     current_tick: u64,
     len: u32,
@@ -59,6 +61,7 @@ impl Default for TimerWheel {
             occupied: [0; LEVELS],
             new: Vec::new(),
             new_due_tick: u64::MAX,
+            other_due_tick: u64::MAX,
             current_tick: 0,
             len: 0,
         }
@@ -108,11 +111,18 @@ impl TimerWheel {
                 node.list = IDLE;
                 self.len -= 1;
                 if self.len == 0 {
-                    self.settle();
+                    self.clear_deadlines();
                 }
             }
             _ => self.unlink(id),
         }
+    }
+
+    /// Nothing is scheduled any more.
+    #[cold]
+    fn clear_deadlines(&mut self) {
+        self.settle();
+        self.other_due_tick = u64::MAX;
     }
 
     /// Puts the new entries into the slots for their deadlines.
@@ -130,18 +140,13 @@ impl TimerWheel {
     }
 
     /// When [`TimerWheel::pop_due`] should be called next; [`Instant::NEVER`] if nothing is scheduled. May be
-    /// earlier than the earliest deadline (entries then move to a finer level), never later.
+    /// earlier than the earliest deadline (of an entry that has been cancelled since, or to move entries to a
+    /// finer level), never later.
+    #[inline]
     pub(crate) fn next_deadline(&self) -> Instant {
-        if self.heads[usize::from(DUE)] != NONE {
-            return Instant::from_nanos(self.current_tick << TICK_BITS);
-        }
-        let slots = (0..LEVELS).filter_map(|level| self.next_slot(level)).map(|(tick, _)| tick);
-        let next = slots.min().unwrap_or(u64::MAX).min(self.new_due_tick);
-        if next == u64::MAX {
-            Instant::NEVER
-        } else {
-            Instant::from_nanos(next.saturating_mul(1 << TICK_BITS))
-        }
+        let next = self.other_due_tick.min(self.new_due_tick);
+        // The last tick ends after the last instant.
+        if next > u64::MAX >> TICK_BITS { Instant::NEVER } else { Instant::from_nanos(next << TICK_BITS) }
     }
 
     /// Takes one entry whose deadline has passed at `now`. Call until it gives `None`.
@@ -164,6 +169,7 @@ impl TimerWheel {
                 }
                 _ => {
                     self.current_tick = self.current_tick.max(now_tick);
+                    self.other_due_tick = next.map_or(u64::MAX, |(tick, _)| tick);
                     return None;
                 }
             }
@@ -231,6 +237,7 @@ impl TimerWheel {
         if let Some(occupied) = self.occupied.get_mut(usize::from(list) / SLOTS) {
             *occupied |= 1 << (usize::from(list) % SLOTS);
         }
+        self.other_due_tick = self.other_due_tick.min(deadline_tick);
         self.len += 1;
     }
 
@@ -257,6 +264,9 @@ impl TimerWheel {
             && let Some(occupied) = self.occupied.get_mut(usize::from(list) / SLOTS)
         {
             *occupied &= !(1 << (usize::from(list) % SLOTS));
+            if self.len == 0 {
+                self.clear_deadlines();
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
-use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name};
+use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet};
 
 pub(crate) const CONSUMER: FaceId = FaceId(256);
 pub(crate) const PRODUCER: FaceId = FaceId(257);
@@ -57,7 +57,10 @@ impl Node {
         header: &LinkHeader,
     ) -> Vec<Transmit> {
         let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.receive_interest(self.now, face, interest.clone(), &hashes, header);
+        self.engine.receive(
+            Arrival { now: self.now, face, hashes: &hashes, header },
+            Packet::Interest(interest.clone()),
+        );
         self.sent()
     }
 
@@ -67,13 +70,17 @@ impl Node {
 
     pub(crate) fn data_with(&mut self, face: FaceId, data: &Data, header: &LinkHeader) -> Vec<Transmit> {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
-        self.engine.receive_data(self.now, face, data.clone(), &hashes, header);
+        self.engine
+            .receive(Arrival { now: self.now, face, hashes: &hashes, header }, Packet::Data(data.clone()));
         self.sent()
     }
 
     pub(crate) fn nack(&mut self, face: FaceId, interest: &Interest) {
         let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.receive_nack(self.now, face, interest, NackReason::NoRoute, &hashes);
+        self.engine.receive(
+            Arrival::bare(self.now, face, &hashes),
+            Packet::Nack(interest.clone(), NackReason::NoRoute),
+        );
     }
 
     pub(crate) fn wait(&mut self, span: Duration) {

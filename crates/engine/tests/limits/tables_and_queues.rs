@@ -313,7 +313,10 @@ fn events_that_nobody_takes_are_bounded() {
         let header = LinkHeader { prefix_announcement: announcement, ..LinkHeader::default() };
         let data = data(&uri, 1);
         let hashes = node.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        node.engine.receive_data(node.now, PRODUCER, data, &hashes, &header);
+        node.engine.receive(
+            Arrival { now: node.now, face: PRODUCER, hashes: &hashes, header: &header },
+            Packet::Data(data),
+        );
         node.sent();
     }
     let events = std::iter::from_fn(|| node.engine.poll_event()).count();

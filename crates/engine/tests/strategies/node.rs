@@ -100,7 +100,10 @@ impl Node {
         let interest =
             InterestBuilder::new(name.parse().unwrap()).nonce(nonce).lifetime(lifetime).build().unwrap();
         let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
-        self.engine.receive_interest(self.now, FaceId(from), interest, &hashes, header);
+        self.engine.receive(
+            Arrival { now: self.now, face: FaceId(from), hashes: &hashes, header },
+            Packet::Interest(interest),
+        );
         self.drain()
     }
 
@@ -111,7 +114,10 @@ impl Node {
     pub(crate) fn data_with(&mut self, from: u32, name: &str, header: &LinkHeader) -> Vec<Sent> {
         let data = data(name);
         let hashes = self.engine.hasher().hash(Dialect::Ndn, data.name().components());
-        self.engine.receive_data(self.now, FaceId(from), data, &hashes, header);
+        self.engine.receive(
+            Arrival { now: self.now, face: FaceId(from), hashes: &hashes, header },
+            Packet::Data(data),
+        );
         self.drain()
     }
 
@@ -119,7 +125,8 @@ impl Node {
     pub(crate) fn nack(&mut self, from: u32, reason: NackReason) -> Vec<Sent> {
         let interest = self.asked[&from].clone();
         let hashes = self.engine.hasher().hash(Dialect::Ndn, interest.name().components());
-        self.engine.receive_nack(self.now, FaceId(from), &interest, reason, &hashes);
+        self.engine
+            .receive(Arrival::bare(self.now, FaceId(from), &hashes), Packet::Nack(interest.clone(), reason));
         self.drain()
     }
 

@@ -1,8 +1,9 @@
 //! Self-learning: flood, learn, follow, forget.
 
 use engine::*;
+use packet::ndn::InterestBuilder;
 use packet::time::Duration;
-use packet::{Buffer, LinkHeader, NackReason};
+use packet::{Buffer, Dialect, LinkHeader, NackReason, Packet};
 
 use crate::node::{Node, Sent};
 
@@ -129,6 +130,22 @@ fn data_for_a_discovery_is_held_back_when_the_route_has_no_announcement() {
     node.interest(5, "/a/3");
     node.interest_of(6, "/a/3", LIFETIME, &marked());
     assert_eq!(node.data(3, "/a/3"), [5, 6].map(Sent::Data));
+}
+
+#[test]
+fn data_that_answers_several_interests_is_held_back_from_those_who_must_learn() {
+    let mut node = node();
+    node.route("/a", &[(3, 0)]);
+    node.interest(1, "/a/1");
+    let interest = InterestBuilder::new("/a".parse().unwrap()).can_be_prefix(true).nonce(9).build().unwrap();
+    let hashes = node.engine.hasher().hash(Dialect::Ndn, interest.name().components());
+    let header = marked();
+    let arrival = Arrival { now: node.now, face: FaceId(2), hashes: &hashes, header: &header };
+    node.engine.receive(arrival, Packet::Interest(interest));
+    assert_eq!(node.pending(), 2);
+    assert!(!node.data(3, "/a/1").contains(&Sent::Data(1)));
+    assert!(node.transmits.iter().any(|sent| sent.face == FaceId(2)), "who follows a route has one");
+    assert_eq!((node.drops(DropReason::NoAnnouncement), node.pending()), (1, 0));
 }
 
 #[test]

@@ -117,7 +117,8 @@ impl World {
             95 => self.remove_route(),
             96 => self.add_face(),
             97 => self.remove_face(),
-            _ => self.lose(),
+            // What was asked goes unanswered.
+            _ => drop(self.some_asked()),
         }
     }
 
@@ -191,7 +192,10 @@ impl World {
         let hashes = self.engine.hasher().hash(dialect, interest.name().components());
         let header = LinkHeader { non_discovery: self.random.chance(0.3), ..LinkHeader::default() };
         let before = *self.engine.counters();
-        self.engine.receive_interest(self.now, from, interest.clone(), &hashes, &header);
+        self.engine.receive(
+            Arrival { now: self.now, face: from, hashes: &hashes, header: &header },
+            Packet::Interest(interest.clone()),
+        );
         let after = *self.engine.counters();
         let at_the_door = |counters: &EngineCounters| -> u64 {
             AT_THE_DOOR.iter().map(|&reason| counters.drops.get(reason)).sum()
@@ -232,7 +236,10 @@ impl World {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let announcement = self.random.chance(0.5).then(|| Buffer::from(b"announcement".to_vec()));
         let header = LinkHeader { prefix_announcement: announcement, ..LinkHeader::default() };
-        self.engine.receive_data(self.now, from, data, &hashes, &header);
+        self.engine.receive(
+            Arrival { now: self.now, face: from, hashes: &hashes, header: &header },
+            Packet::Data(data),
+        );
         self.check(Cause::Data(from));
     }
 
@@ -242,15 +249,8 @@ impl World {
             [NackReason::Congestion, NackReason::Duplicate, NackReason::NoRoute, NackReason::Unspecified]
                 [self.random.below(4) as usize];
         let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.receive_nack(self.now, face, &interest, reason, &hashes);
+        self.engine.receive(Arrival::bare(self.now, face, &hashes), Packet::Nack(interest.clone(), reason));
         self.outcome.nacks_received += 1;
-        self.check(Cause::Other);
-    }
-
-    fn lose(&mut self) {
-        let Some((face, interest)) = self.some_asked() else { return };
-        let hashes = self.engine.hasher().hash(interest.dialect(), interest.name().components());
-        self.engine.handle_loss(self.now, face, &interest, &hashes);
         self.check(Cause::Other);
     }
 

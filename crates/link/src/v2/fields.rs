@@ -2,61 +2,48 @@
 
 use packet::ndn::lp::types;
 use packet::ndn::tlv;
-use packet::{LinkHeader, NackReason};
+use packet::{LinkHeader, NackReason, PacketKind};
 
 use super::config::{Config, LinkType};
 use crate::DropReason;
 
-/// The three packets of the network layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PacketKind {
-    /// Asks for a Data.
-    Interest,
-    /// Answers an Interest.
-    Data,
-    /// An Interest that comes back unanswered.
-    Nack,
+/// The kind of a network packet by its outermost element, which must fill all of `packet`.
+///
+/// # Errors
+/// Why it is no network packet.
+#[inline]
+pub(crate) fn kind_of(packet: &[u8], nack: Option<NackReason>) -> Result<PacketKind, DropReason> {
+    match (plain_kind_of(packet), nack) {
+        (Some(kind), None) => Ok(kind),
+        _ => any_kind_of(packet, nack),
+    }
 }
 
-impl PacketKind {
-    /// The kind of a network packet by its outermost element, which must fill all of `packet`.
-    ///
-    /// # Errors
-    /// Why it is no network packet.
-    #[inline]
-    pub(crate) fn of(packet: &[u8], nack: Option<NackReason>) -> Result<PacketKind, DropReason> {
-        match (PacketKind::of_plain(packet), nack) {
-            (Some(kind), None) => Ok(kind),
-            _ => PacketKind::of_any(packet, nack),
-        }
-    }
+/// The same of a packet that has type and length in few bytes, as nearly all have; `None` if it has not,
+/// or is none.
+#[inline]
+pub(crate) fn plain_kind_of(packet: &[u8]) -> Option<PacketKind> {
+    let mut reader = tlv::Reader::new(packet, "Packet");
+    let kind = match reader.plain(types::INTEREST) {
+        Some(_) => PacketKind::Interest,
+        None => reader.plain(types::DATA).map(|_| PacketKind::Data)?,
+    };
+    reader.is_empty().then_some(kind)
+}
 
-    /// The same of a packet that has type and length in few bytes, as nearly all have; `None` if it has not,
-    /// or is none.
-    #[inline]
-    pub(crate) fn of_plain(packet: &[u8]) -> Option<PacketKind> {
-        let mut reader = tlv::Reader::new(packet, "Packet");
-        let kind = match reader.plain(types::INTEREST) {
-            Some(_) => PacketKind::Interest,
-            None => reader.plain(types::DATA).map(|_| PacketKind::Data)?,
-        };
-        reader.is_empty().then_some(kind)
+fn any_kind_of(packet: &[u8], nack: Option<NackReason>) -> Result<PacketKind, DropReason> {
+    let number = |at| tlv::read_number(packet, at).map_err(|_| DropReason::MalformedPacket);
+    let (kind, length_start) = number(0)?;
+    let (length, value_start) = number(length_start)?;
+    if length != (packet.len() - value_start) as u64 {
+        return Err(DropReason::MalformedPacket);
     }
-
-    fn of_any(packet: &[u8], nack: Option<NackReason>) -> Result<PacketKind, DropReason> {
-        let number = |at| tlv::read_number(packet, at).map_err(|_| DropReason::MalformedPacket);
-        let (kind, length_start) = number(0)?;
-        let (length, value_start) = number(length_start)?;
-        if length != (packet.len() - value_start) as u64 {
-            return Err(DropReason::MalformedPacket);
-        }
-        match (u32::try_from(kind), nack) {
-            (Ok(types::INTEREST), None) => Ok(PacketKind::Interest),
-            (Ok(types::INTEREST), Some(_)) => Ok(PacketKind::Nack),
-            (Ok(types::DATA), None) => Ok(PacketKind::Data),
-            (Ok(types::DATA), Some(_)) => Err(DropReason::FieldNotAllowed),
-            _ => Err(DropReason::UnknownPacketType),
-        }
+    match (u32::try_from(kind), nack) {
+        (Ok(types::INTEREST), None) => Ok(PacketKind::Interest),
+        (Ok(types::INTEREST), Some(_)) => Ok(PacketKind::Nack),
+        (Ok(types::DATA), None) => Ok(PacketKind::Data),
+        (Ok(types::DATA), Some(_)) => Err(DropReason::FieldNotAllowed),
+        _ => Err(DropReason::UnknownPacketType),
     }
 }
 
@@ -186,13 +173,13 @@ mod tests {
     #[test]
     fn the_kind_of_a_packet_follows_from_its_outermost_element_and_the_nack() {
         let nack = Some(NackReason::NoRoute);
-        assert_eq!(PacketKind::of(&[5, 1, 0], None), Ok(PacketKind::Interest));
-        assert_eq!(PacketKind::of(&[5, 1, 0], nack), Ok(PacketKind::Nack));
-        assert_eq!(PacketKind::of(&[6, 1, 0], None), Ok(PacketKind::Data));
-        assert_eq!(PacketKind::of(&[6, 1, 0], nack), Err(DropReason::FieldNotAllowed));
-        assert_eq!(PacketKind::of(&[7, 1, 0], None), Err(DropReason::UnknownPacketType));
+        assert_eq!(kind_of(&[5, 1, 0], None), Ok(PacketKind::Interest));
+        assert_eq!(kind_of(&[5, 1, 0], nack), Ok(PacketKind::Nack));
+        assert_eq!(kind_of(&[6, 1, 0], None), Ok(PacketKind::Data));
+        assert_eq!(kind_of(&[6, 1, 0], nack), Err(DropReason::FieldNotAllowed));
+        assert_eq!(kind_of(&[7, 1, 0], None), Err(DropReason::UnknownPacketType));
         for malformed in [&[][..], &[5], &[5, 2, 0], &[5, 0, 0], &[5, 253, 0], &[253, 0, 5, 0]] {
-            assert_eq!(PacketKind::of(malformed, None), Err(DropReason::MalformedPacket), "{malformed:?}");
+            assert_eq!(kind_of(malformed, None), Err(DropReason::MalformedPacket), "{malformed:?}");
         }
     }
 }

@@ -47,7 +47,6 @@ pub use config::{
     Config, ConfigError, FragmentationConfig, LinkType, MIN_MTU_BYTES, ReassemblyConfig, ReliabilityConfig,
 };
 pub use congestion::CongestionConfig;
-pub use fields::PacketKind;
 pub use pacing::echo::answer_echo;
 pub use pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
 pub use report::{Counters, Usage};

@@ -2,9 +2,8 @@
 //! acknowledged.
 
 use packet::ndn::lp::LpPacketView;
-use packet::{Buffer, LinkHeader, NackReason};
+use packet::{Buffer, LinkHeader, NackReason, PacketKind};
 
-use super::PacketKind;
 use super::fragmenter::FragmentPlan;
 use super::reliability::FrameRef;
 

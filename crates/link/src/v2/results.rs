@@ -1,8 +1,6 @@
 //! What goes in and comes out of a link service beside frames.
 
-use packet::{Buffer, LinkHeader, NackReason};
-
-use super::fields::PacketKind;
+use packet::{Buffer, LinkHeader, NackReason, PacketKind};
 
 /// Who sent a frame, on a link with many ends: whatever number the owner gives each address. On a link with
 /// two ends it is always the same.
@@ -53,8 +51,8 @@ pub enum Framed {
 /// Something the owner may want to act upon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A frame of this packet was not acknowledged after all retries. If it is an Interest, the strategy
-    /// should hear of it.
+    /// A frame of this packet was not acknowledged after all retries. No strategy is told: whoever asked for
+    /// it asks again, and strategies that measure see that no answer came.
     LostPacket {
         /// What kind of packet it is.
         kind: PacketKind,

@@ -8,7 +8,8 @@
 
 mod ndn;
 
-use engine::{Arrivals, Engine, Transmit};
+use engine::batch::Arrivals;
+use engine::{Engine, Transmit};
 use packet::Dialect;
 use packet::random::Random;
 use packet::time::Instant;

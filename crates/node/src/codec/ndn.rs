@@ -1,6 +1,7 @@
 //! The NDN codec: packets of format v0.3 in NDNLPv2.
 
-use engine::{Arrivals, DueAnswer, Engine, Transmit};
+use engine::batch::{Arrivals, DueAnswer};
+use engine::{Engine, Transmit};
 use link::v2::{
     Config, CongestionConfig, EndpointId, Event, FragmentationConfig, Framed, LinkService, LinkType,
     PacingConfig, ReassemblyConfig, Received, ReliabilityConfig,
@@ -128,7 +129,7 @@ impl NdnCodec {
                         arrivals.hash_next(engine, Dialect::Ndn, view.name(), None);
                     }
                     let data = Data::within(arrivals.memory.as_ref(), view, || {
-                        engine.spare_buffers().take(packet.len())
+                        arrivals.spare_buffer(engine, packet.len())
                     });
                     match due {
                         Some(due) => arrivals.push_due_answer(data, due, header),

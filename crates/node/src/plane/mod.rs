@@ -32,7 +32,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use engine::{Arrivals, Engine, EngineConfig, FaceId};
+use engine::batch::Arrivals;
+use engine::{Engine, EngineConfig, FaceId};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;

@@ -1,6 +1,7 @@
 //! From the sockets to the engine.
 
-use engine::{Arrivals, FaceId, FaceScope};
+use engine::batch::Arrivals;
+use engine::{FaceId, FaceScope};
 use link::Direction;
 use rustix::event::epoll;
 
@@ -71,8 +72,9 @@ impl DataPlane {
             let Some(channel) = self.channels.get(number) else { break };
             let most = receiver.trains_within(channel.read_size.bytes());
             // Errors of a socket without a peer are about some datagram sent long ago.
-            let spares = self.engine.spare_buffers();
-            let received = receiver.receive_with(&channel.socket, most, || spares.take(SLOT_BYTES));
+            let (arrivals, engine) = (&self.batch.arrivals, &mut self.engine);
+            let received =
+                receiver.receive_with(&channel.socket, most, || arrivals.spare_buffer(engine, SLOT_BYTES));
             let Ok(count) = received else { break };
             has_worked |= count > 0;
             for index in 0..count {

@@ -1,5 +1,6 @@
 //! From the engine to the sockets.
 
+use engine::batch::poll_transmit_to;
 use engine::{FaceId, FaceScope, Transmit};
 use packet::Packet;
 use packet::time::Instant;
@@ -55,7 +56,7 @@ impl DataPlane {
                 let outbox = port.outbox.get_or_insert_with(|| self.batch.outboxes.pop().unwrap_or_default());
                 face.codec.send(self.now, transmit, outbox);
                 let mut full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
-                while !full && let Some(transmit) = self.engine.poll_transmit_to(id) {
+                while !full && let Some(transmit) = poll_transmit_to(&mut self.engine, id) {
                     self.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
                     face.codec.send(self.now, transmit, outbox);
                     full = outbox.is_full(FULL_FRAMES, FULL_BYTES);

@@ -2,7 +2,7 @@
 
 use crate::catalogue::Object;
 use crate::extent::Extent;
-use crate::time::UnixTime;
+use packet::UnixTime;
 
 use super::Checkpoint;
 

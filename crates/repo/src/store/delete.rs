@@ -7,8 +7,8 @@ use crate::catalogue::ObjectId;
 use crate::key::{ObjectName, SegmentForm};
 use crate::limits::Refusal;
 use crate::record::RecordKind;
-use crate::time::UnixTime;
 use crate::volume::Entry;
+use packet::UnixTime;
 
 /// What is to be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]

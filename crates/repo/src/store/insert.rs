@@ -12,8 +12,8 @@ use crate::extent::{Extent, Location};
 use crate::key::{Key, ObjectName};
 use crate::limits::{Limits, Refusal};
 use crate::record::{HEADER_BYTES, MAX_PAYLOAD_BYTES, RecordKind};
-use crate::time::UnixTime;
 use crate::volume::{Entry, Written};
+use packet::UnixTime;
 
 /// The number of an insertion. A commit that returns a ticket has made durable all insertions up to it that
 /// it did not name as failed.

@@ -16,7 +16,7 @@ use crate::extent::Place;
 use crate::key::{ObjectName, prefix_key};
 use crate::limits::Refusal;
 use crate::record::{Format, Header};
-use crate::time::UnixTime;
+use packet::UnixTime;
 
 /// So many objects and packets are looked at for one Interest. A cache may miss, so beyond that it does.
 const MAX_EXAMINED: usize = 64;

@@ -23,8 +23,8 @@ use crate::index::{Checkpoint, Index, IndexError};
 use crate::key::{Key, ObjectName, segment_of};
 use crate::limits::{Limits, Refusal, RefusalCounters};
 use crate::record::Format;
-use crate::time::UnixTime;
 use crate::volume::Volumes;
+use packet::UnixTime;
 
 pub use delete::{Deleted, Selection};
 pub use insert::{CommitError, Ticket};

@@ -11,8 +11,8 @@ use crate::index::IndexError;
 use crate::limits::Refusal;
 use crate::record::RecordKind;
 use crate::space::BLOCK_BYTES;
-use crate::time::UnixTime;
 use crate::volume::{Entry, file_name};
+use packet::UnixTime;
 
 /// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole
 /// out of a file.

@@ -23,10 +23,10 @@ pub use producer::{Producer, ProducerReport};
 pub use transfer::{FileFetcher, Publisher, TransferConsumer};
 pub use zipf::Zipf;
 
+use crate::arena::{AppId, NodeId, PacketId};
 use crate::core::Core;
 use crate::event_queue::Source;
 use crate::trace::Delay;
-use crate::{AppId, NodeId};
 
 /// A program on a node. All methods have a default that does nothing, so a new application writes down what
 /// it is about.
@@ -113,30 +113,34 @@ pub trait Application: Any + Send {
 /// What an application may do while it is called.
 pub struct Context<'a> {
     core: &'a mut Core,
-    application: u32,
-    /// The parcel of the packet it was called for, until that is used for an answer, and the name of the
+    application: AppId,
+    /// The number of the packet it was called for, until that is used for an answer, and the name of the
     /// packet.
-    current: Option<u32>,
+    current: Option<PacketId>,
     name: Option<NameRef<'a>>,
     hops: u32,
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(core: &'a mut Core, application: u32, current: Option<(u32, NameRef<'a>)>) -> Self {
+    pub(crate) fn new(
+        core: &'a mut Core,
+        application: AppId,
+        current: Option<(PacketId, NameRef<'a>)>,
+    ) -> Self {
         let (current, name) = current.unzip();
-        let hops = current.map_or(0, |parcel| core.parcels.get(parcel).hops);
+        let hops = current.map_or(0, |packet_id| core.in_flight.get(packet_id).hops);
         Context { core, application, current, name, hops }
     }
 
-    /// The parcel of the packet it was called for, if nobody has used it.
-    pub(crate) fn finish(self) -> Option<u32> {
+    /// The number of the packet it was called for, if nobody has used it.
+    pub(crate) fn finish(self) -> Option<PacketId> {
         self.current
     }
 
     /// What the clock of the node shows.
     pub fn now(&self) -> Instant {
-        let node = self.core.residences[self.application as usize].node;
-        self.core.nodes[node as usize].clock.reading(self.core.now)
+        let node = self.core.attachments[self.application].node;
+        self.core.nodes[node].clock.reading(self.core.now)
     }
 
     /// What time it is, whatever the clock of the node shows. For measurements, not for behaviour.
@@ -151,27 +155,27 @@ impl<'a> Context<'a> {
 
     /// The application itself.
     pub fn id(&self) -> AppId {
-        AppId(self.application)
+        self.application
     }
 
     /// The node it runs on.
     pub fn node(&self) -> NodeId {
-        NodeId(self.core.residences[self.application as usize].node)
+        self.core.attachments[self.application].node
     }
 
     /// The application's own stream of random numbers.
     pub fn random(&mut self) -> &mut Random {
-        &mut self.core.residences[self.application as usize].random
+        &mut self.core.attachments[self.application].random
     }
 
     /// Asks to be called when the clock of the node shows `reading`, in place of any earlier wish;
     /// [`Instant::NEVER`] takes the wish back. A reading that has passed means: as soon as what happens
     /// now is done.
     pub fn wake_at(&mut self, reading: Instant) {
-        let residence = &mut self.core.residences[self.application as usize];
-        let clock = &self.core.nodes[residence.node as usize].clock;
+        let attachment = &mut self.core.attachments[self.application];
+        let clock = &self.core.nodes[attachment.node].clock;
         let at = clock.when(reading).max(self.core.now);
-        residence.alarm.set(&mut self.core.queue, at, Source::Application(self.application));
+        attachment.alarm.set(&mut self.core.queue, at, Source::Application(self.application));
     }
 
     /// Asks to be called when so much time has passed on the clock of the node.
@@ -186,20 +190,20 @@ impl<'a> Context<'a> {
 
     /// Sends an Interest whose name was hashed with [`Context::hasher`] when it was made.
     pub fn send_hashed_interest(&mut self, interest: Interest, hashes: &PrefixHashes) {
-        let parcel = self.core.parcels.add(Packet::Interest(interest), LinkHeader::default(), hashes);
-        self.core.outbox.push_back((self.application, parcel));
+        let packet_id = self.core.in_flight.add(Packet::Interest(interest), LinkHeader::default(), hashes);
+        self.core.outbox.push_back((self.application, packet_id));
     }
 
     /// Sends Data.
     pub fn send_data(&mut self, data: Data) {
         // An answer has the name of what was asked for, and need not be hashed again.
         if self.name == Some(data.name())
-            && let Some(parcel) = self.current.take()
+            && let Some(packet_id) = self.current.take()
         {
-            let slot = self.core.parcels.get_mut(parcel);
+            let slot = self.core.in_flight.get_mut(packet_id);
             slot.packet = Some(Packet::Data(data));
             slot.hops = 0;
-            return self.core.outbox.push_back((self.application, parcel));
+            return self.core.outbox.push_back((self.application, packet_id));
         }
         self.send(Packet::Data(data), LinkHeader::default());
     }
@@ -211,8 +215,8 @@ impl<'a> Context<'a> {
 
     /// Sends any packet with anything that travels with it.
     pub fn send(&mut self, packet: Packet, header: LinkHeader) {
-        let parcel = self.core.wrap(packet, header);
-        self.core.outbox.push_back((self.application, parcel));
+        let packet_id = self.core.wrap(packet, header);
+        self.core.outbox.push_back((self.application, packet_id));
     }
 
     /// The hasher of all engines of the network.

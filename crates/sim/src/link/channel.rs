@@ -8,29 +8,31 @@ use packet::time::{Duration, Instant};
 use super::codel::Managed;
 use super::fifo::Fifo;
 use super::{ChannelCounters, Impairment, LinkConfig, LinkDropReason};
+use crate::arena::{EndId, FramedId, LinkId, PacketId};
 use crate::event_queue::Turn;
+use crate::in_flight::OnLink;
 
-/// A parcel, or a frame, that is under way.
+/// A packet, or a frame, that crosses a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub(crate) turn: Turn,
-    pub(crate) cargo: u32,
+    pub(crate) carried: OnLink,
     /// The end of the link it came from.
-    pub(crate) end: u32,
+    pub(crate) end: EndId,
 }
 
 /// One direction of a link: from one end to the other, or to all others.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    pub(crate) link: u32,
+    pub(crate) link: LinkId,
     /// The end of the link that packets come from; the first if all ends share the channel.
-    pub(crate) end: u32,
+    pub(crate) end: EndId,
     /// Whether all ends share the channel: then packets are lost for each receiver by itself.
     pub(crate) is_shared: bool,
     /// The services at its ends, if it carries frames.
-    pub(crate) framed: Option<u32>,
+    pub(crate) framed: Option<FramedId>,
     /// The end that the packets in a queue under CoDel come from.
-    pub(crate) from_end: u32,
+    pub(crate) from_end: EndId,
     /// When the packet that such a queue is sending will have left.
     pub(crate) departure: Option<Turn>,
     pub(crate) is_up: bool,
@@ -92,15 +94,15 @@ pub(crate) enum Offer {
 pub(crate) struct Arrival {
     pub(crate) at: Instant,
     /// Out of order, for it was held back or is a second copy.
-    pub(crate) straggles: bool,
+    pub(crate) is_reordered: bool,
 }
 
 impl Channel {
     pub(crate) fn new(
-        link: u32,
-        end: u32,
+        link: LinkId,
+        end: EndId,
         is_shared: bool,
-        framed: Option<u32>,
+        framed: Option<FramedId>,
         config: &LinkConfig,
         seed: u64,
     ) -> Self {
@@ -128,7 +130,7 @@ impl Channel {
 
     /// Changes how it behaves towards packets that join from now on. A queue under CoDel that gets another
     /// kind of queue is emptied: gives what waited.
-    pub(crate) fn configure(&mut self, config: &LinkConfig, seed: u64) -> Vec<u32> {
+    pub(crate) fn configure(&mut self, config: &LinkConfig, seed: u64) -> Vec<PacketId> {
         self.overhead_bytes = config.overhead_bytes;
         self.delay = config.delay;
         self.impairment = (config.impairment != Impairment::NONE).then(|| {
@@ -169,7 +171,7 @@ impl Channel {
 
     /// Takes a packet in.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Instant, parcel: u32, bare_bytes: u32) -> Offer {
+    pub(crate) fn offer(&mut self, now: Instant, carried: OnLink, bare_bytes: u32) -> Offer {
         let size_bytes = bare_bytes + self.overhead_bytes;
         if !self.is_up {
             return self.refuse(LinkDropReason::FaceDown);
@@ -180,10 +182,13 @@ impl Channel {
                 None => return self.refuse(LinkDropReason::SendQueueFull),
                 Some(admission) => Offer::Departs { at: admission.departs, marked: admission.marked },
             },
-            Transmitter::Managed(managed) => match managed.join(now, parcel, size_bytes) {
-                None => return self.refuse(LinkDropReason::SendQueueFull),
-                Some(marked) => Offer::Waits { marked, idle: managed.sending.is_none() },
-            },
+            Transmitter::Managed(managed) => {
+                let OnLink::Packet(id) = carried else { return self.refuse(LinkDropReason::LinkService) };
+                match managed.join(now, id, size_bytes) {
+                    None => return self.refuse(LinkDropReason::SendQueueFull),
+                    Some(marked) => Offer::Waits { marked, idle: managed.sending.is_none() },
+                }
+            }
         };
         self.counters.packets += 1;
         self.counters.bytes += u64::from(size_bytes);
@@ -232,7 +237,7 @@ impl Channel {
         let arrival = departs + self.delay;
         let Some(mut impaired) = self.impairment.take() else {
             self.latest_arrival = self.latest_arrival.max(arrival);
-            return [Some(Arrival { at: self.latest_arrival, straggles: false }), None];
+            return [Some(Arrival { at: self.latest_arrival, is_reordered: false }), None];
         };
         let arrivals = self.impaired_arrivals(&mut impaired, arrival);
         self.impairment = Some(impaired);
@@ -249,10 +254,10 @@ impl Channel {
             let jitter = impaired.jitter.below(config.jitter.as_nanos().saturating_add(1));
             let at = arrival + Duration::from_nanos(jitter);
             if held_back {
-                return Arrival { at: at + config.reorder_delay, straggles: true };
+                return Arrival { at: at + config.reorder_delay, is_reordered: true };
             }
             channel.latest_arrival = channel.latest_arrival.max(at);
-            Arrival { at: channel.latest_arrival, straggles: false }
+            Arrival { at: channel.latest_arrival, is_reordered: false }
         };
         let held_back = impaired.reorder.chance(config.reorder);
         self.counters.reordered += u64::from(held_back);
@@ -288,16 +293,16 @@ impl Channel {
         }
     }
 
-    /// Loses all that waits and all that is under way; gives the parcels.
-    pub(crate) fn clear(&mut self) -> Vec<u32> {
+    /// Loses all that waits and all that is under way; gives what that was.
+    pub(crate) fn clear(&mut self) -> Vec<OnLink> {
         self.epoch += 1;
         self.departure = None;
         self.prepared = 0;
-        let mut lost: Vec<u32> = self.flights.drain(..).map(|flight| flight.cargo).collect();
+        let mut lost: Vec<OnLink> = self.flights.drain(..).map(|flight| flight.carried).collect();
         match &mut self.transmitter {
             Transmitter::Immediate => {}
             Transmitter::Fifo(fifo) => fifo.clear(),
-            Transmitter::Managed(managed) => lost.extend(managed.clear()),
+            Transmitter::Managed(managed) => lost.extend(managed.clear().into_iter().map(OnLink::Packet)),
         }
         self.latest_arrival = Instant::ZERO;
         for _ in &lost {

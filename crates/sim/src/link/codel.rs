@@ -6,11 +6,12 @@ use packet::time::{Duration, Instant};
 
 use super::transmission::Transmission;
 use super::{CoDel, CoDelAction, Queue};
+use crate::arena::PacketId;
 
-/// A packet that waits: the number of its parcel, its size, and since when.
+/// A packet that waits: its number, its size, and since when.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    parcel: u32,
+    id: PacketId,
     size_bytes: u32,
     since: Instant,
 }
@@ -25,8 +26,8 @@ pub(crate) struct Managed {
     codel: CoDel,
     queue: VecDeque<Waiting>,
     bytes: u64,
-    /// The parcel that is being sent.
-    pub(crate) sending: Option<u32>,
+    /// The packet that is being sent.
+    pub(crate) sending: Option<PacketId>,
     /// When the time in the queue will have been too long for a whole interval.
     first_above: Option<Instant>,
     dropping: bool,
@@ -38,10 +39,10 @@ pub(crate) struct Managed {
 /// What left the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departure {
-    /// This parcel is to be sent now.
-    Send { parcel: u32, size_bytes: u32, marked: bool },
+    /// This packet is to be sent now.
+    Send { id: PacketId, size_bytes: u32, marked: bool },
     /// This one is dropped; ask again.
-    Drop { parcel: u32 },
+    Drop { id: PacketId },
 }
 
 impl Managed {
@@ -69,14 +70,14 @@ impl Managed {
     }
 
     /// Lets a packet join: whether it is to be marked, or `None` if there is no room.
-    pub(crate) fn join(&mut self, now: Instant, parcel: u32, size_bytes: u32) -> Option<bool> {
+    pub(crate) fn join(&mut self, now: Instant, id: PacketId, size_bytes: u32) -> Option<bool> {
         let full = self.queue.len() as u64 >= u64::from(self.max_packets)
             || self.bytes + u64::from(size_bytes) > self.max_bytes;
         if full {
             return None;
         }
         let marked = self.bytes > self.mark_above_bytes;
-        self.queue.push_back(Waiting { parcel, size_bytes, since: now });
+        self.queue.push_back(Waiting { id, size_bytes, since: now });
         self.bytes += u64::from(size_bytes);
         Some(marked)
     }
@@ -86,12 +87,12 @@ impl Managed {
     }
 
     /// Empties the queue; gives what waited.
-    pub(crate) fn clear(&mut self) -> Vec<u32> {
+    pub(crate) fn clear(&mut self) -> Vec<PacketId> {
         self.bytes = 0;
         self.dropping = false;
         self.first_above = None;
         self.transmission.rest();
-        self.queue.drain(..).map(|waiting| waiting.parcel).chain(self.sending.take()).collect()
+        self.queue.drain(..).map(|waiting| waiting.id).chain(self.sending.take()).collect()
     }
 
     /// The next packet that leaves, and how.
@@ -117,8 +118,8 @@ impl Managed {
             chosen = true;
         }
         Some(match (chosen, self.codel.action) {
-            (true, CoDelAction::Drop) => Departure::Drop { parcel: first.parcel },
-            _ => Departure::Send { parcel: first.parcel, size_bytes: first.size_bytes, marked: chosen },
+            (true, CoDelAction::Drop) => Departure::Drop { id: first.id },
+            _ => Departure::Send { id: first.id, size_bytes: first.size_bytes, marked: chosen },
         })
     }
 
@@ -173,7 +174,7 @@ mod tests {
                 }
             }
             free_at = free_at.max(now);
-            managed.join(now, 0, 1250);
+            managed.join(now, PacketId(0), 1250);
         }
         (dropped, marked, managed.length().0)
     }

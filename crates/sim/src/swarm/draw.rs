@@ -10,11 +10,11 @@ use packet::{Dialect, Name};
 
 use super::Broken;
 use crate::application::{CheckedConsumer, CheckedProducer, Produce, Request};
+use crate::arena::{AppId, LinkId, NodeId};
 use crate::clock::Clock;
 use crate::link::{CoDel, CoDelAction, Impairment, LinkConfig, Queue};
 use crate::network::Network;
 use crate::node::ProcessorConfig;
-use crate::{AppId, LinkId, NodeId};
 
 /// A network, and what is known of it from outside.
 pub(super) struct World {
@@ -117,7 +117,7 @@ impl World {
         }
         for _ in 0..self.random.below(count) {
             let (a, b) = (self.random.below(count), self.random.below(count));
-            let joined = self.network.port_towards(NodeId(a as u32), NodeId(b as u32)).is_ok();
+            let joined = self.network.face_towards(NodeId(a as u32), NodeId(b as u32)).is_ok();
             if a != b && !joined {
                 self.join(&[a, b])?;
             }

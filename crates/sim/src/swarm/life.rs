@@ -310,12 +310,9 @@ mod tests {
         let hasher = world.network.core.hasher.clone();
         world.network.change_engine(home, |engine| {
             let hashes = hasher.hash(packet::Dialect::Ndn, interest.name().components());
-            engine.receive_interest(
-                packet::time::Instant::ZERO,
-                face,
-                interest.clone(),
-                &hashes,
-                &LinkHeader::default(),
+            engine.receive(
+                engine::Arrival::bare(packet::time::Instant::ZERO, face, &hashes),
+                packet::Packet::Interest(interest.clone()),
             );
         });
         assert!(world.network.check_rest(home).is_err());

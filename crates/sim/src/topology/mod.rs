@@ -32,7 +32,7 @@ use thiserror::Error;
 pub use named::{NamedLink, NamedNode, NamedTopologyError};
 pub use regular::Dumbbell;
 
-use crate::NodeId;
+use crate::arena::NodeId;
 use crate::error::SimError;
 use crate::link::{LinkConfig, Queue};
 use crate::network::Network;

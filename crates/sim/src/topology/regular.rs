@@ -1,9 +1,9 @@
 //! Chains, trees, stars, grids and dumbbells, built straight into a network.
 
+use crate::arena::{LinkId, NodeId};
 use crate::error::SimError;
 use crate::link::LinkConfig;
 use crate::network::Network;
-use crate::{LinkId, NodeId};
 
 /// Pairs of nodes on both sides of a bottleneck.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;
 
-use crate::LinkId;
-use crate::parcel::Parcel;
+use crate::arena::{EndId, LinkId};
+use crate::in_flight::InFlight;
 
 /// The frames of one link, in order of arrival where packets pass by reference and of sending where the link
 /// carries frames.
@@ -43,10 +43,10 @@ impl Capture {
         self.lost
     }
 
-    pub(crate) fn note_packet(&mut self, now: Instant, end: u32, parcel: &Parcel) {
-        let Some(packet) = &parcel.packet else { return };
+    pub(crate) fn note_packet(&mut self, now: Instant, end: EndId, in_flight: &InFlight) {
+        let Some(packet) = &in_flight.packet else { return };
         let nack = packet.nack_reason();
-        let view = LpPacketView { nack, ..LpPacketView::with_header(&parcel.header) };
+        let view = LpPacketView { nack, ..LpPacketView::with_header(&in_flight.header) };
         let mut frame = Vec::new();
         if nack.is_none() && view == LpPacketView::default() {
             frame.extend_from_slice(packet.wire());
@@ -56,9 +56,9 @@ impl Capture {
         self.note_frame(now, end, &frame);
     }
 
-    pub(crate) fn note_frame(&mut self, now: Instant, end: u32, frame: &[u8]) {
+    pub(crate) fn note_frame(&mut self, now: Instant, end: EndId, frame: &[u8]) {
         if self.frames.len() < self.max_frames {
-            self.frames.push((now, end, frame.to_vec()));
+            self.frames.push((now, end.0, frame.to_vec()));
         } else {
             self.lost += 1;
         }

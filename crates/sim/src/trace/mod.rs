@@ -15,9 +15,9 @@ pub use records::{
 };
 pub use table::Table;
 
+use crate::arena::{AppId, EndId, LinkId, NodeId};
+use crate::in_flight::InFlight;
 use crate::link::LinkDropReason;
-use crate::parcel::Parcel;
-use crate::{AppId, LinkId, NodeId};
 
 /// What to record. Nothing, to begin with; the hash over everything is always computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +87,12 @@ pub struct Trace {
 /// An odd constant that spreads bits (the golden ratio in 64 bits).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// A number for an end of a link.
+#[inline(always)]
+fn place_of(link: LinkId, end: EndId) -> u64 {
+    u64::from(link.0) << 8 | u64::from(end.0)
+}
+
 impl Trace {
     /// A number over every packet that arrived and was dropped, with time and place. Two runs with the same
     /// number did the same.
@@ -129,8 +135,8 @@ impl Trace {
     }
 
     #[inline(always)]
-    fn mix_parcel(&mut self, now: Instant, place: u64, parcel: &Parcel) {
-        let (kind, extra) = match &parcel.packet {
+    fn mix_packet(&mut self, now: Instant, place: u64, in_flight: &InFlight) {
+        let (kind, extra) = match &in_flight.packet {
             Some(Packet::Interest(interest)) => (1, interest.nonce().map_or(0, |nonce| nonce.0)),
             Some(Packet::Data(data)) => (2, data.wire().len() as u32),
             Some(Packet::Nack(interest, reason)) => {
@@ -139,50 +145,50 @@ impl Trace {
             None => (0, 0),
         };
         self.mix(now.as_nanos());
-        self.mix(parcel.hashes.whole().0 ^ place);
-        self.mix(kind << 40 ^ u64::from(extra) << 8 ^ parcel.header.congestion_mark);
+        self.mix(in_flight.hashes.whole().0 ^ place);
+        self.mix(kind << 40 ^ u64::from(extra) << 8 ^ in_flight.header.congestion_mark);
         self.steps += 1;
     }
 
     #[inline]
-    pub(crate) fn note_arrival(&mut self, now: Instant, link: u32, end: u32, parcel: &Parcel) {
-        self.mix_parcel(now, u64::from(link) << 8 | u64::from(end), parcel);
+    pub(crate) fn note_arrival(&mut self, now: Instant, link: LinkId, end: EndId, in_flight: &InFlight) {
+        self.mix_packet(now, place_of(link, end), in_flight);
         if self.config.packets {
-            self.record_packet(now, link, end, parcel);
+            self.record_packet(now, link, end, in_flight);
         }
         if !self.captures.is_empty() {
-            for capture in self.captures.iter_mut().filter(|capture| capture.link().0 == link) {
-                capture.note_packet(now, end, parcel);
+            for capture in self.captures.iter_mut().filter(|capture| capture.link() == link) {
+                capture.note_packet(now, end, in_flight);
             }
         }
     }
 
     #[cold]
-    fn record_packet(&mut self, now: Instant, link: u32, end: u32, parcel: &Parcel) {
+    fn record_packet(&mut self, now: Instant, link: LinkId, end: EndId, in_flight: &InFlight) {
         if !self.keeps(0) {
             return;
         }
-        let Some(packet) = &parcel.packet else { return };
+        let Some(packet) = &in_flight.packet else { return };
         self.packets.push(PacketRecord {
             time: now,
-            link: LinkId(link),
-            from_end: end,
-            kind: parcel.kind(),
-            bytes: parcel.size_bytes(),
-            hops: parcel.hops,
+            link,
+            from_end: end.0,
+            kind: in_flight.kind(),
+            bytes: in_flight.size_bytes(),
+            hops: in_flight.hops,
             name: packet.name().to_name(),
             nonce: packet.nonce().map(|nonce| nonce.0),
         });
     }
 
-    pub(crate) fn note_frame(&mut self, now: Instant, link: u32, end: u32, frame: &[u8]) {
+    pub(crate) fn note_frame(&mut self, now: Instant, link: LinkId, end: EndId, frame: &[u8]) {
         self.mix(now.as_nanos());
-        self.mix(u64::from(link) << 8 | u64::from(end));
+        self.mix(place_of(link, end));
         for word in frame.chunks(8) {
             self.mix(word.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
         }
         self.steps += 1;
-        for capture in self.captures.iter_mut().filter(|capture| capture.link().0 == link) {
+        for capture in self.captures.iter_mut().filter(|capture| capture.link() == link) {
             capture.note_frame(now, end, frame);
         }
     }
@@ -190,24 +196,24 @@ impl Trace {
     pub(crate) fn note_link_drop(
         &mut self,
         now: Instant,
-        link: u32,
-        end: u32,
+        link: LinkId,
+        end: EndId,
         reason: LinkDropReason,
-        parcel: &Parcel,
+        in_flight: &InFlight,
     ) {
-        self.mix_parcel(now, (reason as u64 + 1) << 48 | u64::from(link) << 8 | u64::from(end), parcel);
-        self.record_drop(now, Some((LinkId(link), end)), None, reason, parcel.kind());
+        self.mix_packet(now, (reason as u64 + 1) << 48 | place_of(link, end), in_flight);
+        self.record_drop(now, Some((link, end.0)), None, reason, in_flight.kind());
     }
 
     pub(crate) fn note_node_drop(
         &mut self,
         now: Instant,
-        node: u32,
+        node: NodeId,
         reason: LinkDropReason,
-        parcel: &Parcel,
+        in_flight: &InFlight,
     ) {
-        self.mix_parcel(now, (reason as u64 + 1) << 48 | 1 << 47 | u64::from(node), parcel);
-        self.record_drop(now, None, Some(NodeId(node)), reason, parcel.kind());
+        self.mix_packet(now, (reason as u64 + 1) << 48 | 1 << 47 | u64::from(node.0), in_flight);
+        self.record_drop(now, None, Some(node), reason, in_flight.kind());
     }
 
     fn record_drop(

@@ -3,8 +3,8 @@
 use packet::time::{Duration, Instant};
 use packet::{Name, PacketKind};
 
+use crate::arena::{AppId, LinkId, NodeId};
 use crate::link::LinkDropReason;
-use crate::{AppId, LinkId, NodeId};
 
 /// What a cell of a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

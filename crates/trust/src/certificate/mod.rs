@@ -2,7 +2,6 @@
 
 mod issue;
 pub mod names;
-mod unix_time;
 
 use std::fmt;
 
@@ -15,7 +14,7 @@ use crate::key::PublicKey;
 use crate::verifier::Verifier;
 
 pub use issue::{Issue, self_signed};
-pub use unix_time::UnixTime;
+pub use packet::UnixTime;
 
 /// A Data that is no certificate, or one that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -20,7 +20,7 @@ pub use rules::{Rules, RulesError};
 
 /// What kind of packet asks to be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PacketKind {
+pub enum ClaimKind {
     /// A Data that is no certificate.
     Data,
     /// An Interest: a command, mostly.
@@ -29,12 +29,12 @@ pub enum PacketKind {
     Certificate,
 }
 
-impl fmt::Display for PacketKind {
+impl fmt::Display for ClaimKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            PacketKind::Data => "data",
-            PacketKind::Interest => "interest",
-            PacketKind::Certificate => "certificate",
+            ClaimKind::Data => "data",
+            ClaimKind::Interest => "interest",
+            ClaimKind::Certificate => "certificate",
         })
     }
 }
@@ -43,7 +43,7 @@ impl fmt::Display for PacketKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
     /// What kind of packet it is.
-    pub kind: PacketKind,
+    pub kind: ClaimKind,
     /// Its name.
     pub name: NameRef<'a>,
     /// The name in its KeyLocator: of a key or a certificate.
@@ -77,7 +77,7 @@ pub enum PolicyRefusal {
     #[error("no rule lets {signer} sign the {kind} {name}")]
     NoRule {
         /// What kind of packet it is.
-        kind: PacketKind,
+        kind: ClaimKind,
         /// The packet.
         name: String,
         /// The identity of the key.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::pattern::{Pattern, PatternError, Search};
-use super::{Claim, PacketKind};
+use super::{Claim, ClaimKind};
 
 /// Rules, any of which may allow a packet, and the files of the trust anchors they start from.
 ///
@@ -157,9 +157,9 @@ impl Rule {
     ) -> bool {
         let kind = match self.packet {
             PacketFilter::Any => true,
-            PacketFilter::Data => claim.kind == PacketKind::Data,
-            PacketFilter::Interest => claim.kind == PacketKind::Interest,
-            PacketFilter::Certificate => claim.kind == PacketKind::Certificate,
+            PacketFilter::Data => claim.kind == ClaimKind::Data,
+            PacketFilter::Interest => claim.kind == ClaimKind::Interest,
+            PacketFilter::Certificate => claim.kind == ClaimKind::Certificate,
         };
         kind && self.takes(claim.signature_type)
             && self.name.matches(claim.name, search, &mut |search| {
@@ -198,7 +198,7 @@ mod tests {
         signer = "/{site**}"
     "#;
 
-    fn check(policy: &Policy, kind: PacketKind, name: &str, signer: &str) -> Result<(), PolicyRefusal> {
+    fn check(policy: &Policy, kind: ClaimKind, name: &str, signer: &str) -> Result<(), PolicyRefusal> {
         let (name, signer): (Name, Name) = (name.parse().unwrap(), signer.parse().unwrap());
         policy.check(Claim {
             kind,
@@ -211,13 +211,13 @@ mod tests {
     #[test]
     fn variables_tie_the_signer_to_the_name() {
         let policy = Policy::Rules(Rules::parse(BLOG).unwrap());
-        let data = |name, signer| check(&policy, PacketKind::Data, name, signer).is_ok();
+        let data = |name, signer| check(&policy, ClaimKind::Data, name, signer).is_ok();
         assert!(data("/lab/blog/alice/2024/first/seg=0", "/lab/people/alice/KEY/1"));
         assert!(data("/lab/blog/alice/seg=0", "/lab/people/alice/KEY/1/lab/v=1"));
         assert!(!data("/lab/blog/alice/first/seg=0", "/lab/people/bob/KEY/1"));
         assert!(!data("/lab/blog/alice/first/seg=1", "/lab/people/alice/KEY/1"));
         assert!(!data("/lab/people/alice/KEY/1/lab/v=1", "/lab/KEY/1"));
-        let certificate = |name, signer| check(&policy, PacketKind::Certificate, name, signer).is_ok();
+        let certificate = |name, signer| check(&policy, ClaimKind::Certificate, name, signer).is_ok();
         assert!(certificate("/lab/x/people/alice/KEY/1/lab/v=1", "/lab/x/KEY/1"));
         assert!(!certificate("/lab/x/people/alice/KEY/1/lab/v=1", "/lab/y/KEY/1"));
         assert!(certificate("/people/alice/KEY/1/lab/v=1", "/KEY/1"));
@@ -238,7 +238,7 @@ mod tests {
         ] {
             let text = format!("[[rule]]\nname = \"{name}\"\nsigner = \"{signer}\"\n");
             let policy = Policy::Rules(Rules::parse(&text.repeat(3)).unwrap());
-            let refused = check(&policy, PacketKind::Data, &long(2500), &format!("{}/KEY/1", long(900)));
+            let refused = check(&policy, ClaimKind::Data, &long(2500), &format!("{}/KEY/1", long(900)));
             assert!(matches!(refused, Err(PolicyRefusal::TooCostly { .. })), "{name} {signer}: {refused:?}");
         }
     }
@@ -251,7 +251,7 @@ mod tests {
         };
         let swapped = policy("/{x**}/{y**}/seg=0", "/{y**}/{x**}");
         let data = |policy: &Policy, name: &str, signer: &str| {
-            check(policy, PacketKind::Data, name, &format!("{signer}/KEY/1")).is_ok()
+            check(policy, ClaimKind::Data, name, &format!("{signer}/KEY/1")).is_ok()
         };
         assert!(data(&swapped, "/a/b/c/seg=0", "/c/a/b"));
         assert!(!data(&swapped, "/a/b/c/seg=0", "/c/b/a"));
@@ -271,13 +271,13 @@ mod tests {
     fn an_algorithm_that_is_not_listed_is_refused() {
         let policy = Policy::Rules(Rules::parse(&BLOG.replace("ecdsa", "rsa")).unwrap());
         let refused =
-            check(&policy, PacketKind::Data, "/lab/blog/a/p/seg=0", "/lab/people/a/KEY/1").unwrap_err();
+            check(&policy, ClaimKind::Data, "/lab/blog/a/p/seg=0", "/lab/people/a/KEY/1").unwrap_err();
         assert_eq!(refused.to_string(), "no rule lets /lab/people/a sign the data /lab/blog/a/p/seg=0");
     }
 
     #[test]
     fn hierarchical_means_under_the_signers_name() {
-        let check = |name, signer| check(&Policy::Hierarchical, PacketKind::Data, name, signer);
+        let check = |name, signer| check(&Policy::Hierarchical, ClaimKind::Data, name, signer);
         assert!(check("/lab/alice/x", "/lab/alice/KEY/1").is_ok());
         assert!(check("/lab/alice/x", "/lab/KEY/1").is_ok());
         assert!(check("/lab/alicex", "/lab/alice/KEY/1").is_err());

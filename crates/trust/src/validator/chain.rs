@@ -6,7 +6,7 @@ use packet::ndn::{KeyLocator, SignatureInfo, SignatureType};
 use super::ValidatorCounters;
 use super::outcome::{Refusal, Subject};
 use crate::certificate::{Certificate, UnixTime, names};
-use crate::policy::{Claim, PacketKind};
+use crate::policy::{Claim, ClaimKind};
 
 /// The packet, and from it upwards the certificate of the key that signed it, the certificate of the key that
 /// signed that, and so on. Nothing in it has been verified.
@@ -67,7 +67,7 @@ impl Chain {
     pub(super) fn claim(&self) -> Option<Claim<'_>> {
         let info = self.top_info();
         Some(Claim {
-            kind: if self.certificates.is_empty() { self.subject.kind()? } else { PacketKind::Certificate },
+            kind: if self.certificates.is_empty() { self.subject.kind()? } else { ClaimKind::Certificate },
             name: self.top_name(),
             signer: self.locator().unwrap_or(NameRef::ROOT),
             signature_type: info.map_or(SignatureType::NULL, |info| info.signature_type),

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::certificate::{Certificate, CertificateError, ValidityPeriod};
 use crate::error::VerifyError;
-use crate::policy::{PacketKind, PolicyRefusal};
+use crate::policy::{ClaimKind, PolicyRefusal};
 use crate::verifier::Verifier;
 
 /// One packet's validation.
@@ -36,13 +36,13 @@ impl Subject {
     }
 
     /// What kind of packet it is, if it is one.
-    pub(super) fn kind(&self) -> Option<PacketKind> {
+    pub(super) fn kind(&self) -> Option<ClaimKind> {
         Some(match self {
             Subject::Data(data) if crate::certificate::names::is_certificate_name(data.name()) => {
-                PacketKind::Certificate
+                ClaimKind::Certificate
             }
-            Subject::Data(_) => PacketKind::Data,
-            Subject::Interest(_) => PacketKind::Interest,
+            Subject::Data(_) => ClaimKind::Data,
+            Subject::Interest(_) => ClaimKind::Interest,
             Subject::Key(_) => return None,
         })
     }

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use packet::Name;
 use packet::random::Random;
+use sim::Zipf;
 
 /// A name with fields.
 #[derive(Clone, Debug)]
@@ -21,33 +22,8 @@ enum PatternPart {
     Zipf(Zipf),
 }
 
-/// Numbers below some N, number k as likely as 1/(k+1)^exponent.
-#[derive(Clone, Debug)]
-struct Zipf {
-    /// The share of all numbers up to each one.
-    cumulative: Vec<f64>,
-}
-
 /// So many numbers at most: the table takes eight bytes for each.
 const MAX_CATALOGUE: u64 = 10_000_000;
-
-impl Zipf {
-    fn new(count: u64, exponent: f64) -> Self {
-        let mut sum = 0.0;
-        let weights = (1..=count).map(|rank| {
-            sum += (rank as f64).powf(-exponent);
-            sum
-        });
-        let cumulative: Vec<f64> = weights.collect();
-        Zipf { cumulative: cumulative.iter().map(|part| part / sum).collect() }
-    }
-
-    fn draw(&self, random: &mut Random) -> u64 {
-        let share = random.unit();
-        let index = self.cumulative.partition_point(|part| *part <= share);
-        index.min(self.cumulative.len().saturating_sub(1)) as u64
-    }
-}
 
 impl Pattern {
     /// The next name.
@@ -100,11 +76,11 @@ fn parse_field(field: &str) -> Result<PatternPart, String> {
         ["uniform", number] => Ok(PatternPart::Uniform(count(number)?)),
         ["zipf", number, exponent] => {
             let exponent: f64 = exponent.parse().map_err(|_| wrong())?;
-            if (0.0..=10.0).contains(&exponent) {
-                Ok(PatternPart::Zipf(Zipf::new(count(number)?, exponent)))
-            } else {
-                Err(wrong())
+            if !(0.0..=10.0).contains(&exponent) {
+                return Err(wrong());
             }
+            let zipf = Zipf::new(count(number)? as usize, exponent, 0.0);
+            zipf.map(PatternPart::Zipf).map_err(|error| error.to_string())
         }
         _ => Err(wrong()),
     }
@@ -131,10 +107,10 @@ mod tests {
 
     #[test]
     fn zipf_draws_ranks_as_often_as_its_law_says() {
-        let (zipf, mut random) = (Zipf::new(100, 1.0), Random::from_seed(7));
+        let (zipf, mut random) = (Zipf::new(100, 1.0, 0.0).unwrap(), Random::from_seed(7));
         let mut seen = vec![0u32; 100];
         for _ in 0..200_000 {
-            seen[usize::try_from(zipf.draw(&mut random)).unwrap()] += 1;
+            seen[zipf.draw(&mut random) as usize] += 1;
         }
         let harmonic: f64 = (1..=100).map(|rank| 1.0 / f64::from(rank)).sum();
         for rank in [1u32, 2, 5, 20] {

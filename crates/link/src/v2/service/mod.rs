@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 use packet::ndn::lp::{Acks, LpPacketView};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, LinkHeader, NackReason};
+use packet::{Buffer, LinkHeader, NackReason, PacketKind};
 
 use acks::fitting_acks;
 
 use super::config::{Config, ConfigError, LinkType};
 use super::congestion::CongestionMarker;
-use super::fields::{self, PacketKind};
+use super::fields;
 use super::fragmenter::{self, FragmentPlan, Room};
 use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
 use super::pacing::Pacer;
@@ -229,7 +229,7 @@ impl LinkService {
         if !whole || !self.may_leave(now, packet.len()) {
             return self.send(now, header, nack, packet.clone()).map(|()| Framed::Taken);
         }
-        let outcome = PacketKind::of(packet, nack).and_then(|kind| self.check_outgoing(kind, packet));
+        let outcome = fields::kind_of(packet, nack).and_then(|kind| self.check_outgoing(kind, packet));
         self.count_drop(outcome)?;
         fields::strip(&mut header, &self.config);
         self.mark(now, &mut header);
@@ -278,7 +278,7 @@ impl LinkService {
         let config = &self.config;
         let bare = !config.padded_frames
             && frame.len() <= config.max_packet_bytes
-            && PacketKind::of_plain(frame).is_some();
+            && fields::plain_kind_of(frame).is_some();
         self.counters.frames_in += u64::from(bare);
         self.received_bytes += frame.len() as u64;
         self.counters.packets_in += u64::from(bare);
@@ -403,7 +403,7 @@ impl LinkService {
         nack: Option<NackReason>,
         packet: Buffer,
     ) -> Result<(), DropReason> {
-        let kind = PacketKind::of(&packet, nack)?;
+        let kind = fields::kind_of(&packet, nack)?;
         self.check_outgoing(kind, &packet)?;
         if self.unsent.len() >= self.config.max_outgoing_packets || self.has_waiting_enough() {
             return Err(DropReason::OutgoingQueueFull);
@@ -443,7 +443,7 @@ impl LinkService {
         nack: Option<NackReason>,
         packet: Buffer,
     ) -> Result<(), DropReason> {
-        let kind = PacketKind::of(&packet, nack)?;
+        let kind = fields::kind_of(&packet, nack)?;
         let plan = self.plan(&header, nack, packet.len())?;
         let numbered = plan.count > 1 || self.reliability.is_some();
         let first_sequence = numbered.then_some(self.next_sequence);

@@ -6,7 +6,7 @@ use packet::{Buffer, LinkHeader, NackReason};
 
 use super::{Delivery, EndpointId, LinkService, Received};
 use crate::DropReason;
-use crate::v2::fields::{self, PacketKind};
+use crate::v2::fields;
 use crate::v2::reassembler::Position;
 
 impl LinkService {
@@ -59,7 +59,7 @@ impl LinkService {
         if !is_bare || self.config.padded_frames {
             return None;
         }
-        let kind = PacketKind::of(frame, None).map_err(|_| DropReason::MalformedFrame);
+        let kind = fields::kind_of(frame, None).map_err(|_| DropReason::MalformedFrame);
         Some(match kind {
             Ok(_) if frame.len() > self.config.max_packet_bytes => Err(DropReason::PacketTooLarge),
             Ok(_) => Ok(Received::Packet { packet: frame, header: LinkHeader::default(), nack: None }),
@@ -134,7 +134,7 @@ impl LinkService {
         if packet.len() > self.config.max_packet_bytes {
             return Err(DropReason::PacketTooLarge);
         }
-        let kind = PacketKind::of(packet, nack)?;
+        let kind = fields::kind_of(packet, nack)?;
         fields::admit(kind, header, &self.config)
     }
 }

@@ -1,6 +1,9 @@
-//! Time of the calendar, as certificates need it: the owner reads a clock that people set, and hands it in.
+//! Time of the calendar, for what outlives a process: certificates, announcements, stored packets. The owner
+//! reads a clock that people set, and hands it in.
 
 use std::fmt;
+
+use crate::time::Duration;
 
 /// Milliseconds since 1 January 1970, UTC, without leap seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,6 +13,8 @@ pub struct UnixTime(u64);
 const DAY: u64 = 86_400;
 
 impl UnixTime {
+    /// The beginning of 1970.
+    pub const ZERO: UnixTime = UnixTime(0);
     /// The last second that certificates can name, 31 December 9999.
     pub const END: UnixTime = UnixTime::from_secs(253_402_300_799);
 
@@ -31,6 +36,11 @@ impl UnixTime {
     /// Whole seconds since the beginning of 1970.
     pub const fn as_secs(self) -> u64 {
         self.0 / 1000
+    }
+
+    /// So much later.
+    pub fn after(self, duration: Duration) -> Self {
+        UnixTime(self.0.saturating_add(duration.as_millis()))
     }
 
     /// This time and so many seconds, at most [`UnixTime::END`].
@@ -59,7 +69,7 @@ impl UnixTime {
             return None;
         }
         if year < 1970 {
-            return Some(UnixTime(0));
+            return Some(UnixTime::ZERO);
         }
         let days = days_before_year(year) - days_before_year(1970)
             + (1..month).map(|month| days_in(year, month)).sum::<u64>()

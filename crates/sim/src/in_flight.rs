@@ -4,9 +4,20 @@ use packet::ndn::lp::types;
 use packet::ndn::tlv;
 use packet::{LinkHeader, Packet, PacketKind, PrefixHashes};
 
+use crate::arena::{Arena, FrameId, PacketId};
+
+/// What crosses a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnLink {
+    /// A packet, by reference.
+    Packet(PacketId),
+    /// A frame of the link's services.
+    Frame(FrameId),
+}
+
 /// A packet with all that goes with it from one node to the next.
 #[derive(Clone, Debug)]
-pub(crate) struct Parcel {
+pub(crate) struct InFlight {
     /// Absent while somebody has taken the packet out to look at it.
     pub(crate) packet: Option<Packet>,
     pub(crate) header: LinkHeader,
@@ -17,7 +28,7 @@ pub(crate) struct Parcel {
     pub(crate) hops: u32,
 }
 
-impl Parcel {
+impl InFlight {
     /// Bytes of the packet in its link header, as NDNLPv2 writes it.
     #[inline]
     pub(crate) fn size_bytes(&self) -> u32 {
@@ -74,61 +85,58 @@ fn link_header_bytes_of_fields(header: &LinkHeader, nack: bool, bare: usize) -> 
     tlv::element_len(types::LP_PACKET, value) - bare
 }
 
-/// All parcels of a network. A number is valid until its parcel is released.
+/// All packets in flight in a network. A number is valid until its packet is released.
 #[derive(Debug, Default)]
-pub(crate) struct Parcels {
-    slots: Vec<Parcel>,
-    free: Vec<u32>,
+pub(crate) struct PacketsInFlight {
+    slots: Arena<PacketId, InFlight>,
+    free: Vec<PacketId>,
 }
 
-impl Parcels {
+impl PacketsInFlight {
     #[inline]
-    pub(crate) fn add(&mut self, packet: Packet, header: LinkHeader, hashes: &PrefixHashes) -> u32 {
+    pub(crate) fn add(&mut self, packet: Packet, header: LinkHeader, hashes: &PrefixHashes) -> PacketId {
         match self.free.pop() {
-            Some(number) => {
-                let slot = &mut self.slots[number as usize];
+            Some(id) => {
+                let slot = &mut self.slots[id];
                 slot.packet = Some(packet);
                 slot.header = header;
                 slot.hashes = *hashes;
                 slot.hops = 0;
-                number
+                id
             }
-            None => {
-                self.slots.push(Parcel { packet: Some(packet), header, hashes: *hashes, hops: 0 });
-                (self.slots.len() - 1) as u32
-            }
+            None => self.slots.push(InFlight { packet: Some(packet), header, hashes: *hashes, hops: 0 }),
         }
     }
 
-    pub(crate) fn copy_of(&mut self, number: u32) -> u32 {
-        let parcel = self.slots[number as usize].clone();
-        match parcel.packet {
+    pub(crate) fn copy_of(&mut self, id: PacketId) -> PacketId {
+        let InFlight { packet, header, hashes, hops } = self.slots[id].clone();
+        match packet {
             Some(packet) => {
-                let copy = self.add(packet, parcel.header, &parcel.hashes);
-                self.get_mut(copy).hops = parcel.hops;
+                let copy = self.add(packet, header, &hashes);
+                self.get_mut(copy).hops = hops;
                 copy
             }
-            None => number,
+            None => id,
         }
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: u32) -> &Parcel {
-        &self.slots[number as usize]
+    pub(crate) fn get(&self, id: PacketId) -> &InFlight {
+        &self.slots[id]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, number: u32) -> &mut Parcel {
-        &mut self.slots[number as usize]
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut InFlight {
+        &mut self.slots[id]
     }
 
     #[inline]
-    pub(crate) fn release(&mut self, number: u32) {
-        self.slots[number as usize].packet = None;
-        self.free.push(number);
+    pub(crate) fn release(&mut self, id: PacketId) {
+        self.slots[id].packet = None;
+        self.free.push(id);
     }
 
-    /// Parcels under way, or waiting somewhere.
+    /// Packets under way, or waiting somewhere.
     pub(crate) fn in_use(&self) -> usize {
         self.slots.len() - self.free.len()
     }

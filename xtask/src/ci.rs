@@ -38,14 +38,14 @@ const STEPS: &[Step] = &[
     Step {
         name: "examples in the docs",
         only_in_full: false,
-        run: |shop| shop.cargo(&["test", "--workspace", "--locked", "--doc"]),
+        run: |context| context.cargo(&["test", "--workspace", "--locked", "--doc"]),
     },
     Step { name: "docs", only_in_full: true, run: docs },
     Step {
         name: "library without the command",
         only_in_full: true,
-        run: |shop| {
-            shop.cargo(&["check", "--package", "cairn", "--no-default-features", "--lib", "--locked"])
+        run: |context| {
+            context.cargo(&["check", "--package", "cairn", "--no-default-features", "--lib", "--locked"])
         },
     },
     Step { name: "engine without a system", only_in_full: true, run: wasm },
@@ -85,13 +85,13 @@ pub(crate) fn run(words: &[&str]) -> Result<(), String> {
             }
         }
     }
-    let shop = CiContext { root: tree::root()? };
+    let context = CiContext { root: tree::root()? };
     let steps: Vec<&Step> = STEPS.iter().filter(|step| full || !step.only_in_full).collect();
     let mut results = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         println!("\n=== {}/{} {}", number + 1, steps.len(), step.name);
         let start = Instant::now();
-        let result = (step.run)(&shop);
+        let result = (step.run)(&context);
         if let Err(message) = &result {
             println!("{message}");
         }
@@ -161,36 +161,36 @@ impl CiContext {
 }
 
 /// Makes sure that the programs the other steps need are there, and prints their versions.
-fn tools(shop: &CiContext) -> Result<Outcome, String> {
+fn tools(context: &CiContext) -> Result<Outcome, String> {
     for component in ["rustfmt", "clippy"] {
         let program = if component == "rustfmt" { "fmt" } else { component };
         if !process::succeeds("cargo", &[program, "--version"]) {
             println!("{component} is missing: asking rustup for it");
-            process::run("rustup", &["component", "add", component], &shop.root, &[])?;
+            process::run("rustup", &["component", "add", component], &context.root, &[])?;
         }
     }
     for (program, arguments) in
         [("rustc", &["--version"][..]), ("cargo", &["--version"]), ("cargo", &["clippy", "--version"])]
     {
-        process::run(program, arguments, &shop.root, &[])?;
+        process::run(program, arguments, &context.root, &[])?;
     }
     Ok(Outcome::Passed)
 }
 
 /// The workspace, and the fuzz targets, which are a workspace of their own.
-fn format(shop: &CiContext) -> Result<Outcome, String> {
-    shop.cargo(&["fmt", "--all", "--check"])?;
-    shop.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
+fn format(context: &CiContext) -> Result<Outcome, String> {
+    context.cargo(&["fmt", "--all", "--check"])?;
+    context.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])
 }
 
-fn clippy(shop: &CiContext) -> Result<Outcome, String> {
-    shop.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+fn clippy(context: &CiContext) -> Result<Outcome, String> {
+    context.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
 /// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a
 /// line of the summary.
-fn needs(shop: &CiContext) -> Result<Outcome, String> {
-    let missing = missing(shop);
+fn needs(context: &CiContext) -> Result<Outcome, String> {
+    let missing = missing(context);
     if missing.is_empty() {
         return Ok(Outcome::Passed);
     }
@@ -198,29 +198,30 @@ fn needs(shop: &CiContext) -> Result<Outcome, String> {
 }
 
 /// What some tests need and this system does not have.
-fn missing(shop: &CiContext) -> Vec<String> {
+fn missing(context: &CiContext) -> Vec<String> {
     let mut missing = Vec::new();
     if !process::succeeds("unshare", &["--net", "--pid", "--fork", "true"]) {
         missing.push("network namespaces (run as root)".to_owned());
     }
-    if let Err(why) = packages::sshd(&shop.root) {
+    if let Err(why) = packages::sshd(&context.root) {
         missing.push(format!("an SSH server ({why})"));
     }
     missing
 }
 
 /// Unit and integration tests. Their output is not touched: continuous integration reads its closing lines.
-fn tests(shop: &CiContext) -> Result<Outcome, String> {
-    let arguments =
-        ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples", "--no-fail-fast"];
+fn tests(context: &CiContext) -> Result<Outcome, String> {
+    // Tests run the examples, which are built as programs only if one asks for it.
+    process::run("cargo", &["build", "--workspace", "--locked", "--examples"], &context.root, &[])?;
+    let arguments = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--no-fail-fast"];
     let excuse: &[(&str, &str)] =
-        if missing(shop).is_empty() { &[] } else { &[("CAIRN_TESTS_WITHOUT_RIGHTS", "1")] };
-    process::run("cargo", &arguments, &shop.root, excuse).map(passed)
+        if missing(context).is_empty() { &[] } else { &[("CAIRN_TESTS_WITHOUT_RIGHTS", "1")] };
+    process::run("cargo", &arguments, &context.root, excuse).map(passed)
 }
 
-fn docs(shop: &CiContext) -> Result<Outcome, String> {
+fn docs(context: &CiContext) -> Result<Outcome, String> {
     let arguments = ["doc", "--workspace", "--locked", "--no-deps"];
-    process::run("cargo", &arguments, &shop.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
+    process::run("cargo", &arguments, &context.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
 }
 
 /// The short form of the attacks, with demands that hold on a busy machine, too.
@@ -235,13 +236,13 @@ fn attacks() -> Result<Outcome, String> {
 
 /// Compiles the engine for a target that has no clock, no sockets, no files and no threads: the proof that it
 /// needs none.
-fn wasm(shop: &CiContext) -> Result<Outcome, String> {
+fn wasm(context: &CiContext) -> Result<Outcome, String> {
     const TARGET: &str = "wasm32-unknown-unknown";
-    if !shop.root.join("crates/engine").exists() {
+    if !context.root.join("crates/engine").exists() {
         return Ok(Outcome::Absent("there is no engine yet".to_owned()));
     }
     let installed =
-        process::output("rustup", &["target", "list", "--installed"], &shop.root).unwrap_or_default();
+        process::output("rustup", &["target", "list", "--installed"], &context.root).unwrap_or_default();
     let is_installed = installed.lines().any(|line| line == TARGET);
     if !is_installed && !process::succeeds("rustup", &["target", "add", TARGET]) {
         let reason = format!(
@@ -249,7 +250,7 @@ fn wasm(shop: &CiContext) -> Result<Outcome, String> {
         );
         return Ok(Outcome::Absent(reason));
     }
-    shop.cargo(&["check", "--locked", "--target", TARGET, "--package", "cairn-engine"])
+    context.cargo(&["check", "--locked", "--target", TARGET, "--package", "cairn-engine"])
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use super::faces::Peer;
 use super::limits::Kind;
 use super::strangers::Origin;
+use super::turn::Source;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
 use crate::socket_path;
@@ -200,7 +201,12 @@ impl DataPlane {
 
     pub(super) fn accept(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
         let mut has_worked = false;
+        let source = Source::Listener(number);
+        let mut began = self.clock.now();
         for _ in 0..ACCEPTED_PER_TURN {
+            if !self.turn.has_left(source) {
+                return true;
+            }
             let Some(listener) = self.listeners.get(number) else { return has_worked };
             if flags.contains(epoll::EventFlags::ERR) {
                 // Reading it clears it.
@@ -237,6 +243,8 @@ impl DataPlane {
                 // The peer has gone away again, or the like: the next may be better.
                 Err(_) => {}
             }
+            let now = self.clock.now();
+            self.turn.note(source, now.saturating_since(std::mem::replace(&mut began, now)));
         }
         has_worked
     }
@@ -247,8 +255,25 @@ mod tests {
     use packet::ndn::InterestBuilder;
 
     use super::super::bench::{bench, peer};
+    use super::super::turn::SHARE;
     use super::*;
     use crate::drop_reason::DropReason;
+
+    #[test]
+    fn a_listener_that_has_used_up_its_share_lets_connections_wait_for_the_next_turn() {
+        let mut bench = bench();
+        let listener = Listener::tcp("127.0.0.1:0".parse().unwrap(), Dialect::Ndn).unwrap();
+        let FaceUri::Tcp(there) = listener.uri().clone() else { panic!("no address") };
+        bench.plane.add_listener(listener).unwrap();
+        let _connection = std::net::TcpStream::connect(there).unwrap();
+        let faces = bench.plane.faces.len();
+        bench.plane.turn.note(Source::Listener(0), SHARE);
+        assert!(bench.plane.accept(0, epoll::EventFlags::IN), "it is no loop without work");
+        assert_eq!(bench.plane.faces.len(), faces);
+        bench.plane.turn.begin(1);
+        bench.plane.accept(0, epoll::EventFlags::IN);
+        assert_eq!(bench.plane.faces.len(), faces + 1);
+    }
 
     #[test]
     fn a_stranger_gets_a_face_in_the_dialect_of_the_socket_or_none() {

@@ -8,7 +8,7 @@ use packet::time::Duration;
 use super::strangers::Origin;
 
 /// Time for one source in one turn. It is looked at after each read, so that one more read may go on top.
-const SHARE: Duration = Duration::from_micros(300);
+pub(super) const SHARE: Duration = Duration::from_micros(300);
 /// Who shares one part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
@@ -18,6 +18,8 @@ pub(super) enum Source {
     Datagrams(usize),
     /// An interface.
     Ethernet(usize),
+    /// A socket that connections come to.
+    Listener(usize),
 }
 
 /// What was taken of the turn so far.

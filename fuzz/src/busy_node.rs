@@ -9,7 +9,11 @@ mod packets;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arbitrary::Arbitrary;
-use engine::{Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope, LinkType, NextHop, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy, strategy_names};
+use engine::{
+    Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, FaceScope,
+    LinkType, NextHop, RateControlConfig, RateLimit, RateMethod, StrategySpec, Transmit, UnsolicitedPolicy,
+    strategy_names,
+};
 use packet::time::{Duration, Instant};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, NackReason, NameRef, Packet, PitToken};
 
@@ -422,7 +426,10 @@ impl Node {
         }
         let intruder = self.is_intruder(face, interest.name());
         let before = self.accepted();
-        self.engine.receive(Arrival { now: self.now, face, hashes: &hashes, header: &header }, Packet::Interest(interest));
+        self.engine.receive(
+            Arrival { now: self.now, face, hashes: &hashes, header: &header },
+            Packet::Interest(interest),
+        );
         assert!(!intruder || self.accepted() == before, "an Interest for another host only was taken");
     }
 
@@ -430,7 +437,8 @@ impl Node {
         let hashes = self.engine.hasher().hash(data.dialect(), data.name().components());
         let intruder = self.is_intruder(face, data.name());
         let before = self.accepted();
-        self.engine.receive(Arrival { now: self.now, face, hashes: &hashes, header }, Packet::Data(data.clone()));
+        self.engine
+            .receive(Arrival { now: self.now, face, hashes: &hashes, header }, Packet::Data(data.clone()));
         assert!(!intruder || self.accepted() == before, "Data for another host only was taken");
     }
 

@@ -1,4 +1,9 @@
+use std::collections::BTreeSet;
+
+use packet::random::Random;
+
 use super::*;
+use crate::controller::controller_names;
 use crate::pacer::PacerConfig;
 
 fn transfer(controller: &str) -> Transfer {
@@ -12,6 +17,48 @@ fn drain(transfer: &mut Transfer, now: Instant) -> Vec<u64> {
 
 fn ms(millis: u64) -> Instant {
     Instant::from_millis(millis)
+}
+
+/// Runs a transfer of `items` to its end. The first Interest for an item is answered after `delay`, or not at
+/// all, and those that follow wait for the same answer, as in a forwarder's pending-Interest table. Returns
+/// the attempts at the item that was asked for most often, and when it was over.
+fn run(transfer: &mut Transfer, items: u64, delay: impl Fn(u64) -> Option<Duration>) -> (u32, Instant) {
+    transfer.set_end(items);
+    let mut now = Instant::ZERO;
+    let mut most_attempts = 0;
+    let mut answers: BTreeSet<(Instant, u64)> = BTreeSet::new();
+    while !transfer.is_complete() {
+        while let Some(Request { item, attempt, .. }) = transfer.poll_request(now) {
+            most_attempts = most_attempts.max(attempt);
+            answers.extend(delay(item).filter(|_| attempt == 1).map(|delay| (now + delay, item)));
+        }
+        let answer_at = answers.first().map(|(at, _)| *at);
+        now = [answer_at, transfer.next_deadline()].into_iter().flatten().min().unwrap().max(now);
+        while let Some((_, item)) = answers.first().copied().filter(|(at, _)| *at <= now) {
+            answers.pop_first();
+            transfer.handle_data(now, item, Arrival::default());
+            transfer.confirm(item);
+        }
+        transfer.handle_timeout(now);
+    }
+    (most_attempts, now)
+}
+
+#[test]
+fn a_slow_answer_is_waited_for_however_fast_the_others_come() {
+    let slow: BTreeSet<u64> = {
+        let mut random = Random::from_seed(5);
+        (0..20).map(|_| random.below(40_000)).collect()
+    };
+    let delay = |item| Duration::from_micros(if slow.contains(&item) { 150_000 } else { 50 });
+    for word in controller_names() {
+        let mut transfer = transfer(word);
+        let (most_attempts, _) = run(&mut transfer, 40_000, |item| Some(delay(item)));
+        let counters = transfer.counters();
+        assert_eq!((counters.failures, counters.data), (0, 40_000), "{word}");
+        assert!(most_attempts <= 14, "{word}: {most_attempts}");
+        assert!(counters.repeated < 400, "{word}: {counters:?}");
+    }
 }
 
 #[test]

@@ -62,6 +62,53 @@ fn a_slow_answer_is_waited_for_however_fast_the_others_come() {
 }
 
 #[test]
+fn an_item_that_never_comes_is_given_up_after_as_many_timeouts_while_others_come() {
+    let mut transfer = transfer("fixed/window~2");
+    let hole = |item| (item != 7).then_some(Duration::from_micros(50));
+    let (most_attempts, over_at) = run(&mut transfer, 200_000, hole);
+    assert_eq!(transfer.poll_failure(), Some(Failure { item: 7, reason: None }));
+    assert_eq!((transfer.counters().failures, transfer.counters().data), (1, 199_999));
+    // Sixteen timeouts of 200 ms, during the first of which it is asked for ever more rarely.
+    assert!(over_at >= ms(3200), "{over_at}");
+    assert!((20..=30).contains(&most_attempts), "{most_attempts}");
+}
+
+#[test]
+fn an_interest_that_is_overtaken_again_rests_for_twice_as_long() {
+    let mut transfer = transfer("fixed/window~8");
+    let (mut asked, mut answers) = (Vec::new(), VecDeque::new());
+    for step in 0..400 {
+        while let Some((_, item)) = answers.pop_front_if(|(at, _)| *at <= step) {
+            transfer.handle_data(ms(step), item, Arrival::default());
+            transfer.confirm(item);
+        }
+        transfer.handle_timeout(ms(step));
+        for item in drain(&mut transfer, ms(step)) {
+            if item == 0 {
+                asked.push(step);
+            } else {
+                answers.push_back((step + 10, item));
+            }
+        }
+    }
+    // Whoever is late by an eighth of the round trip is given up, and rests for 0, 10, 20, 40 … ms.
+    let waits: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(waits.len(), 5, "{waits:?}");
+    assert!(waits.iter().zip([0, 10, 20, 40, 80]).all(|(wait, rest)| *wait >= 12 + rest), "{waits:?}");
+    assert_eq!(transfer.counters().timeouts, 0);
+}
+
+#[test]
+fn an_answer_ends_the_rest_of_its_item() {
+    let mut transfer = transfer("fixed/window~1");
+    transfer.set_end(2);
+    assert_eq!(drain(&mut transfer, ms(0)), [0]);
+    transfer.handle_nack(ms(1), 0, NackReason::NoRoute);
+    assert_eq!(transfer.handle_data(ms(2), 0, Arrival::default()), Verdict::Wanted);
+    assert_eq!(drain(&mut transfer, ms(2)), [1], "the place in the window is free");
+}
+
+#[test]
 fn a_window_is_filled_and_kept_full() {
     let mut transfer = transfer("fixed/window~4");
     assert_eq!(drain(&mut transfer, ms(0)), [0, 1, 2, 3]);

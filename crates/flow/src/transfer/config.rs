@@ -13,7 +13,9 @@ pub struct TransferConfig {
     pub pacing: PacerConfig,
     /// How round trips are estimated.
     pub round_trip: RoundTripConfig,
-    /// How often an item is asked for before it counts as one that will not come; at least once.
+    /// How often an item is asked for in vain before it counts as one that will not come; at least once.
+    /// While later Interests are answered and this one is not, it is asked for more often, ever more rarely,
+    /// and each whole timeout of that counts as once.
     pub max_attempts: u32,
     /// Whether an Interest counts as lost when later ones were answered and it is late, or only when its
     /// time is up.

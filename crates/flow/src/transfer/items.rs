@@ -8,8 +8,8 @@ use packet::time::Instant;
 pub(super) enum State {
     /// Asked for by transmission `number`.
     InFlight { number: u64, sent_at: Instant },
-    /// To be asked for again; `number` was the last transmission.
-    Waiting { number: u64 },
+    /// To be asked for again, and not before `until`; `number` was the last transmission.
+    Waiting { number: u64, until: Instant },
     /// Here, and not yet confirmed.
     Arrived,
     /// Confirmed, or given up.
@@ -19,7 +19,14 @@ pub(super) enum State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub(super) state: State,
+    /// Transmissions.
     pub(super) attempts: u32,
+    /// Transmissions that were given up because later ones were answered.
+    pub(super) overtaken: u32,
+    /// Transmissions that count towards giving the item up.
+    pub(super) in_vain: u32,
+    /// When the first transmission left after the last that counts.
+    pub(super) asked_since: Instant,
 }
 
 /// A window on the items. All below it are done, those above were never asked for.
@@ -89,21 +96,24 @@ impl Items {
         self.window.get(usize::try_from(item.checked_sub(self.base)?).ok()?)
     }
 
+    pub(super) fn get_mut(&mut self, item: u64) -> Option<&mut Item> {
+        self.window.get_mut(usize::try_from(item.checked_sub(self.base)?).ok()?)
+    }
+
     pub(super) fn set(&mut self, item: u64, state: State) {
-        let place = item.checked_sub(self.base).and_then(|place| usize::try_from(place).ok());
-        if let Some(item) = place.and_then(|place| self.window.get_mut(place)) {
+        if let Some(item) = self.get_mut(item) {
             item.state = state;
         }
     }
 
     /// Marks `item`, which may be the next new one, as sent; says how often it was.
-    pub(super) fn send(&mut self, item: u64, state: State) -> u32 {
+    pub(super) fn send(&mut self, item: u64, number: u64, now: Instant) -> u32 {
+        let state = State::InFlight { number, sent_at: now };
         if item == self.next_new() {
-            self.window.push_back(Item { state, attempts: 1 });
+            self.window.push_back(Item { state, attempts: 1, overtaken: 0, in_vain: 0, asked_since: now });
             return 1;
         }
-        let place = item.checked_sub(self.base).and_then(|place| usize::try_from(place).ok());
-        match place.and_then(|place| self.window.get_mut(place)) {
+        match self.get_mut(item) {
             Some(item) => {
                 item.state = state;
                 item.attempts += 1;

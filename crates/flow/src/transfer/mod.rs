@@ -18,7 +18,7 @@ use crate::controller::{
 };
 use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
-use items::{Items, State};
+use items::{Item, Items, State};
 
 pub use config::TransferConfig;
 
@@ -82,6 +82,14 @@ pub struct Failure {
     pub item: u64,
     /// Why the last attempt failed: `None` if nothing came.
     pub reason: Option<NackReason>,
+}
+
+/// Why an item is to be asked for again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InVain {
+    Lost(LossEvidence),
+    Nack(NackReason),
+    Refused,
 }
 
 /// What happened so far.
@@ -204,6 +212,7 @@ impl Transfer {
     /// it that are on their way are then forgotten.
     pub fn set_end(&mut self, end: u64) {
         self.in_flight -= self.items.set_end(end);
+        self.resting.retain(|(_, item)| *item < end);
     }
 
     /// Asks for no item of `limit` or above until it is moved up: how a slow reader slows the transfer down.
@@ -227,7 +236,8 @@ impl Transfer {
                 self.in_flight -= 1;
                 (number, Some(sent_at))
             }
-            State::Waiting { number } => {
+            State::Waiting { number, until } => {
+                self.resting.remove(&(until, item));
                 self.counters.late += 1;
                 (number, None)
             }
@@ -262,7 +272,7 @@ impl Transfer {
     pub fn ask_again(&mut self, now: Instant, item: u64) {
         if self.items.get(item).is_some_and(|entry| entry.state == State::Arrived) {
             self.counters.refused += 1;
-            self.repeat(now, item, self.next_number, None);
+            self.repeat(now, item, self.next_number, InVain::Refused);
         }
     }
 
@@ -283,7 +293,7 @@ impl Transfer {
         let in_flight = self.in_flight;
         self.controller.handle_nack(now, &NackReport { number, reason, in_flight });
         self.obey(now);
-        self.repeat(now, item, number, Some(reason));
+        self.repeat(now, item, number, InVain::Nack(reason));
         self.pacer.handle_arrival(now);
         self.detect_losses(now);
     }
@@ -311,7 +321,7 @@ impl Transfer {
         }
         let number = self.next_number;
         self.next_number += 1;
-        let attempt = self.items.send(item, State::InFlight { number, sent_at: now });
+        let attempt = self.items.send(item, number, now);
         self.in_flight += 1;
         self.flights.push_back(Flight { number, item, sent_at: now });
         self.forget_stale_flights();
@@ -436,7 +446,7 @@ impl Transfer {
         let loss = LossReport { number: flight.number, evidence, in_flight: self.in_flight };
         self.controller.handle_loss(now, &loss);
         self.obey(now);
-        self.repeat(now, flight.item, flight.number, None);
+        self.repeat(now, flight.item, flight.number, InVain::Lost(evidence));
         if timed_out && flight.number >= self.backed_off_below {
             self.backed_off_below = self.next_number;
             self.round_trip.back_off();
@@ -444,27 +454,46 @@ impl Transfer {
     }
 
     /// Puts `item` back among those to ask for, or gives it up for good.
-    fn repeat(&mut self, now: Instant, item: u64, number: u64, reason: Option<NackReason>) {
-        let attempts = self.items.get(item).map_or(1, |entry| entry.attempts);
-        if attempts >= self.max_attempts {
+    fn repeat(&mut self, now: Instant, item: u64, number: u64, why: InVain) {
+        let timeout = self.round_trip.timeout();
+        let shortest_rest = self.round_trip.smoothed().unwrap_or(timeout).min(timeout);
+        let Some(entry) = self.items.get_mut(item) else { return };
+        // That others are answered says nothing certain of this one: where a store answers them, the one who
+        // has this one may be slow. So these count once in a timeout, as one that was waited for.
+        let overtaken = why == InVain::Lost(LossEvidence::Overtaken);
+        entry.overtaken += u32::from(overtaken);
+        if !overtaken || now >= entry.asked_since + timeout {
+            entry.in_vain += 1;
+            entry.asked_since = now;
+        }
+        let Item { attempts, overtaken, in_vain, .. } = *entry;
+        if in_vain >= self.max_attempts {
+            let reason = match why {
+                InVain::Nack(reason) => Some(reason),
+                InVain::Lost(_) | InVain::Refused => None,
+            };
             self.items.set(item, State::Done);
             self.items.advance();
             self.failures.push_back(Failure { item, reason });
             self.counters.failures += 1;
             return;
         }
-        self.items.set(item, State::Waiting { number });
-        let rest = match reason {
-            None => Duration::ZERO,
-            Some(NackReason::Congestion) if self.allowance.rate.is_finite() => Duration::ZERO,
-            Some(NackReason::Congestion) => CONGESTION_REST,
-            Some(_) => NO_ROUTE_REST,
+        let (rest, doublings, longest) = match why {
+            InVain::Lost(LossEvidence::Overtaken) if overtaken > 1 => (shortest_rest, overtaken - 2, timeout),
+            InVain::Nack(NackReason::Congestion) if !self.allowance.rate.is_finite() => {
+                (CONGESTION_REST, attempts - 1, MAX_REST)
+            }
+            InVain::Lost(_) | InVain::Refused | InVain::Nack(NackReason::Congestion) => {
+                (Duration::ZERO, 0, Duration::ZERO)
+            }
+            InVain::Nack(_) => (NO_ROUTE_REST, attempts - 1, MAX_REST),
         };
-        if rest == Duration::ZERO {
+        let until = now + (rest * (1 << doublings.min(16))).min(longest);
+        self.items.set(item, State::Waiting { number, until });
+        if until == now {
             self.repeats.push_back(item);
         } else {
-            let rest = (rest * (1 << (attempts - 1).min(16))).min(MAX_REST);
-            self.resting.insert((now + rest, item));
+            self.resting.insert((until, item));
         }
     }
 

@@ -1,4 +1,9 @@
+use std::collections::BTreeSet;
+
+use packet::random::Random;
+
 use super::*;
+use crate::controller::controller_names;
 use crate::pacer::PacerConfig;
 
 fn transfer(controller: &str) -> Transfer {
@@ -12,6 +17,95 @@ fn drain(transfer: &mut Transfer, now: Instant) -> Vec<u64> {
 
 fn ms(millis: u64) -> Instant {
     Instant::from_millis(millis)
+}
+
+/// Runs a transfer of `items` to its end. The first Interest for an item is answered after `delay`, or not at
+/// all, and those that follow wait for the same answer, as in a forwarder's pending-Interest table. Returns
+/// the attempts at the item that was asked for most often, and when it was over.
+fn run(transfer: &mut Transfer, items: u64, delay: impl Fn(u64) -> Option<Duration>) -> (u32, Instant) {
+    transfer.set_end(items);
+    let mut now = Instant::ZERO;
+    let mut most_attempts = 0;
+    let mut answers: BTreeSet<(Instant, u64)> = BTreeSet::new();
+    while !transfer.is_complete() {
+        while let Some(Request { item, attempt, .. }) = transfer.poll_request(now) {
+            most_attempts = most_attempts.max(attempt);
+            answers.extend(delay(item).filter(|_| attempt == 1).map(|delay| (now + delay, item)));
+        }
+        let answer_at = answers.first().map(|(at, _)| *at);
+        now = [answer_at, transfer.next_deadline()].into_iter().flatten().min().unwrap().max(now);
+        while let Some((_, item)) = answers.first().copied().filter(|(at, _)| *at <= now) {
+            answers.pop_first();
+            transfer.handle_data(now, item, Arrival::default());
+            transfer.confirm(item);
+        }
+        transfer.handle_timeout(now);
+    }
+    (most_attempts, now)
+}
+
+#[test]
+fn a_slow_answer_is_waited_for_however_fast_the_others_come() {
+    let slow: BTreeSet<u64> = {
+        let mut random = Random::from_seed(5);
+        (0..20).map(|_| random.below(40_000)).collect()
+    };
+    let delay = |item| Duration::from_micros(if slow.contains(&item) { 150_000 } else { 50 });
+    for word in controller_names() {
+        let mut transfer = transfer(word);
+        let (most_attempts, _) = run(&mut transfer, 40_000, |item| Some(delay(item)));
+        let counters = transfer.counters();
+        assert_eq!((counters.failures, counters.data), (0, 40_000), "{word}");
+        assert!(most_attempts <= 14, "{word}: {most_attempts}");
+        assert!(counters.repeated < 400, "{word}: {counters:?}");
+    }
+}
+
+#[test]
+fn an_item_that_never_comes_is_given_up_after_as_many_timeouts_while_others_come() {
+    let mut transfer = transfer("fixed/window~2");
+    let hole = |item| (item != 7).then_some(Duration::from_micros(50));
+    let (most_attempts, over_at) = run(&mut transfer, 200_000, hole);
+    assert_eq!(transfer.poll_failure(), Some(Failure { item: 7, reason: None }));
+    assert_eq!((transfer.counters().failures, transfer.counters().data), (1, 199_999));
+    // Sixteen timeouts of 200 ms, during the first of which it is asked for ever more rarely.
+    assert!(over_at >= ms(3200), "{over_at}");
+    assert!((20..=30).contains(&most_attempts), "{most_attempts}");
+}
+
+#[test]
+fn an_interest_that_is_overtaken_again_rests_for_twice_as_long() {
+    let mut transfer = transfer("fixed/window~8");
+    let (mut asked, mut answers) = (Vec::new(), VecDeque::new());
+    for step in 0..400 {
+        while let Some((_, item)) = answers.pop_front_if(|(at, _)| *at <= step) {
+            transfer.handle_data(ms(step), item, Arrival::default());
+            transfer.confirm(item);
+        }
+        transfer.handle_timeout(ms(step));
+        for item in drain(&mut transfer, ms(step)) {
+            if item == 0 {
+                asked.push(step);
+            } else {
+                answers.push_back((step + 10, item));
+            }
+        }
+    }
+    // Whoever is late by an eighth of the round trip is given up, and rests for 0, 10, 20, 40 … ms.
+    let waits: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(waits.len(), 5, "{waits:?}");
+    assert!(waits.iter().zip([0, 10, 20, 40, 80]).all(|(wait, rest)| *wait >= 12 + rest), "{waits:?}");
+    assert_eq!(transfer.counters().timeouts, 0);
+}
+
+#[test]
+fn an_answer_ends_the_rest_of_its_item() {
+    let mut transfer = transfer("fixed/window~1");
+    transfer.set_end(2);
+    assert_eq!(drain(&mut transfer, ms(0)), [0]);
+    transfer.handle_nack(ms(1), 0, NackReason::NoRoute);
+    assert_eq!(transfer.handle_data(ms(2), 0, Arrival::default()), Verdict::Wanted);
+    assert_eq!(drain(&mut transfer, ms(2)), [1], "the place in the window is free");
 }
 
 #[test]

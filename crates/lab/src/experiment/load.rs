@@ -303,7 +303,7 @@ content = "small"
             shown,
             "x.toml:22: download.files.at: there is no node called `aa`\n    did you mean `a`?"
         );
-        let shown = problems(&GOOD.replace("10 Mbit/s", "10 Mbps"));
+        let shown = problems(&GOOD.replace("10 Mbit/s", "10 Mpps"));
         assert!(shown.starts_with("x.toml:10: "), "{shown}");
         assert!(shown.contains("Mbit/s"), "{shown}");
         let shown = problems(&GOOD.replace("path = [\"a\", \"b\"]", "path = [\"b\", \"a\"]"));

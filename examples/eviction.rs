@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use cairn::engine::{Eviction, EvictionKind, EvictionPolicy};
-use cairn::packet::random::Random;
-use cairn::sim::{Zipf, study_cache};
+use cairn::packet::random::{Random, Zipf};
+use cairn::sim::study_cache;
 
 const OLDEST: EvictionKind = EvictionKind { word: "oldest", start: || Box::new(Oldest::default()) };
 

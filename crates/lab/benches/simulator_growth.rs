@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 use lab::figure::{Axis, LineChart, Series};
 use mimalloc::MiMalloc;
-use packet::random::Random;
+use packet::random::{Random, Zipf};
 use packet::time::Duration;
 use sim::topology::Topology;
-use sim::{AppId, Consumer, LinkConfig, Network, Producer, Queue, Zipf};
+use sim::{AppId, Consumer, LinkConfig, Network, Producer, Queue};
 use testkit::counting_allocator::CountingAllocator;
 use testkit::stopwatch::Stopwatch;
 

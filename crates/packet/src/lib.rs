@@ -47,6 +47,7 @@ mod packet;
 pub mod random;
 mod span;
 pub mod time;
+pub mod units;
 mod unix_time;
 
 pub use buffer::{Buffer, MemoryId, SpareBuffer};

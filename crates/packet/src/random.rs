@@ -1,7 +1,11 @@
 //! Seeded randomness. Every owner of a state machine gives it one [`Random`]; same seed, same run.
 
+mod zipf;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+pub use zipf::{Zipf, ZipfError};
 
 /// A seeded stream of random numbers (xoshiro256++): portable and repeatable, not for keys.
 #[derive(Clone, Debug)]

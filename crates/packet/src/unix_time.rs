@@ -160,6 +160,17 @@ mod tests {
     }
 
     #[test]
+    fn people_read_the_day_the_second_and_the_zone() {
+        for (secs, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_335_953_368, "2012-05-02 10:09:28 UTC"),
+        ] {
+            assert_eq!(UnixTime::from_secs(secs).to_string(), text);
+        }
+    }
+
+    #[test]
     fn what_is_no_date_is_refused() {
         for text in [
             "20230229T000000",

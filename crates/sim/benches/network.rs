@@ -12,9 +12,9 @@
 
 use engine::EvictionPolicy;
 use mimalloc::MiMalloc;
-use packet::random::Random;
+use packet::random::{Random, Zipf};
 use packet::time::Duration;
-use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, Zipf, study_cache};
+use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
 use testkit::counting_allocator::CountingAllocator;
 use testkit::stopwatch::Stopwatch;
 

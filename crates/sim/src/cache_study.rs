@@ -3,9 +3,7 @@
 use std::hint;
 
 use engine::{Eviction, EvictionPolicy, Lru, S3Fifo, Sieve};
-use packet::random::Random;
-
-use crate::application::Zipf;
+use packet::random::{Random, Zipf};
 
 /// What a cache did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,8 +28,7 @@ impl CacheReport {
 ///
 /// ```
 /// use engine::EvictionPolicy;
-/// use packet::random::Random;
-/// use sim::Zipf;
+/// use packet::random::{Random, Zipf};
 ///
 /// let catalogue = Zipf::new(10_000, 0.8, 0.0)?;
 /// let ratio = |policy| {
@@ -39,7 +36,7 @@ impl CacheReport {
 ///     sim::study_cache(&catalogue, policy, 100, 20_000, 100_000, &mut random).hit_ratio()
 /// };
 /// assert!(ratio(EvictionPolicy::Sieve) > ratio(EvictionPolicy::Lru));
-/// # Ok::<(), sim::SimError>(())
+/// # Ok::<(), packet::random::ZipfError>(())
 /// ```
 pub fn study_cache(
     catalogue: &Zipf,

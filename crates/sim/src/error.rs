@@ -2,6 +2,7 @@
 
 use engine::{RouteError, SetStrategyError, StrategyError};
 use packet::name::UriError;
+use packet::random::ZipfError;
 use packet::time::Instant;
 use packet::{DecodeError, EncodeError};
 use thiserror::Error;
@@ -62,6 +63,9 @@ pub enum SimError {
          without delay, or somebody asks without end for what its own node answers at once"
     )]
     TimeStandsStill(Instant),
+    /// No such catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] ZipfError),
     /// A parameter out of its range.
     #[error("{what} is {value}, but must be {must}")]
     OutOfRange {

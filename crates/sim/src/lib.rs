@@ -61,7 +61,6 @@ mod sampling;
 pub mod swarm;
 pub mod topology;
 pub mod trace;
-pub mod units;
 
 /// The Rust in the page for beginners is compiled and run.
 #[cfg(doctest)]
@@ -71,7 +70,7 @@ pub struct FirstSimulation;
 pub use application::{
     Application, CheckedConsumer, CheckedProducer, Consumer, ConsumerReport, Context, Fetched, FileFetcher,
     Flooder, Gap, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request,
-    TransferConsumer, Zipf, number_of,
+    TransferConsumer, number_of,
 };
 pub use arena::{AppId, LinkId, NodeId};
 pub use cache_study::{CacheReport, study_cache, study_eviction};

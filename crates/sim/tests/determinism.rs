@@ -23,7 +23,7 @@ fn busy_network(seed: u64, record: bool) -> Result<(u64, u64, u64), SimError> {
         network.add_producer(nodes[place], prefix, Producer::new(800))?;
     }
     network.route_all_paths()?;
-    let catalogue = std::sync::Arc::new(sim::Zipf::new(500, 0.9, 0.0)?);
+    let catalogue = std::sync::Arc::new(packet::random::Zipf::new(500, 0.9, 0.0)?);
     for (place, prefix) in [(0, "/a"), (4, "/b"), (2, "/c"), (6, "/a")] {
         let consumer = Consumer::zipf(prefix, catalogue.clone(), 300.0)?.lifetime(Duration::from_millis(200));
         network.add_application(nodes[place], consumer)?;

@@ -93,7 +93,7 @@ fn segment_size(text: &str) -> Result<SegmentSize, String> {
     if text == "packet" {
         return Ok(SegmentSize::Largest);
     }
-    match u32::try_from(size(text)?) {
+    match u32::try_from(size(text).map_err(|error| error.to_string())?) {
         Ok(bytes @ 1..=8800) => Ok(SegmentSize::Content(bytes)),
         _ => Err("a segment has 1 to 8800 bytes, less what name and signature take".into()),
     }

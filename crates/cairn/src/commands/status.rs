@@ -47,7 +47,7 @@ pub(crate) struct StatusArguments {
 
 /// Nobody reads faster, and who asks more often than a forwarder can tell gets the same answers again.
 fn interval(text: &str) -> Result<Duration, String> {
-    let interval = duration(text)?;
+    let interval = duration(text).map_err(|error| error.to_string())?;
     if interval < Duration::from_millis(100) { Err("the shortest is 100ms".to_owned()) } else { Ok(interval) }
 }
 

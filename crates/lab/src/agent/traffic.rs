@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
 use packet::ndn::InterestBuilder;
-use packet::random::Random;
+use packet::random::{Random, Zipf, ZipfError};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, NackReason};
 
@@ -36,20 +36,21 @@ pub(super) struct Traffic {
     /// For each chunk that is under way, the numbers of the Interests and when they left.
     open: BTreeMap<(u32, u64), VecDeque<(u64, Instant)>>,
     expiries: VecDeque<(Instant, (u32, u64), u64)>,
-    /// Cumulated weights of the ranks, for `zipf`.
-    weights: Vec<f64>,
+    /// Of the chunks by rank, for `zipf`.
+    catalogue: Option<Zipf>,
 }
 
 impl Traffic {
-    pub(super) fn new(config: TrafficConfig, log: Log) -> Self {
+    pub(super) fn new(config: TrafficConfig, log: Log) -> Result<Self, ZipfError> {
         let chunks = u64::from(config.files.count()) * config.files.segments();
-        let weights = match config.pattern {
-            Pattern::Zipf(exponent) => cumulated(chunks.min(1_000_000), exponent),
-            _ => Vec::new(),
+        let catalogue = match config.pattern {
+            // A million is enough, and what it takes of memory is no more than eight megabytes.
+            Pattern::Zipf(exponent) => Some(Zipf::new(chunks.min(1_000_000) as usize, exponent, 0.0)?),
+            _ => None,
         };
         let random = Random::from_seed(config.seed);
         let due = config.start;
-        Traffic {
+        Ok(Traffic {
             config,
             random,
             log,
@@ -57,21 +58,17 @@ impl Traffic {
             sent: 0,
             open: BTreeMap::new(),
             expiries: VecDeque::new(),
-            weights,
-        }
+            catalogue,
+        })
     }
 
     fn choose(&mut self) -> (u32, u64) {
         let segments = self.config.files.segments();
         let chunks = u64::from(self.config.files.count()) * segments;
-        let chunk = match self.config.pattern {
-            Pattern::Sequential => self.sent % chunks.max(1),
-            Pattern::Uniform => self.random.below(chunks.max(1)),
-            Pattern::Zipf(_) => {
-                let total = self.weights.last().copied().unwrap_or(1.0);
-                let wanted = self.random.unit() * total;
-                self.weights.partition_point(|weight| *weight < wanted) as u64
-            }
+        let chunk = match (&self.catalogue, self.config.pattern) {
+            (Some(catalogue), _) => u64::from(catalogue.draw(&mut self.random)),
+            (None, Pattern::Sequential) => self.sent % chunks.max(1),
+            (None, _) => self.random.below(chunks.max(1)),
         };
         (u32::try_from(chunk / segments).unwrap_or(0), chunk % segments)
     }
@@ -93,19 +90,6 @@ impl Traffic {
             self.close(number, sent, now.map(|now| now.saturating_since(sent)), nack);
         }
     }
-}
-
-/// Running sums of the weights of ranks 1, 2, …
-fn cumulated(ranks: u64, exponent: f64) -> Vec<f64> {
-    let mut sum = 0.0;
-    let mut rank = 0.0;
-    (0..ranks)
-        .map(|_| {
-            rank += 1.0;
-            sum += f64::powf(rank, -exponent);
-            sum
-        })
-        .collect()
 }
 
 impl Activity for Traffic {
@@ -162,17 +146,5 @@ impl Activity for Traffic {
 
     fn finish(&mut self, _now: Instant) -> io::Result<()> {
         self.log.finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_fall_with_the_rank() {
-        let sums = cumulated(3, 1.0);
-        assert_eq!(sums.len(), 3);
-        assert!((sums[0] - 1.0).abs() < 1e-12 && (sums[2] - 11.0 / 6.0).abs() < 1e-12);
     }
 }

@@ -193,7 +193,8 @@ fn activity(
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 seed,
             };
-            Box::new(Traffic::new(config, log("traffic", ping::HEAD)?))
+            let traffic = Traffic::new(config, log("traffic", ping::HEAD)?);
+            Box::new(traffic.map_err(|error| error.to_string())?)
         }
         plan::Activity::Load { .. } => return Err("a load is no client".to_owned()),
     })

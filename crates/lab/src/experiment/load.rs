@@ -273,6 +273,18 @@ content = "small"
     }
 
     #[test]
+    fn an_exponent_that_no_catalogue_can_have_is_a_mistake() {
+        let traffic = |exponent: &str| {
+            let keys = "at = \"a\"\ncontent = \"small\"\nrate = \"5/s\"\npattern = \"zipf\"";
+            format!("{GOOD}\n[traffic.some]\n{keys}\nexponent = {exponent}\n")
+        };
+        assert!(Experiment::parse("x", "x.toml", &traffic("0.8")).is_ok());
+        for exponent in ["-0.5", "nan"] {
+            assert!(problems(&traffic(exponent)).contains("from 0 to 10"), "{exponent}");
+        }
+    }
+
+    #[test]
     fn a_small_file_becomes_a_plan_with_every_default_in_it() {
         let experiment = Experiment::parse("x", "x.toml", GOOD).unwrap();
         let plans = experiment.plans("netns").unwrap();
@@ -291,7 +303,7 @@ content = "small"
             shown,
             "x.toml:22: download.files.at: there is no node called `aa`\n    did you mean `a`?"
         );
-        let shown = problems(&GOOD.replace("10 Mbit/s", "10 Mbps"));
+        let shown = problems(&GOOD.replace("10 Mbit/s", "10 Mpps"));
         assert!(shown.starts_with("x.toml:10: "), "{shown}");
         assert!(shown.contains("Mbit/s"), "{shown}");
         let shown = problems(&GOOD.replace("path = [\"a\", \"b\"]", "path = [\"b\", \"a\"]"));

@@ -261,6 +261,9 @@ fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Fi
     if given.rate.0 <= 0.0 {
         f.add(format!("{key}.rate"), "a rate must be above zero", None);
     }
+    if !(0.0..=10.0).contains(&exponent) {
+        f.add(format!("{key}.exponent"), "an exponent is a number from 0 to 10", None);
+    }
     let does = Activity::Traffic {
         content,
         per_second: given.rate.0,

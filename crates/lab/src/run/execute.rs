@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::archive::compress;
 use super::build::{Build, Program};
-use super::calendar::Stamp;
+use super::calendar;
 use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
@@ -159,7 +159,7 @@ pub fn execute(
         experiment: experiment.name.clone(),
         title: experiment.file.title.clone(),
         backend: options.backend.clone(),
-        began: Stamp::now().to_string(),
+        began: calendar::now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         software: software.map_or_else(String::new, |software| software.version()),
         program: Program::of(options.build.clone(), &options.programs.cairn).unwrap_or_default(),

@@ -24,7 +24,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 
 use super::build::Program;
-use super::calendar::Stamp;
+use super::calendar;
 use super::machine::Machine;
 use crate::backend::netns::order::{read_json, write_json};
 
@@ -84,7 +84,7 @@ impl RunFolder {
     /// When it cannot be made.
     pub fn create(above: &Path, experiment: &str) -> io::Result<Self> {
         fs::create_dir_all(above)?;
-        let base = format!("{experiment}-{}", Stamp::now().compact());
+        let base = format!("{experiment}-{}", calendar::compact(calendar::now()));
         for number in 1..100 {
             let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
             match fs::create_dir(above.join(&name)) {
@@ -173,7 +173,7 @@ impl RunFolder {
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(mut held) => {
                 held.set_len(0)?;
-                writeln!(&mut *held, "process {}, since {}", std::process::id(), Stamp::now())?;
+                writeln!(&mut *held, "process {}, since {}", std::process::id(), calendar::now())?;
                 Ok(Lock { _held: held })
             }
             Err((_, Errno::EAGAIN)) => {

@@ -11,7 +11,6 @@ pub mod progress;
 pub use archive::compress;
 pub(crate) use archive::open as open_archived;
 pub use build::{Build, Program};
-pub use calendar::Stamp;
 pub use execute::{Options, RunError, derive_anew, execute, resume};
 pub use folder::{RunFolder, RunRecord};
 pub use machine::Machine;

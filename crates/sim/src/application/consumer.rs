@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use packet::random::Zipf;
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, LinkHeader, NackReason};
 
 use super::outstanding::{Outstanding, Pending};
-use super::zipf::Zipf;
 use super::{Application, Context, NumberedNames, number_of};
 use crate::error::SimError;
 use crate::network::IntoName;

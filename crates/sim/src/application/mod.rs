@@ -7,7 +7,6 @@ mod names;
 mod outstanding;
 mod producer;
 mod transfer;
-mod zipf;
 
 use std::any::Any;
 
@@ -21,7 +20,6 @@ pub use flooder::Flooder;
 pub use names::{NumberedNames, number_of};
 pub use producer::{Producer, ProducerReport};
 pub use transfer::{FileFetcher, Publisher, TransferConsumer};
-pub use zipf::Zipf;
 
 use crate::arena::{AppId, NodeId, PacketId};
 use crate::core::Core;

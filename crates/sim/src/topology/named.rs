@@ -15,12 +15,12 @@
 //! ```
 
 use packet::time::Duration;
+use packet::units::{self, UnitError};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use thiserror::Error;
 
 use super::{Collector, Topology, TopologyError, TopologyLink};
-use crate::units::{self, UnitError};
 
 /// A node of a file or of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

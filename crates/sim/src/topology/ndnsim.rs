@@ -4,8 +4,9 @@
 //! word, and a position as y and x. A link has two names, a rate, a metric, and then, if known, a delay, the
 //! packets its queue holds, and a loss.
 
+use packet::units;
+
 use super::{Collector, Topology, TopologyError, TopologyLink};
-use crate::units;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Section {

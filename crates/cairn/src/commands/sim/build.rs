@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use engine::{ContentStoreConfig, EvictionPolicy};
 use flow::{FetchConfig, PublicationConfig, TransferConfig};
-use packet::random::Random;
+use packet::random::{Random, Zipf};
 use packet::time::{Duration, Instant};
 use sim::{
     AppId, Clock, CoDel, CoDelAction, Flooder, LinkConfig, LinkId, Network, NodeId, ProcessorConfig,
-    TraceConfig, Zipf,
+    TraceConfig,
 };
 
 use super::Failure;

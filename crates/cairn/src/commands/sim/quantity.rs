@@ -26,14 +26,14 @@ enum NumberOrText {
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        sim::units::duration(&text).map(Span).map_err(D::Error::custom)
+        packet::units::duration(&text).map(Span).map_err(D::Error::custom)
     }
 }
 
 impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        sim::units::rate(&text).map(Rate).map_err(D::Error::custom)
+        packet::units::rate(&text).map(Rate).map_err(D::Error::custom)
     }
 }
 
@@ -41,7 +41,7 @@ impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match NumberOrText::deserialize(deserializer)? {
             NumberOrText::Number(bytes) => Ok(Size(bytes)),
-            NumberOrText::Text(text) => sim::units::bytes(&text).map(Size).map_err(D::Error::custom),
+            NumberOrText::Text(text) => packet::units::bytes(&text).map(Size).map_err(D::Error::custom),
         }
     }
 }

@@ -3,8 +3,7 @@
 use std::str::FromStr;
 
 use packet::Name;
-use packet::random::Random;
-use sim::Zipf;
+use packet::random::{Random, Zipf};
 
 /// A name with fields.
 #[derive(Clone, Debug)]

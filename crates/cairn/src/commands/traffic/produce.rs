@@ -47,6 +47,7 @@ pub(super) struct ProduceArguments {
 
 fn size_range(text: &str) -> Result<(u64, u64), String> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let size = |text| size(text).map_err(|error| error.to_string());
     let (from, to) = (size(from)?, size(to)?);
     if from <= to && to <= MAX_PAYLOAD {
         Ok((from, to))

@@ -2,9 +2,9 @@
 
 use std::hint;
 
-use packet::random::Random;
+use thiserror::Error;
 
-use crate::error::SimError;
+use super::Random;
 
 /// A catalogue of objects of which few are popular: object `k`, counted from 0, is asked for with a
 /// probability in proportion to `1 / (k + 1 + shift)^exponent`. A shift of zero is Zipf's law.
@@ -13,14 +13,13 @@ use crate::error::SimError;
 /// catalogue is. Share one among all consumers.
 ///
 /// ```
-/// use packet::random::Random;
-/// use sim::Zipf;
+/// use packet::random::{Random, Zipf};
 ///
 /// let catalogue = Zipf::new(1_000, 0.8, 0.0)?;
 /// let mut random = Random::from_seed(1);
 /// let most_popular = (0..10_000).filter(|_| catalogue.draw(&mut random) == 0).count();
 /// assert!((most_popular as f64 / 10_000.0 - catalogue.probability(0)).abs() < 0.01);
-/// # Ok::<(), sim::SimError>(())
+/// # Ok::<(), packet::random::ZipfError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Zipf {
@@ -38,19 +37,32 @@ struct Column {
     alias: u32,
 }
 
+/// Why there is no such catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum ZipfError {
+    /// None, or too many.
+    #[error("the number of objects is {0}, but must be 1 to 10^9")]
+    Objects(usize),
+    /// Negative, or not below a million.
+    #[error("the exponent is {0}, but must be 0 or more")]
+    Exponent(f64),
+    /// Negative, or not below a million.
+    #[error("the shift is {0}, but must be 0 or more")]
+    Shift(f64),
+}
+
 impl Zipf {
     /// A catalogue of so many objects.
     ///
     /// # Errors
     /// No objects or more than a thousand million, or an exponent or shift that is negative or not finite.
-    pub fn new(objects: usize, exponent: f64, shift: f64) -> Result<Self, SimError> {
+    pub fn new(objects: usize, exponent: f64, shift: f64) -> Result<Self, ZipfError> {
         if !(1..=1_000_000_000).contains(&objects) {
-            let value = objects as f64;
-            return Err(SimError::OutOfRange { what: "the number of objects", value, must: "1 to 10^9" });
+            return Err(ZipfError::Objects(objects));
         }
-        for (what, value) in [("the exponent", exponent), ("the shift", shift)] {
+        for (value, error) in [(exponent, ZipfError::Exponent(exponent)), (shift, ZipfError::Shift(shift))] {
             if !(0.0..1e6).contains(&value) {
-                return Err(SimError::OutOfRange { what, value, must: "0 or more" });
+                return Err(error);
             }
         }
         let weights: Vec<f64> = (0..objects).map(|object| weight(object, exponent, shift)).collect();
@@ -87,11 +99,9 @@ impl Zipf {
         // Which of the two cannot be foreseen.
         hint::select_unpredictable(bits as u32 >= threshold, alias, column)
     }
-}
 
-impl Zipf {
     /// Draws many objects: what is fetched of the table for one need not wait for another.
-    pub(crate) fn draw_all(&self, random: &mut Random, out: &mut [u32]) {
+    pub fn draw_all(&self, random: &mut Random, out: &mut [u32]) {
         let mut bits = [0; 128];
         for out in out.chunks_mut(bits.len()) {
             bits[..out.len()].fill_with(|| random.next_u64());

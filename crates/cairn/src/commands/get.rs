@@ -71,7 +71,7 @@ pub(crate) struct GetArguments {
     /// InterestLifetime.
     #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "4s")]
     lifetime: Duration,
-    /// How often a segment is asked for again; -1 for as often as it takes.
+    /// How often a segment is asked for in vain; -1 for as often as it takes.
     #[arg(short, long, default_value = "15", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1..=1024))]
     retries: i32,
     /// How fast to ask: fixed, aimd, cubic, bbr …, with parameters as in `cubic/beta~0.8` or

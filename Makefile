@@ -26,8 +26,8 @@ sim: build
 build: cargo
 	cargo build --release --locked --package cairn
 
-# The command, its manual pages, completions for three shells, a unit for systemd, and a configuration where there is none yet. It takes what
-# `make build` has built, so that nothing is compiled as root.
+# The command, its manual pages, completions for three shells, a unit for systemd, and a configuration where
+# there is none yet. It takes what `make build` has built, so that nothing is compiled as root.
 install:
 	@test -x $(CAIRN) || { echo "$(CAIRN) is missing: run \`make build\` first" >&2; exit 1; }
 	install -D -m 755 $(CAIRN) $(DESTDIR)$(PREFIX)/bin/cairn
@@ -41,7 +41,8 @@ install:
 
 # All but the configuration, which may have been changed.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/cairn $(SHARE)/man/man1/cairn.1 $(SHARE)/man/man1/cairn-*.1 $(COMPLETIONS) $(UNIT)
+	rm -f $(DESTDIR)$(PREFIX)/bin/cairn $(SHARE)/man/man1/cairn.1 $(SHARE)/man/man1/cairn-*.1 \
+	    $(COMPLETIONS) $(UNIT)
 
 # Everything that must pass before a merge.
 test: cargo

@@ -6,7 +6,7 @@ use cairn::flow::{ControllerKind, TransferConfig};
 use cairn::sim::{LinkConfig, Network, Producer, Queue, TransferConsumer};
 use cairn::{ControllerSpec, Duration, Instant};
 
-const GENTLE: ControllerKind = ControllerKind {
+pub(crate) const GENTLE: ControllerKind = ControllerKind {
     word: "gentle",
     start: |given, _seed| Ok(Box::new(Gentle { window: 2.0, give: given.factor("give", 0.125)? })),
 };

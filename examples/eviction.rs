@@ -8,7 +8,8 @@ use cairn::engine::{Eviction, EvictionKind, EvictionPolicy};
 use cairn::packet::random::{Random, Zipf};
 use cairn::sim::study_cache;
 
-const OLDEST: EvictionKind = EvictionKind { word: "oldest", start: || Box::new(Oldest::default()) };
+pub(crate) const OLDEST: EvictionKind =
+    EvictionKind { word: "oldest", start: || Box::new(Oldest::default()) };
 
 /// First in, first out.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use cairn::Duration;
 use cairn::engine::{FaceId, Strategy, StrategyContext, StrategyKind, add_strategies};
 use cairn::sim::{Consumer, LinkConfig, Network, Producer};
 
-const TURNS: StrategyKind = StrategyKind {
+pub(crate) const TURNS: StrategyKind = StrategyKind {
     word: "turns",
     version: 1,
     start: |parameters| Ok(Box::new(Turns { skip: parameters.count("skip", 0)?, sent: 0 })),

@@ -27,6 +27,9 @@ struct CiContext {
     root: PathBuf,
 }
 
+/// Features that are off by default, and are checked all the same.
+const ALL: &str = "cairn/async";
+
 const STEPS: &[Step] = &[
     Step { name: "tools", only_in_full: false, run: tools },
     Step { name: "format", only_in_full: false, run: format },
@@ -38,7 +41,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "examples in the docs",
         only_in_full: false,
-        run: |context| context.cargo(&["test", "--workspace", "--locked", "--doc"]),
+        run: |context| context.cargo(&["test", "--workspace", "--features", ALL, "--locked", "--doc"]),
     },
     Step { name: "docs", only_in_full: true, run: docs },
     Step {
@@ -184,7 +187,8 @@ fn format(context: &CiContext) -> Result<Outcome, String> {
 }
 
 fn clippy(context: &CiContext) -> Result<Outcome, String> {
-    context.cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+    let what = ["clippy", "--workspace", "--features", ALL, "--all-targets", "--locked"];
+    context.cargo(&[&what[..], &["--", "-D", "warnings"]].concat())
 }
 
 /// Whether namespaces and a server for SSH are here. A system without them leaves tests out, and that is a
@@ -212,15 +216,26 @@ fn missing(context: &CiContext) -> Vec<String> {
 /// Unit and integration tests. Their output is not touched: continuous integration reads its closing lines.
 fn tests(context: &CiContext) -> Result<Outcome, String> {
     // Tests run the examples, which are built as programs only if one asks for it.
-    process::run("cargo", &["build", "--workspace", "--locked", "--examples"], &context.root, &[])?;
-    let arguments = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--no-fail-fast"];
+    let examples = ["build", "--workspace", "--features", ALL, "--locked", "--examples"];
+    process::run("cargo", &examples, &context.root, &[])?;
+    let arguments = [
+        "test",
+        "--workspace",
+        "--features",
+        ALL,
+        "--locked",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--no-fail-fast",
+    ];
     let excuse: &[(&str, &str)] =
         if missing(context).is_empty() { &[] } else { &[("CAIRN_TESTS_WITHOUT_RIGHTS", "1")] };
     process::run("cargo", &arguments, &context.root, excuse).map(passed)
 }
 
 fn docs(context: &CiContext) -> Result<Outcome, String> {
-    let arguments = ["doc", "--workspace", "--locked", "--no-deps"];
+    let arguments = ["doc", "--workspace", "--features", ALL, "--locked", "--no-deps"];
     process::run("cargo", &arguments, &context.root, &[("RUSTDOCFLAGS", "-D warnings")]).map(passed)
 }
 

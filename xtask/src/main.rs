@@ -1,7 +1,8 @@
 //! Cairn's own task runner: `cargo xtask <command>`.
 //!
 //! Everything that continuous integration does is one of these commands, so it can be done the same way at a
-//! desk. The runner needs no third-party crate; it must build in seconds on a machine that has only cargo.
+//! desk. The runner needs one third-party crate, for the pixels of figures; it must build in seconds on a
+//! machine that has only cargo.
 #![expect(clippy::print_stdout, reason = "a task runner talks to its user on standard output")]
 
 mod bench;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use engine::{EvictionKind, StrategyKind, add_evictions, add_strategies};
-use flow::{ControllerKind, add_controllers};
+use flow::{ControllerKind, WorkloadKind, add_controllers, add_workloads};
 
 use crate::commands;
 
@@ -39,6 +39,7 @@ pub struct CommandBuilder {
     strategies: Vec<StrategyKind>,
     controllers: Vec<ControllerKind>,
     evictions: Vec<EvictionKind>,
+    workloads: Vec<WorkloadKind>,
 }
 
 /// The whole command `cairn`. A `main` that runs it with a strategy of its own is a forwarder, a simulator
@@ -86,14 +87,21 @@ impl CommandBuilder {
         self
     }
 
+    /// Adds a workload of consumers.
+    pub fn with_workload(mut self, workload: WorkloadKind) -> Self {
+        self.workloads.push(workload);
+        self
+    }
+
     /// Does what the arguments of the process ask for, and says how it went. To be called once in a process,
-    /// before anything else looks up a strategy, a controller or a policy; otherwise, and when a name is
-    /// taken, it fails with exit code 2.
+    /// before anything else looks up one of those by its name; otherwise, and when a name is taken, it
+    /// fails with exit code 2.
     pub fn run(self) -> ExitCode {
         let added = add_strategies(self.strategies)
             .and_then(|()| add_evictions(self.evictions))
             .map_err(|error| error.to_string())
-            .and_then(|()| add_controllers(self.controllers).map_err(|error| error.to_string()));
+            .and_then(|()| add_controllers(self.controllers).map_err(|error| error.to_string()))
+            .and_then(|()| add_workloads(self.workloads).map_err(|error| error.to_string()));
         if let Err(problem) = added {
             tell!("cairn: {problem}");
             return ExitCode::from(2);

@@ -26,13 +26,17 @@
 //! `examples/` has a program for each.
 //!
 //! # Features
-//! Without the feature `command`, which is there by default, only what applications need is built: no
-//! forwarder, no simulator, no command line. With it, [`command`] is the whole command `cairn`, to which a
-//! program can add strategies, controllers and eviction policies of its own.
+//! With the feature `async` there is `AsyncClient`, which does the same for tasks of tokio. Without the
+//! feature `command`, which is there by default, only what applications need is built: no forwarder, no
+//! simulator, no command line. With it, [`command`] is the whole command `cairn`, to which a program can add
+//! strategies, controllers, eviction policies and workloads of its own.
 
+#[cfg(feature = "async")]
+pub use client::AsyncClient;
 pub use client::files::{Bytes, ObjectSource};
 pub use client::{
-    AskError, Client, ClientError, Event, FetchFailure, Fetched, Get, Remote, RequestId, Trust, WhenGone,
+    AskError, Client, ClientError, Demand, Event, FetchFailure, Fetched, Get, Refusal, Remote, RequestId,
+    Silence, Trust, Unsendable, WhenGone,
 };
 pub use flow::source::{Generator, Packets, Reply, Source, SourceError, answer_with};
 pub use flow::{Authenticity, ControllerSpec, Progress, Publication, PublicationConfig};

@@ -93,7 +93,7 @@ fn rules_let_an_author_write_under_her_own_name_and_nowhere_else() {
 }
 
 #[test]
-fn a_strategy_a_controller_and_a_policy_of_ones_own_work_in_the_simulator() {
+fn a_strategy_a_controller_a_policy_and_a_workload_of_ones_own_work_in_the_simulator() {
     let told = prints(Command::new(example("strategy")));
     let numbers: Vec<u64> = told
         .split(|character: char| !character.is_ascii_digit())
@@ -108,6 +108,20 @@ fn a_strategy_a_controller_and_a_policy_of_ones_own_work_in_the_simulator() {
     let told = prints(Command::new(example("eviction")));
     assert_eq!(told.lines().count(), 3, "{told}");
     assert!(told.starts_with("oldest: 0."), "{told}");
+    // Page n is complete after n times 51 ms, of which ten are for ten packets, and n - 1 pauses of half a
+    // second: the 19th after 9.97 s.
+    let told = prints(Command::new(example("workload")));
+    assert_eq!(told, "19 pages of 10 objects\n");
+}
+
+#[cfg(feature = "async")]
+#[test]
+fn tasks_share_a_connection() {
+    let world = World::new();
+    // Of each of ten objects the metadata or its first segment, and 100,000 bytes.
+    let told = prints(command(&world, "tasks", &["/lab/tasks"]));
+    let bytes: u64 = told.split(' ').next().unwrap().parse().unwrap();
+    assert!((1_000_000..1_100_000).contains(&bytes) && told.ends_with("bytes in ten tasks\n"), "{told}");
 }
 
 #[test]
@@ -126,5 +140,5 @@ fn every_example_is_short_and_is_run_here() {
         assert!(tests.contains(&format!("\"{name}\"")), "{name} is not run");
         count += 1;
     }
-    assert_eq!(count, 9);
+    assert_eq!(count, 11);
 }

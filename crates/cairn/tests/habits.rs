@@ -34,18 +34,18 @@ const TALKATIVE: &[&[&str]] = &[
 
 /// A network in virtual time, for a moment.
 const LINE: &str = r#"
+title = "Two nodes"
 duration = "100 ms"
-[topology]
-kind = "chain"
-nodes = 2
-[[producer]]
-nodes = ["node-1"]
+routes = "shortest"
+topology = { kind = "chain", nodes = 2 }
+[producer.movie]
+at = "node-1"
 prefix = "/movie"
-[[consumer]]
+[consumer.viewer]
 kind = "rate"
-nodes = ["node-0"]
+at = "node-0"
 prefix = "/movie"
-rate = 100.0
+rate = "100/s"
 "#;
 
 #[test]
@@ -84,20 +84,25 @@ fn a_bad_address_of_the_forwarder_is_told_with_where_it_stands() {
 }
 
 #[test]
-fn a_file_for_the_simulator_and_one_for_the_lab_are_told_apart() {
+fn a_file_runs_by_either_command_and_real_forwarders_refuse_what_they_lack() {
     let world = World::new();
     world.write("line.toml", LINE.as_bytes());
-    let output = world.run(&["lab", "run", "line.toml", "--on", "sim"]);
+    let hash =
+        |printed: String| printed.lines().find(|line| line.starts_with("trace hash")).map(str::to_owned);
+    let by_sim = hash(world.good(&["sim", "run", "line.toml"]));
+    assert!(by_sim.is_some());
+    assert_eq!(by_sim, hash(world.good(&["lab", "run", "line.toml", "--on", "sim"])));
+    let output = world.run(&["lab", "run", "line.toml", "--on", "netns"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(errors(&output).contains("cairn sim run"), "{}", errors(&output));
+    let errors_of = errors(&output);
+    assert!(errors_of.contains("line.toml:6: producer: only in virtual time: "), "{errors_of}");
+    assert!(errors_of.contains("line.toml:9: consumer: only in virtual time: "), "{errors_of}");
     world.good(&["lab", "new", "lab.toml"]);
-    let output = world.run(&["sim", "run", "lab.toml"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(errors(&output).contains("cairn lab run lab.toml"), "{}", errors(&output));
+    world.good(&["sim", "run", "lab.toml"]);
     world.write("never.toml", LINE.replace("100 ms", "0 s").as_bytes());
     let output = world.run(&["sim", "run", "never.toml"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(errors(&output).contains("duration must be more than zero"), "{}", errors(&output));
+    assert!(errors(&output).contains("an experiment must last"), "{}", errors(&output));
 }
 
 #[test]

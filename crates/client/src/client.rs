@@ -1,7 +1,7 @@
 //! Asking and answering over a connection.
 
 mod asking;
-mod commands;
+pub(crate) mod commands;
 pub(crate) mod fetching;
 mod outage;
 mod serving;
@@ -27,6 +27,8 @@ use outage::Outages;
 
 pub use asking::AskError;
 
+#[cfg(feature = "async")]
+pub(crate) use outage::ATTEMPT_TIMEOUT;
 pub use outage::{Outage, OutageCounters, WhenGone};
 
 /// Packets that are taken before what they ask for is sent.
@@ -80,7 +82,7 @@ pub enum Event {
 
 /// What a wait ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turned {
+pub(crate) enum Turned {
     /// Something happened, or is due.
     On,
     /// The caller's time is up.
@@ -92,8 +94,8 @@ enum Turned {
 /// Expresses Interests, registers prefixes, and tells what happens.
 #[derive(Debug)]
 pub struct Client {
-    connection: Connection,
-    session: Session,
+    pub(crate) connection: Connection,
+    pub(crate) session: Session,
     commands: InterestSigner,
     random: Random,
     outages: Outages,
@@ -190,8 +192,17 @@ impl Client {
         interest: &InterestBuilder,
         timeout: Duration,
     ) -> Result<RequestId, ClientError> {
-        let interest = interest.clone().nonce(self.random.next_u32()).lifetime(timeout).build()?;
+        let interest = self.with_nonce(interest, timeout)?;
         self.express_as_is(interest, timeout)
+    }
+
+    /// An Interest with a random nonce and this lifetime.
+    pub(crate) fn with_nonce(
+        &mut self,
+        interest: &InterestBuilder,
+        lifetime: Duration,
+    ) -> Result<Interest, ClientError> {
+        Ok(interest.clone().nonce(self.random.next_u32()).lifetime(lifetime).build()?)
     }
 
     /// Expresses an Interest as it is, and waits `timeout` for its answer.
@@ -283,7 +294,7 @@ impl Client {
         send: impl FnOnce(&mut Connection) -> Result<(), ClientError>,
     ) -> Result<(), ClientError> {
         if self.is_gone() {
-            self.note_dropped();
+            self.note_dropped(1);
             return Ok(());
         }
         send(&mut self.connection).or_else(|error| self.handle_outage(error))
@@ -296,7 +307,7 @@ impl Client {
 
     /// Does what is due, and waits for something to happen, until `until` at the latest: for packets, of
     /// which it takes those that came together, or for time to pass.
-    fn turn(&mut self, until: Instant) -> Result<Turned, ClientError> {
+    pub(crate) fn turn(&mut self, until: Instant) -> Result<Turned, ClientError> {
         let now = self.both();
         let is_due = self.session.next_deadline(!self.is_gone()) <= now.instant;
         if is_due {
@@ -339,7 +350,15 @@ impl Client {
             return Ok(());
         }
         let now = self.both();
-        while let Some(outgoing) = self.session.poll_transmit(now) {
+        loop {
+            // Where sending does not wait, what fetches ask for does, and an answer is lost as on any full
+            // link.
+            if !self.connection.waits() && !self.connection.has_room() {
+                let dropped = self.session.drop_answers();
+                self.note_dropped(dropped);
+                return Ok(());
+            }
+            let Some(outgoing) = self.session.poll_transmit(now) else { return Ok(()) };
             match outgoing {
                 Outgoing::Interest(interest, header) => {
                     self.connection.send_interest_with(&interest, header)?;
@@ -350,6 +369,5 @@ impl Client {
                 }
             }
         }
-        Ok(())
     }
 }

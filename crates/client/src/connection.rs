@@ -12,7 +12,7 @@ use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind};
 
 use crate::clock::Clock;
-use crate::error::ClientError;
+use crate::error::{ClientError, Unsendable};
 use crate::input::Input;
 use crate::remote::Remote;
 use crate::socket::{Socket, Waited};
@@ -66,6 +66,8 @@ pub struct Connection {
     link: LinkService,
     input: Input,
     output: Vec<u8>,
+    /// Whether it waits for the system: for room to write, or a connection to come about.
+    waits: bool,
     /// Bytes of `output` that were written.
     written: usize,
     /// Lengths of the frames in `output`, for datagrams.
@@ -93,7 +95,7 @@ impl Connection {
         Connection::open_within(remote, CONNECT_TIMEOUT)
     }
 
-    fn open_within(remote: &Remote, timeout: Duration) -> Result<Self, ClientError> {
+    pub(crate) fn open_within(remote: &Remote, timeout: Duration) -> Result<Self, ClientError> {
         let socket = Socket::connect(remote, timeout)
             .map_err(|error| ClientError::Connect { remote: remote.clone(), error })?;
         let config = Config {
@@ -102,14 +104,14 @@ impl Connection {
             congestion_marking: None,
             ..Config::default()
         };
-        let link = LinkService::new(config, Random::from_seed(Clock::seed()))
-            .map_err(|error| ClientError::Unsendable(error.to_string()))?;
+        let link = LinkService::new(config, Random::from_seed(Clock::seed())).map_err(Unsendable::from)?;
         Ok(Connection {
             remote: remote.clone(),
             clock: Clock::start(),
             link,
             input: Input::new(socket.is_datagram()),
             output: Vec::new(),
+            waits: true,
             written: 0,
             frames: VecDeque::new(),
             arrivals: Arrivals::default(),
@@ -119,15 +121,50 @@ impl Connection {
 
     /// Connects to the same place again, with the clock of before.
     pub(crate) fn reopen(&mut self) -> Result<(), ClientError> {
-        self.reopen_within(CONNECT_TIMEOUT)
+        let opened = Connection::open(&self.remote)?;
+        self.adopt(opened);
+        Ok(())
     }
 
-    /// The same, giving up after `timeout`.
-    pub(crate) fn reopen_within(&mut self, timeout: Duration) -> Result<(), ClientError> {
-        let mut opened = Connection::open_within(&self.remote, timeout)?;
+    /// Goes on over another connection to the same place, with the clock of before.
+    pub(crate) fn adopt(&mut self, mut opened: Connection) {
         (opened.clock, opened.arrivals.counters) = (self.clock, self.arrivals.counters);
+        opened.waits = self.waits;
         *self = opened;
-        Ok(())
+    }
+
+    /// Waits for nothing from now on: whoever sends looks for room before, and [adopts](Self::adopt) a new
+    /// connection when there is one.
+    #[cfg(feature = "async")]
+    pub(crate) fn never_wait(&mut self) {
+        self.waits = false;
+    }
+
+    pub(crate) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Whether less is to be written than a sender would have to wait for.
+    pub(crate) fn has_room(&self) -> bool {
+        self.output.len() <= MAX_OUTPUT_BYTES
+    }
+
+    /// Whether something waits to be written.
+    #[cfg(feature = "async")]
+    pub(crate) fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// When the link has something to do.
+    #[cfg(feature = "async")]
+    pub(crate) fn link_deadline(&self) -> Instant {
+        self.link.next_deadline()
+    }
+
+    /// The socket once more, to be waited on.
+    #[cfg(feature = "async")]
+    pub(crate) fn twin(&self) -> io::Result<crate::socket::Twin> {
+        self.socket.twin()
     }
 
     /// Whether a frame is a datagram: then nothing tells that the forwarder at the other end is another one.
@@ -253,13 +290,13 @@ impl Connection {
         header: LinkHeader,
         nack: Option<NackReason>,
     ) -> Result<(), ClientError> {
-        if self.output.len() > MAX_OUTPUT_BYTES {
+        if self.waits && !self.has_room() {
             self.flush()?;
         }
         let now = self.clock.now();
         let start = self.output.len();
         let framed = self.link.frame(now, header, nack, packet, &mut self.output);
-        match framed.map_err(|reason| ClientError::Unsendable(reason.as_str().to_owned()))? {
+        match framed.map_err(Unsendable::Link)? {
             Framed::Whole => {
                 self.output.extend_from_slice(packet);
                 self.push_frame(self.output.len() - start);
@@ -412,7 +449,8 @@ impl Arrivals {
         Some((packet, header))
     }
 
-    /// Hands a frame to the link and puts what comes of it into the queue.
+    /// Hands a frame to the link and puts what comes of it into the queue: packets of NDN, which is what
+    /// NDNLPv2 carries.
     fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
         match link.receive_frame(now, EndpointId(0), frame) {
             Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(Dialect::Ndn, packet, nack)

@@ -4,11 +4,13 @@ use std::io;
 use std::sync::Arc;
 
 use flow::source::SourceError;
-use packet::{EncodeError, Name};
+use link::DropReason;
+use link::v2::ConfigError;
+use packet::{DecodeError, EncodeError, Name};
 use thiserror::Error;
 use trust::SignError;
 
-use crate::printable::printable;
+use crate::demand::{Demand, Refusal, Silence};
 use crate::remote::{Remote, RemoteError};
 
 /// Why the application and its forwarder do not come together.
@@ -37,9 +39,9 @@ pub enum ClientError {
     /// The socket fails.
     #[error("the connection to {0} failed: {1}")]
     Socket(Remote, #[source] io::Error),
-    /// The packet cannot be sent: too large for the link, or malformed.
+    /// The packet cannot be sent.
     #[error("the packet cannot be sent: {0}")]
-    Unsendable(String),
+    Unsendable(#[from] Unsendable),
     /// The packet cannot be written.
     #[error(transparent)]
     Encode(#[from] EncodeError),
@@ -47,8 +49,13 @@ pub enum ClientError {
     #[error(transparent)]
     Sign(#[from] SignError),
     /// The forwarder does not want to do what it was asked to.
-    #[error("the forwarder refuses to {0}: {said}", said = printable(.1))]
-    Refused(String, String),
+    #[error("the forwarder refuses to {what}: {why}")]
+    Refused {
+        /// What that was.
+        what: Demand,
+        /// Why it does not.
+        why: Refusal,
+    },
     /// A source of Data cannot go on, and answers no more.
     #[error("nothing more is served under {prefix}: {error}")]
     Source {
@@ -58,8 +65,27 @@ pub enum ClientError {
         error: Arc<SourceError>,
     },
     /// The forwarder does not answer.
-    #[error("the forwarder does not answer when asked to {0}: {why}", why = printable(.1))]
-    NoAnswer(String, String),
+    #[error("the forwarder does not answer when asked to {what}: {why}")]
+    NoAnswer {
+        /// What it was asked to do.
+        what: Demand,
+        /// What came instead.
+        why: Silence,
+    },
+}
+
+/// Why a packet cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unsendable {
+    /// The link does not take it: it is too large, for example.
+    #[error("{}", .0.as_str())]
+    Link(DropReason),
+    /// There is no link such as this connection would need.
+    #[error(transparent)]
+    LinkService(#[from] ConfigError),
+    /// Its name would be too long.
+    #[error(transparent)]
+    Name(#[from] DecodeError),
 }
 
 impl ClientError {
@@ -86,11 +112,12 @@ mod tests {
 
     #[test]
     fn what_a_forwarder_says_begins_no_line_and_commands_no_terminal() {
-        let text = "403 no\nthe packet is trusted\r\u{1b}[2J\u{202e}".to_owned();
-        for error in
-            [ClientError::Refused("x".into(), text.clone()), ClientError::NoAnswer("x".into(), text.clone())]
-        {
-            let told = error.to_string();
+        let text = "no\nthe packet is trusted\r\u{1b}[2J\u{202e}".to_owned();
+        let response = management::ControlResponse::error(management::StatusCode::Unauthorized, &text);
+        let dataset = management::DatasetError::Refused(response.clone());
+        for why in [Refusal::from(response), Refusal::from(dataset)] {
+            assert_eq!(why.code(), Some(management::StatusCode::Unauthorized));
+            let told = ClientError::Refused { what: Demand::Dataset(Name::root()), why }.to_string();
             assert!(told.contains("403 no") && told.contains("the packet is trusted"), "{told:?}");
             assert!(!told.contains(crate::printable::is_unprintable), "{told:?}");
         }

@@ -8,6 +8,7 @@ use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Summar
 use flow::{ControllerSpec, Discovery, FetchConfig, Fetcher, Progress, Segment, Verification, VerifiedFetch};
 use packet::Name;
 use packet::random::Random;
+use packet::time::Instant;
 use trust::policy::Rules;
 use trust::{Certificate, Policy, Validator, ValidatorLimits};
 
@@ -75,14 +76,19 @@ pub struct Fetched {
 
 /// An object that is to be fetched: see [`Client::get`].
 #[must_use = "nothing is fetched before it is said where to"]
-pub struct Get<'a> {
-    client: &'a mut Client,
+pub struct Get<'a, C = &'a mut Client> {
+    client: C,
+    order: Order<'a>,
+}
+
+/// What is to be fetched, and how.
+pub(crate) struct Order<'a> {
     name: Name,
     trust: Trust,
     config: FetchConfig,
     options: FetchOptions,
     most_bytes: Option<u64>,
-    watch: Box<dyn FnMut(&Progress) -> bool + 'a>,
+    watch: Box<dyn FnMut(&Progress) -> bool + Send + 'a>,
 }
 
 impl Client {
@@ -100,63 +106,80 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn get(&mut self, name: &Name, trust: Trust) -> Get<'_> {
+        Get::new(self, name, trust)
+    }
+}
+
+impl<'a, C> Get<'a, C> {
+    pub(crate) fn new(client: C, name: &Name, trust: Trust) -> Self {
         let config = FetchConfig {
             verification: Verification::Owner,
             discovery: Discovery::MetadataThenPrefix,
             ..FetchConfig::default()
         };
-        Get {
-            client: self,
+        let order = Order {
             name: name.clone(),
             trust,
             config,
             options: FetchOptions::default(),
             most_bytes: None,
             watch: Box::new(|_| true),
-        }
+        };
+        Get { client, order }
     }
-}
 
-impl<'a> Get<'a> {
+    /// Who fetches, and what.
+    #[cfg(feature = "async")]
+    pub(crate) fn into_parts(self) -> (C, Order<'a>) {
+        (self.client, self.order)
+    }
+
+    /// Limits what is kept in memory, if nobody else has.
+    pub(crate) fn bounded(mut self) -> Self {
+        self.order.most_bytes.get_or_insert(MOST_IN_MEMORY);
+        self
+    }
+
     /// Asks as fast as this controller allows, instead of CUBIC.
     pub fn controller(mut self, controller: ControllerSpec) -> Self {
-        self.config.transfer.controller = controller;
+        self.order.config.transfer.controller = controller;
         self
     }
 
     /// Works with `config`, but for who verifies.
     pub fn config(mut self, config: FetchConfig) -> Self {
-        self.config = FetchConfig { verification: Verification::Owner, ..config };
+        self.order.config = FetchConfig { verification: Verification::Owner, ..config };
         self
     }
 
     /// Goes about it as `options` say.
     pub fn options(mut self, options: FetchOptions) -> Self {
-        self.options = options;
+        self.order.options = options;
         self
     }
 
     /// Fails when more than so many bytes come. Without it any number may be written, and 256 MiB kept in
     /// memory.
     pub fn at_most(mut self, bytes: u64) -> Self {
-        self.most_bytes = Some(bytes);
+        self.order.most_bytes = Some(bytes);
         self
     }
 
     /// Tells `watch` how far it is, now and then and at every signal; it says whether to go on.
-    pub fn progress(mut self, watch: impl FnMut(&Progress) -> bool + 'a) -> Self {
-        self.watch = Box::new(watch);
+    pub fn progress(mut self, watch: impl FnMut(&Progress) -> bool + Send + 'a) -> Self {
+        self.order.watch = Box::new(watch);
         self
     }
+}
 
+impl Get<'_> {
     /// Fetches into memory.
     ///
     /// # Errors
     /// The object cannot be had, not be trusted, or is too large; the forwarder went away for too long.
-    pub fn into_memory(mut self) -> Result<(Vec<u8>, Fetched), FetchFailure> {
-        self.most_bytes.get_or_insert(MOST_IN_MEMORY);
+    pub fn into_memory(self) -> Result<(Vec<u8>, Fetched), FetchFailure> {
         let mut bytes = Vec::new();
-        let fetched = self.write_to(&mut bytes)?;
+        let fetched = self.bounded().write_to(&mut bytes)?;
         Ok((bytes, fetched))
     }
 
@@ -166,27 +189,11 @@ impl<'a> Get<'a> {
     /// # Errors
     /// As [`Get::into_memory`]; the file cannot be written. What has come is removed then.
     pub fn into_file(self, path: impl AsRef<Path>) -> Result<Fetched, FetchFailure> {
-        let path = path.as_ref();
-        let mut part = path.as_os_str().to_owned();
-        part.push(".part");
-        let part = PathBuf::from(part);
-        // What stands there need not be ours: it is not followed and not overwritten.
-        let file = OpenOptions::new().write(true).create_new(true).open(&part)?;
-        let written = self.into_part(file).and_then(|fetched| {
-            std::fs::rename(&part, path)?;
-            Ok(fetched)
-        });
-        if written.is_err() {
-            // There is nothing more to be said about it than what failed.
-            let _ = std::fs::remove_file(&part);
-        }
-        written
-    }
-
-    fn into_part(self, file: File) -> Result<Fetched, FetchFailure> {
-        let mut out = BufWriter::new(file);
+        let part = PartFile::create(path.as_ref())?;
+        let mut out = BufWriter::new(part.file.try_clone()?);
         let fetched = self.write_to(&mut out)?;
         out.flush()?;
+        part.complete()?;
         Ok(fetched)
     }
 
@@ -195,40 +202,113 @@ impl<'a> Get<'a> {
     /// # Errors
     /// As [`Get::into_memory`]; `out` fails.
     pub fn write_to(self, out: &mut dyn Write) -> Result<Fetched, FetchFailure> {
-        let Get { client, name, trust, config, options, most_bytes, watch } = self;
-        let fetcher = Fetcher::new(name.clone(), config, client.now(), Clock::seed());
-        let most_bytes = most_bytes.unwrap_or(u64::MAX);
-        let mut writer = Writer { out, watch, bytes: 0, most_bytes };
-        let (fetch, outcome) = client.fetch(VerifiedFetch::new(fetcher, trust.0), &mut writer, &options);
-        if writer.bytes > most_bytes {
-            return Err(FetchFailure::TooLarge(most_bytes));
+        let Get { client, order } = self;
+        let (options, (fetch, rest)) = (order.options, order.begin(client.now()));
+        let mut writer = Writer { out, rest };
+        let (fetch, outcome) = client.fetch(fetch, &mut writer, &options);
+        writer.rest.fetched(&fetch, outcome)
+    }
+}
+
+impl<'a> Order<'a> {
+    pub(crate) fn options(&self) -> FetchOptions {
+        self.options
+    }
+
+    /// The fetch, and what is left to be seen to.
+    pub(crate) fn begin(self, now: Instant) -> (VerifiedFetch, Rest<'a>) {
+        let fetcher = Fetcher::new(self.name.clone(), self.config, now, Clock::seed());
+        let most_bytes = self.most_bytes.unwrap_or(u64::MAX);
+        let rest = Rest { name: self.name, watch: self.watch, bytes: 0, most_bytes };
+        (VerifiedFetch::new(fetcher, self.trust.0), rest)
+    }
+}
+
+/// What whoever fetches has to see to while it goes on.
+pub(crate) struct Rest<'a> {
+    name: Name,
+    watch: Box<dyn FnMut(&Progress) -> bool + Send + 'a>,
+    bytes: u64,
+    most_bytes: u64,
+}
+
+impl Rest<'_> {
+    /// Counts what has come, as far as it may be kept.
+    pub(crate) fn count(&mut self, segment: &Segment) -> io::Result<()> {
+        self.bytes += segment.data.content().len() as u64;
+        if self.bytes > self.most_bytes { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+    }
+
+    /// Tells how far it is; says whether to go on.
+    pub(crate) fn tell(&mut self, fetcher: &Fetcher) -> bool {
+        (self.watch)(&fetcher.progress())
+    }
+
+    /// What was fetched.
+    pub(crate) fn fetched(
+        self,
+        fetch: &VerifiedFetch,
+        outcome: Result<(), FetchFailure>,
+    ) -> Result<Fetched, FetchFailure> {
+        if self.bytes > self.most_bytes {
+            return Err(FetchFailure::TooLarge(self.most_bytes));
         }
         outcome?;
-        let name = fetch.fetcher().object_name().unwrap_or(&name).clone();
-        Ok(Fetched { name, bytes: writer.bytes, summary: fetch.verifier().summary() })
+        let name = fetch.fetcher().object_name().unwrap_or(&self.name).clone();
+        Ok(Fetched { name, bytes: self.bytes, summary: fetch.verifier().summary() })
+    }
+}
+
+/// A file that is not whole yet. It goes unless it is completed.
+pub(crate) struct PartFile {
+    pub(crate) file: File,
+    part: PathBuf,
+    path: PathBuf,
+    is_complete: bool,
+}
+
+impl PartFile {
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let mut part = path.as_os_str().to_owned();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        // What stands there need not be ours: it is not followed and not overwritten.
+        let file = OpenOptions::new().write(true).create_new(true).open(&part)?;
+        Ok(PartFile { file, part, path: path.to_owned(), is_complete: false })
+    }
+
+    /// Puts it in its place.
+    pub(crate) fn complete(mut self) -> io::Result<()> {
+        std::fs::rename(&self.part, &self.path)?;
+        self.is_complete = true;
+        Ok(())
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            // There is nothing more to be said about it than what failed.
+            let _ = std::fs::remove_file(&self.part);
+        }
     }
 }
 
 struct Writer<'a, 'b> {
     out: &'b mut dyn Write,
-    watch: Box<dyn FnMut(&Progress) -> bool + 'a>,
-    bytes: u64,
-    most_bytes: u64,
+    rest: Rest<'a>,
 }
 
 impl Reader for Writer<'_, '_> {
     fn segments(&mut self, segments: &[Segment]) -> io::Result<()> {
         for segment in segments {
-            self.bytes += segment.data.content().len() as u64;
-            if self.bytes > self.most_bytes {
-                return Err(io::ErrorKind::FileTooLarge.into());
-            }
+            self.rest.count(segment)?;
             self.out.write_all(segment.data.content())?;
         }
         Ok(())
     }
 
     fn progress(&mut self, fetcher: &Fetcher) -> bool {
-        (self.watch)(&fetcher.progress())
+        self.rest.tell(fetcher)
     }
 }

@@ -30,10 +30,13 @@
 //!
 //! Where to connect is found as other NDN applications find it, see [`Remote::default_forwarder`].
 
+#[cfg(feature = "async")]
+mod asynchronous;
 mod back_off;
 mod client;
 mod clock;
 mod connection;
+mod demand;
 mod error;
 pub mod files;
 mod get;
@@ -46,12 +49,15 @@ mod session;
 mod socket;
 mod trains;
 
+#[cfg(feature = "async")]
+pub use asynchronous::AsyncClient;
 pub use back_off::{BackOff, BackOffConfig};
 pub use client::fetching::{FetchFailure, FetchOptions, Reader};
 pub use client::{AskError, Client, Event, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
 pub use connection::{Connection, Counters};
-pub use error::ClientError;
+pub use demand::{Demand, Refusal, Silence};
+pub use error::{ClientError, Unsendable};
 pub use get::{Fetched, Get, Trust};
 pub use pending::RequestId;
 pub use printable::{is_unprintable, printable};

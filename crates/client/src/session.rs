@@ -65,7 +65,7 @@ struct Attached {
 pub(crate) struct Session {
     pending: PendingTable,
     /// Requests whose answers are no events, with the answers that have come.
-    claimed: BTreeMap<RequestId, Option<Answer>>,
+    claimed: BTreeMap<RequestId, (Kind, Option<Answer>)>,
     /// What came of the other requests, and failures, each with its place in the order of events.
     events: VecDeque<(u64, Event)>,
     /// How many of them are about requests.
@@ -115,13 +115,19 @@ impl Session {
     }
 
     /// The answer to this request is kept for [`Session::take_answer`], and is no event.
-    pub(crate) fn claim(&mut self, id: RequestId) {
-        self.claimed.insert(id, None);
+    pub(crate) fn claim(&mut self, id: RequestId, kind: Kind) {
+        self.claimed.insert(id, (kind, None));
+    }
+
+    /// Whether an answer to this request may still come, or has come and waits.
+    #[cfg(feature = "async")]
+    pub(crate) fn is_claimed(&self, id: RequestId) -> bool {
+        self.claimed.contains_key(&id)
     }
 
     /// The answer to a request that was claimed, if it has come.
     pub(crate) fn take_answer(&mut self, id: RequestId) -> Option<Answer> {
-        let answer = self.claimed.get_mut(&id)?.take()?;
+        let answer = self.claimed.get_mut(&id)?.1.take()?;
         self.claimed.remove(&id);
         Some(answer)
     }
@@ -206,6 +212,11 @@ impl Session {
         self.outgoing.pop_front().or_else(|| self.fetches.iter_mut().find_map(|running| running.poll(now)))
     }
 
+    /// Drops answers that there is no room to send; says how many.
+    pub(crate) fn drop_answers(&mut self) -> u64 {
+        std::mem::take(&mut self.outgoing).len() as u64
+    }
+
     /// The next thing that has happened, in its order.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         let interest_first = match (self.events.front(), self.interests.front()) {
@@ -240,7 +251,8 @@ impl Session {
     /// Forgets what has to do with a forwarder that went away; says how many answers nobody waits for now.
     pub(crate) fn handle_forwarder_gone(&mut self) -> u64 {
         self.pending.forget_commands();
-        self.claimed.clear();
+        // Who asks a question goes on waiting for its answer.
+        self.claimed.retain(|_, (kind, _)| *kind == Kind::Question);
         self.outgoing.clear();
         let dropped = self.interests.len() as u64;
         self.interests.clear();
@@ -251,6 +263,7 @@ impl Session {
     /// Forgets all that was asked, and what has come of it.
     pub(crate) fn clear(&mut self) {
         self.pending.clear();
+        self.claimed.clear();
         self.events.clear();
         self.outcomes = 0;
         let _ = self.handle_forwarder_gone();
@@ -333,7 +346,7 @@ impl Session {
         event: impl FnOnce(RequestId) -> Event,
     ) {
         match self.claimed.get_mut(&id) {
-            Some(place) => *place = Some(answer(id)),
+            Some((_, place)) => *place = Some(answer(id)),
             None => self.push_event(event(id)),
         }
     }

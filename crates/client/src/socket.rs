@@ -27,6 +27,14 @@ pub(crate) enum Socket {
     Udp(Datagrams),
 }
 
+/// A socket that is another's, too, only to be waited for.
+#[cfg(feature = "async")]
+pub(crate) enum Twin {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    Udp(UdpSocket),
+}
+
 /// What a wait ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
@@ -71,6 +79,16 @@ impl Socket {
         let _ = options.set_recv_buffer_size(KERNEL_BUFFER_BYTES);
         let _ = options.set_send_buffer_size(KERNEL_BUFFER_BYTES);
         Ok(socket)
+    }
+
+    /// The same socket under another descriptor.
+    #[cfg(feature = "async")]
+    pub(crate) fn twin(&self) -> io::Result<Twin> {
+        Ok(match self {
+            Socket::Unix(stream) => Twin::Unix(stream.try_clone()?),
+            Socket::Tcp(stream) => Twin::Tcp(stream.try_clone()?),
+            Socket::Udp(datagrams) => Twin::Udp(datagrams.as_fd().try_clone_to_owned()?.into()),
+        })
     }
 
     /// Datagrams, if it keeps the bounds of what is sent.

@@ -74,6 +74,24 @@ fn what_was_registered_is_registered_again_before_anything_else_is_heard() {
 }
 
 #[test]
+fn a_question_that_is_waited_for_is_answered_after_an_outage() {
+    let (remote, listener) = forwarder();
+    let forwarder = std::thread::spawn(move || {
+        assert!(listener.accept().receive().is_some());
+        let mut peer = listener.accept();
+        let interest = peer.receive().unwrap().interest();
+        peer.send_data(&DataBuilder::new(interest.name().to_name()).build_with_digest().unwrap());
+        peer.receive().is_none()
+    });
+    let mut client = Client::connect(&remote).unwrap();
+    quick(&mut client);
+    let asked = InterestBuilder::new("/far".parse().unwrap());
+    client.ask(&asked, Duration::from_secs(10)).unwrap();
+    drop(client);
+    assert!(forwarder.join().unwrap());
+}
+
+#[test]
 fn interests_that_wait_are_expressed_again_with_another_nonce_and_those_given_meanwhile_too() {
     let (remote, listener) = forwarder();
     let forwarder = std::thread::spawn(move || {

@@ -12,6 +12,7 @@
 //! - [`source`]: what answers Interests, and the loop that serves it over whatever carries them.
 //! - [`fetch`]: finds an object's version, asks for its segments, and hands them to a reader in order.
 //! - [`verified`]: a fetch and its verifier as one machine, which is what an application drives.
+//! - [`workload`]: what is asked for, and when: one small file for each pattern, found by name.
 //! - [`verify`]: checks what a fetch brings, by certificates, by a manifest, or by arithmetic alone.
 //!
 //! ```
@@ -24,7 +25,8 @@
 //! transfer.set_end(100);
 //! let mut now = Instant::ZERO;
 //! while !transfer.is_complete() {
-//!     let asked: Vec<u64> = std::iter::from_fn(|| transfer.poll_request(now)).map(|request| request.item).collect();
+//!     let asked: Vec<u64> =
+//!         std::iter::from_fn(|| transfer.poll_request(now)).map(|request| request.item).collect();
 //!     now += Duration::from_millis(20);
 //!     for item in asked {
 //!         transfer.handle_data(now, item, Arrival::default());
@@ -32,23 +34,26 @@
 //!     }
 //! }
 //! assert_eq!(now, Instant::from_millis(100), "4, 8, 16, 32 and 40 items: the window doubles in slow start");
-//! # Ok::<(), flow::ControllerError>(())
+//! # Ok::<(), flow::SpecError>(())
 //! ```
 
 pub mod controller;
 pub mod fetch;
 pub mod naming;
 pub mod pacer;
+mod parameters;
 pub mod publish;
+mod registry;
 pub mod round_trip;
 pub mod source;
 pub mod transfer;
 pub mod verified;
 pub mod verify;
+pub mod workload;
 
 pub use controller::{
-    AddControllersError, Allowance, Controller, ControllerError, ControllerKind, ControllerSpec, DataReport,
-    LossEvidence, LossReport, NackReport, SentReport, add_controllers, controller_names,
+    Allowance, Controller, ControllerKind, ControllerSpec, DataReport, LossEvidence, LossReport, NackReport,
+    SentReport, add_controllers, controller_names,
 };
 pub use fetch::{
     Discovery, FetchConfig, FetchError, Fetcher, MAX_REFUSED_IN_A_ROW, Progress, Segment, Subject,
@@ -56,10 +61,13 @@ pub use fetch::{
 };
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
+pub use parameters::{ParameterError, Parameters};
 pub use publish::{
     Answer, Authenticity, OpenSegment, Publication, PublicationConfig, PublishError, SegmentMemory,
-    SegmentRange, SegmentSize,
+    SegmentRange, SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES,
 };
+pub use registry::{AddError, Kind, Registry, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};
 pub use verified::{RefusedPacket, VerifiedFetch};
+pub use workload::{Workload, WorkloadKind, WorkloadSpec, add_workloads, workload_names};

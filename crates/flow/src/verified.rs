@@ -6,7 +6,7 @@ use packet::time::Instant;
 use packet::{Data, Interest, LinkHeader, NackReason, NameRef};
 
 use crate::fetch::{FetchError, Fetcher, Segment, Subject};
-use crate::verify::{Now, Refusal, Verdict, Verifier};
+use crate::verify::{Cost, Now, Refusal, Verdict, Verifier};
 
 /// A packet that the verifier refused. The fetch asks for it again, if it was not refused too often.
 #[derive(Clone, Debug)]
@@ -61,6 +61,11 @@ impl VerifiedFetch {
     /// What verifies it.
     pub fn verifier(&self) -> &dyn Verifier {
         &*self.verifier
+    }
+
+    /// What verification has computed since this was last asked for.
+    pub fn take_cost(&mut self) -> Cost {
+        self.verifier.take_cost()
     }
 
     /// A Data came, with what its last hop told beside it; says whether it was for this fetch.

@@ -20,6 +20,7 @@ pub mod capture;
 pub mod driver;
 pub mod experiment;
 pub mod figure;
+pub mod order;
 pub mod parallel;
 pub mod report;
 pub mod run;

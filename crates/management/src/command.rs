@@ -84,11 +84,13 @@ impl Command {
     /// use sha2::{Digest as _, Sha256};
     ///
     /// let parameters = ControlParameters { name: Some("/A".parse()?), ..Default::default() };
-    /// let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(7).time_ms(1_700_000_000_000);
+    /// let info =
+    ///     SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(7).time_ms(1_700_000_000_000);
     /// let command = Command::RibRegister
     ///     .interest(Reach::Localhost, &parameters)?
     ///     .build_signed(&info, |signed| Sha256::digest(signed).to_vec())?;
-    /// assert!(command.name().to_string().starts_with("/localhost/nfd/rib/register/h%05%07%03%08%01A/params-sha256="));
+    /// let name = command.name().to_string();
+    /// assert!(name.starts_with("/localhost/nfd/rib/register/h%05%07%03%08%01A/params-sha256="));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

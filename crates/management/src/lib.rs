@@ -10,7 +10,8 @@
 //! forwarder.
 //!
 //! ```
-//! use management::{Command, CommandSignature, ControlParameters, ControlResponse, Reach, RequestName, Target};
+//! use management::{Command, CommandSignature, ControlParameters, ControlResponse};
+//! use management::{Reach, RequestName, Target};
 //! use packet::ndn::{SignatureInfoBuilder, SignatureType};
 //! use sha2::{Digest as _, Sha256};
 //!

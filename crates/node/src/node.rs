@@ -101,6 +101,7 @@ impl Node {
     pub fn start(config: &Config, application: Box<dyn ControlApplication>) -> Result<Self, StartError> {
         let clock = Clock::start();
         start::descriptors::raise_limit();
+        start::descriptors::make_room(config.node.max_faces);
         let wanted = Wanted::read(config)?;
         let prepared = start::prepare(config, &wanted)?;
         let waker = Arc::new(

@@ -22,7 +22,9 @@
 //! let now = UnixTime::from_millis(1_700_000_000_000);
 //!
 //! let (mut store, _) = open()?;
-//! let data = DataBuilder::new("/film/v=1/seg=0".parse()?).content(b"once upon a time".to_vec()).build_with_digest()?;
+//! let data = DataBuilder::new("/film/v=1/seg=0".parse()?)
+//!     .content(b"once upon a time".to_vec())
+//!     .build_with_digest()?;
 //! let ticket = store.insert(now, &data)?;
 //! assert_eq!(store.commit()?, Some(ticket)); // now it may be acknowledged
 //!

@@ -10,17 +10,9 @@ use crate::core::End;
 use crate::error::SimError;
 use crate::event_queue::Source;
 use crate::link::LinkConfig;
-use crate::network::Network;
+use crate::network::{Network, Plan};
 use crate::node::Peer;
 use crate::trace::{Capture, TraceConfig};
-
-type Action = Box<dyn FnOnce(&mut Network) + Send>;
-
-/// What is to be done at a time.
-pub(crate) enum Plan {
-    Sample,
-    Action(Action),
-}
 
 impl Network {
     /// Plans something for a time; times that have passed mean as soon as possible.

@@ -13,10 +13,10 @@ use crate::arena::{
     AppId, Arena, ChannelId, EndId, FrameId, FramedId, Id, LinkId, NodeId, PacketId, Pool, ReorderedId,
 };
 use crate::event_queue::{Alarm, EventQueue, Source};
-use crate::framed::Framed;
 use crate::in_flight::{InFlight, OnLink, PacketsInFlight};
 use crate::link::Departure;
 use crate::link::{Channel, Flight, LinkConfig, LinkDropReason, Offer, PREPARED_AT_ONCE};
+use crate::link_services::Framed;
 use crate::node::Node;
 use crate::trace::Trace;
 

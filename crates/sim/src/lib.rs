@@ -33,7 +33,8 @@
 //! - [`Network`]: how a network is built, run, changed and looked at.
 //! - [`LinkConfig`], [`Queue`], [`Impairment`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
 //! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`];
-//!   [`TransferConsumer`], [`FileFetcher`] and [`Publisher`] drive the machines of the crate `flow`;
+//!   [`TransferConsumer`], [`WorkloadConsumer`], [`FileFetcher`], [`VerifiedFetcher`] and [`Publisher`] drive
+//!   the machines of the crate `flow`; [`SourceProducer`] answers from any of its sources;
 //!   [`CheckedConsumer`] and [`CheckedProducer`] tell what must not happen, for tests.
 //! - [`study_cache`]: caches without packets.
 //! - [`trace`]: what happened, as records, tables and capture files.
@@ -52,11 +53,13 @@ mod event_queue;
 mod framed;
 mod in_flight;
 mod link;
+mod link_services;
 mod network;
 mod node;
 mod observe;
 mod routes;
 mod run;
+mod sampled;
 mod sampling;
 pub mod swarm;
 pub mod topology;
@@ -70,7 +73,7 @@ pub struct FirstSimulation;
 pub use application::{
     Application, CheckedConsumer, CheckedProducer, Consumer, ConsumerReport, Context, Fetched, FileFetcher,
     Flooder, Gap, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request,
-    TransferConsumer, number_of,
+    SourceProducer, TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
 pub use arena::{AppId, LinkId, NodeId};
 pub use cache_study::{CacheReport, study_cache, study_eviction};

@@ -10,16 +10,24 @@ use packet::{Dialect, Name, NameHasher};
 
 use crate::application::{Application, Producer};
 use crate::arena::{AppId, Arena, EndId, LinkId, NodeId, PlanId, Pool};
-use crate::changes::Plan;
 use crate::clock::Clock;
 use crate::core::{Attachment, Core, End, Link};
 use crate::error::SimError;
 use crate::event_queue::{Alarm, EventQueue};
-use crate::framed::Framed;
 use crate::in_flight::PacketsInFlight;
 use crate::link::{Channel, LinkConfig};
+use crate::link_services::Framed;
 use crate::node::{Node, Peer, Port, Processor, ProcessorConfig};
+use crate::sampled::Previous;
 use crate::trace::Trace;
+
+type Action = Box<dyn FnOnce(&mut Network) + Send>;
+
+/// What is to be done at a time.
+pub(crate) enum Plan {
+    Sample,
+    Action(Action),
+}
 
 /// A network in virtual time. Time starts at zero.
 ///
@@ -51,7 +59,7 @@ pub struct Network {
     pub(crate) plans: BTreeMap<PlanId, Plan>,
     pub(crate) next_plan: u32,
     config: Arc<EngineConfig>,
-    pub(crate) previous: crate::sampling::Previous,
+    pub(crate) previous: Previous,
 }
 
 impl Network {
@@ -84,7 +92,7 @@ impl Network {
             plans: BTreeMap::new(),
             next_plan: 0,
             config: Arc::new(EngineConfig { hash_key, ..default_engine() }),
-            previous: crate::sampling::Previous::default(),
+            previous: Previous::default(),
         }
     }
 

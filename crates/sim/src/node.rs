@@ -274,11 +274,16 @@ impl Processor {
             PacketKind::Data => self.config.data_time,
             PacketKind::Nack => self.config.nack_time,
         };
+        Some(self.charge(now, full))
+    }
+
+    /// Does this work after what it has to do already; says when it is done.
+    pub(crate) fn charge(&mut self, now: Instant, work: Duration) -> Instant {
         let begins = self.busy_until.max(now);
-        let done = self.done(begins, full);
+        let done = self.done(begins, work);
         self.busy += done.saturating_since(begins);
         self.busy_until = done;
-        Some(done)
+        done
     }
 
     /// When `work` that begins at `begins` is done, while the capacity changes.

@@ -9,9 +9,9 @@ use crate::arena::{AppId, ChannelId, EndId, FrameId, FramedId, Id, NodeId, Packe
 use crate::core::{Attachment, End};
 use crate::error::SimError;
 use crate::event_queue::{Event, Source};
-use crate::framed::Delivered;
 use crate::in_flight::{InFlight, OnLink};
 use crate::link::{Flight, LinkDropReason};
+use crate::link_services::Delivered;
 use crate::network::Network;
 use crate::node::{MAX_EVENTS, Peer, Port};
 

@@ -1,22 +1,8 @@
 //! Looking at everything from time to time.
 
-use std::collections::BTreeMap;
-
-use engine::{EngineCounters, FaceCounters, FaceId};
-
-use crate::arena::{Id, NodeId};
-use crate::changes::Plan;
-use crate::link::ChannelCounters;
-use crate::network::Network;
+use crate::arena::Id;
+use crate::network::{Network, Plan};
 use crate::trace::{EngineDropRecord, FaceRecord, LinkRecord, NodeRecord, ValueRecord};
-
-/// Counters at the sample before.
-#[derive(Debug, Default)]
-pub(crate) struct Previous {
-    faces: BTreeMap<(NodeId, FaceId), FaceCounters>,
-    nodes: Vec<(EngineCounters, u64)>,
-    channels: Vec<ChannelCounters>,
-}
 
 impl Network {
     /// Takes a sample, and plans the next one unless nothing is left to happen.

@@ -2,8 +2,8 @@
 //!
 //! ```
 //! // Every codec test runs over golden vectors, annotated packets of other implementations.
-//! let interests = testkit::vectors::load("ccnx").into_iter().filter(|vector| vector.kind() == "ccnx-interest");
-//! assert!(interests.count() > 20);
+//! let vectors = testkit::vectors::load("ccnx");
+//! assert!(vectors.iter().filter(|vector| vector.kind() == "ccnx-interest").count() > 20);
 //! ```
 
 pub mod cable;

@@ -7,7 +7,13 @@
 //! and at which byte. A key stands at most once.
 //!
 //! ```
-//! let text = ";; source: worked example\n;; kind: ndn-interest\n;; name: /A\n05 05 ; Interest\n  0703080141 ; Name /A\n";
+//! let text = "\
+//! ;; source: worked example
+//! ;; kind: ndn-interest
+//! ;; name: /A
+//! 05 05 ; Interest
+//!   0703080141 ; Name /A
+//! ";
 //! let vector = testkit::vectors::Vector::parse("example", text)?;
 //! assert_eq!(vector.get("name"), Some("/A"));
 //! assert_eq!(vector.bytes, [0x05, 0x05, 0x07, 0x03, 0x08, 0x01, 0x41]);

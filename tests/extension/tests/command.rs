@@ -93,40 +93,50 @@ fn a_daemon_forwards_by_them_and_a_tool_fetches_by_them() {
     assert_eq!(std::fs::read(folder.0.join("copy")).unwrap(), bytes);
     let wrong = folder.run(&["get", "/lab/file", "--pipeline", "gentle/give~2"]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("from 0 to 1"), "{wrong:?}");
+
+    let _producer = start(&folder, &["traffic", "produce", "/load"], || {
+        folder.run(&["peek", "--prefix", "/load/0"]).status.success()
+    });
+    let pages = "pages/objects~5/pause~0.01";
+    let traffic = ["traffic", "consume", "/load/{item}", "--workload", pages, "--count", "35", "--json"];
+    let told = folder.good(&traffic);
+    assert!(told.contains("\"data\": 35"), "{told}");
+    let unknown = folder.run(&["traffic", "consume", "/load/{item}", "--workload", "page"]);
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("zipf, pages"), "{unknown:?}");
 }
 
 #[test]
-fn the_simulator_runs_a_scenario_by_them() {
-    let folder = Folder::new("scenario");
-    let scenario = |eviction: &str| {
+fn the_simulator_runs_a_network_by_them() {
+    let folder = Folder::new("network");
+    let network = |eviction: &str| {
         format!(
             r#"
+title = "Their own"
 duration = "2 s"
-[topology]
-kind = "dumbbell"
-pairs = 1
-[link]
+routes = "shortest"
+topology = {{ kind = "dumbbell", pairs = 1 }}
+[defaults.link]
 rate = "10 Mbps"
 delay = "5 ms"
-[engine]
+[defaults.node.forwarder]
 strategy = "turns"
 eviction = "{eviction}"
-cache_packets = 20
-[[producer]]
-nodes = "right-0"
+content_store = 20
+[producer.data]
+at = "right-0"
 prefix = "/data"
-[[consumer]]
+[consumer.reader]
 kind = "transfer"
-nodes = "left-0"
+at = "left-0"
 prefix = "/data"
 controller = "gentle"
 "#
         )
     };
-    folder.write("own.toml", &scenario("oldest"));
+    folder.write("own.toml", &network("oldest"));
     let told = folder.good(&["sim", "run", "own.toml", "--json"]);
     assert!(told.contains("received"), "{told}");
-    folder.write("none.toml", &scenario("newest"));
+    folder.write("none.toml", &network("newest"));
     let refused = folder.run(&["sim", "run", "none.toml"]);
     let errors = String::from_utf8_lossy(&refused.stderr);
     assert!(errors.contains("there is no policy newest") && errors.contains("oldest"), "{errors}");
@@ -170,6 +180,16 @@ at = "a"
 content = "files"
 controller = "gentle/give~0.25"
 
+[traffic.reader]
+at = "a"
+content = "files"
+workload = "pages/objects~8/pause~0.5"
+
+[[expect]]
+say = "A reader sees page after page"
+value = "reader.started"
+at_least = 100
+
 [[expect]]
 say = "Every file arrives"
 value = "files.unfinished"
@@ -178,7 +198,10 @@ at_most = 0
     folder.write("own.toml", experiment);
     let told = folder.good(&["lab", "run", "own.toml", "--on", "sim"]);
     assert!(told.contains("confirmed"), "{told}");
-    folder.write("none.toml", &experiment.replace("gentle", "gentile"));
-    let refused = folder.run(&["lab", "run", "none.toml", "--on", "sim"]);
-    assert!(!refused.status.success());
+    for (word, wrong) in [("gentle", "gentile"), ("pages", "pagers")] {
+        folder.write("none.toml", &experiment.replace(word, wrong));
+        let refused = folder.run(&["lab", "run", "none.toml", "--on", "sim"]);
+        let errors = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && errors.contains(wrong), "{errors}");
+    }
 }

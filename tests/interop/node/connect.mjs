@@ -1,4 +1,5 @@
-// Connects to a forwarder by an address such as unix:///path, tcp://host:port, udp://host:port or ws://host:port.
+// Connects to a forwarder by an address such as unix:///path, tcp://host:port, udp://host:port or
+// ws://host:port.
 import { TcpTransport, UdpTransport, UnixTransport } from "@ndn/node-transport";
 import { WsTransport } from "@ndn/ws-transport";
 import { enableNfdPrefixReg } from "@ndn/nfdmgmt";

@@ -1,4 +1,7 @@
-"""Serves /<prefix> with python-ndn's older application class, which signs commands in the format from before v0.3."""
+"""Serves /<prefix> with python-ndn's older application class.
+
+That class signs commands in the format from before v0.3.
+"""
 import sys
 
 from ndn.app import NDNApp

@@ -1,7 +1,9 @@
 //! Prose is at most 110 columns wide, in comments as in Markdown: longer lines are read by nobody.
 //!
-//! Code keeps what the formatter gives it. Tables, blocks of code and what cannot be broken (a link, a path)
-//! may be longer.
+//! Rust has a formatter for code, so only comments count there, examples in them included; in TOML comments
+//! count, for texts between quotes cannot be broken. In what has no formatter (Markdown, the Makefile,
+//! scripts, units of systemd) every line counts. Tables, what a program has printed (a block of Markdown
+//! without a language, or of `text`) and what cannot be broken (a link, a path) may be longer.
 
 use super::Violation;
 use crate::tree::Tree;
@@ -9,23 +11,32 @@ use crate::tree::Tree;
 const RULE: &str = "columns";
 const COLUMNS: usize = 110;
 
+/// What of a file is prose.
+#[derive(Clone, Copy)]
+enum Prose {
+    /// Every line.
+    Lines,
+    /// Every line but those of blocks that show what a program has printed.
+    Markdown,
+    /// What stands behind this mark.
+    Comments(&'static str),
+}
+
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.iter() {
-        let prose: fn(&str) -> Option<&str> = match path.rsplit_once('.') {
-            Some((_, "rs")) => comment,
-            Some((_, "md")) => |line| Some(line),
-            _ => continue,
-        };
-        let mut in_code = false;
+        let Some(prose) = prose(path, text) else { continue };
+        let mut block = Block::None;
         for (number, line) in text.lines().enumerate() {
-            let Some(words) = prose(line) else {
-                in_code = false;
-                continue;
+            let words = match prose {
+                Prose::Lines => Some(line),
+                Prose::Markdown => {
+                    block = block.after(line);
+                    (block != Block::Printed).then_some(line)
+                }
+                Prose::Comments(mark) => comment(line, mark),
             };
-            if words.trim_start().starts_with("```") {
-                in_code = !in_code;
-            } else if !in_code && is_too_wide(line, words) {
+            if words.is_some_and(|words| is_too_wide(line, words)) {
                 let columns = line.chars().count();
                 let message = format!("{columns} columns of prose; break the line at {COLUMNS}");
                 violations.push(Violation::new(RULE, path, number + 1, message));
@@ -35,10 +46,48 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// What a line of a Rust file says if it is a comment.
-fn comment(line: &str) -> Option<&str> {
-    let words = line.trim_start().strip_prefix("//")?;
-    Some(words.trim_start_matches(['/', '!']))
+fn prose(path: &str, text: &str) -> Option<Prose> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((_, "rs")) => Some(Prose::Comments("//")),
+        Some((_, "toml")) => Some(Prose::Comments("#")),
+        Some((_, "md")) => Some(Prose::Markdown),
+        Some((_, "py" | "mjs" | "service" | "sh")) => Some(Prose::Lines),
+        _ if name == "Makefile" || text.starts_with("#!") => Some(Prose::Lines),
+        _ => None,
+    }
+}
+
+/// Where in a page of Markdown a line stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    None,
+    /// Between fences that name a language: what people write, and can break.
+    Written,
+    /// Between fences that name none, or `text`: what a program has printed.
+    Printed,
+}
+
+impl Block {
+    /// Where the next line stands, given this one.
+    fn after(self, line: &str) -> Block {
+        match (line.trim_start().strip_prefix("```"), self) {
+            (None, same) => same,
+            (Some("" | "text"), Block::None) => Block::Printed,
+            (Some(_), Block::None) => Block::Written,
+            (Some(_), _) => Block::None,
+        }
+    }
+}
+
+/// What a line says behind `mark`, at its start or behind code. A mark between quotes is none.
+fn comment<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+    let is_outside = |before: &str| {
+        let quotes = before.matches('"').count();
+        (before.is_empty() || before.ends_with(char::is_whitespace)) && quotes.is_multiple_of(2)
+    };
+    let (at, _) = line.match_indices(mark).find(|(at, _)| is_outside(&line[..*at]))?;
+    Some(line[at + mark.len()..].trim_start_matches(['/', '!']))
 }
 
 fn is_too_wide(line: &str, words: &str) -> bool {
@@ -64,16 +113,36 @@ mod tests {
     }
 
     #[test]
-    fn tables_code_and_what_cannot_be_broken_may_be_wide() {
+    fn comments_behind_code_and_in_toml_and_what_has_no_formatter_are_held_to_it_too() {
+        let wide = "word ".repeat(30);
+        assert_eq!(lines("crates/a/src/b.rs", &format!("f(\"//\"); // {wide}\n")), [1]);
+        for path in ["experiments/a.toml", "Makefile", "packaging/a.service", "tests/a.py", "tests/a.mjs"] {
+            assert_eq!(lines(path, &format!("\n# {wide}\n")), [2], "{path}");
+        }
+        assert_eq!(lines("experiments/a.toml", &format!("key = 1 # {wide}\n")), [1]);
+        assert_eq!(lines(".ci/run", &format!("#!/bin/sh\necho {wide}\n")), [2]);
+    }
+
+    #[test]
+    fn examples_in_comments_and_commands_in_markdown_are_held_to_it_too() {
+        let wide = "word ".repeat(30);
+        assert_eq!(lines("crates/a/src/b.rs", &format!("/// ```\n/// f(\"{wide}\");\n/// ```\n")), [2]);
+        assert_eq!(lines("docs/a.md", &format!("```sh\n{wide}\n```\n{wide}\n")), [2, 4]);
+    }
+
+    #[test]
+    fn tables_what_was_printed_and_what_cannot_be_broken_may_be_wide() {
         let wide = "word ".repeat(30);
         let path = "a/".repeat(80);
-        for text in [format!("| {wide} |\n"), format!("```sh\n{wide}\n```\n"), format!("{path}\n")] {
+        for text in [format!("| {wide} |\n"), format!("{path}\n")] {
             assert!(lines("docs/a.md", &text).is_empty(), "{text}");
         }
-        assert!(lines("crates/a/src/b.rs", &format!("let a = \"{wide}\";\n")).is_empty());
-        assert!(
-            lines("crates/a/src/b.rs", &format!("/// ```\n/// let a = \"{wide}\";\n/// ```\n")).is_empty()
-        );
+        for fence in ["```", "```text"] {
+            assert_eq!(lines("docs/a.md", &format!("{fence}\n{wide}\n```\n{wide}\n")), [4], "{fence}");
+        }
+        assert!(lines("crates/a/src/b.rs", &format!("let a = \"// {wide}\";\n")).is_empty());
+        assert!(lines("experiments/a.toml", &format!("a = \"# {wide}\"\n")).is_empty());
+        assert!(lines("vectors/a.txt", &format!(";; about: {wide}\n")).is_empty());
     }
 
     #[test]

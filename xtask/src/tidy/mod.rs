@@ -87,16 +87,18 @@ mod tests {
     #[test]
     fn a_tree_that_breaks_every_rule_is_refused_by_every_rule() {
         let long = "\n".repeat(1000);
+        let page = format!("{}\n{}\n", concat!("see /wo", "rk/x"), "word ".repeat(30));
         let tree = Tree::of(&[
             ("crates/packet/Cargo.toml", "[dependencies]\ncairn-engine.workspace = true\nx = \"1\"\n"),
             ("crates/packet/src/lib.rs", "use std::net;\nfn f() { matches!(a, b); }\nfn g() { unsafe {} }\n"),
             ("crates/packet/src/dead.rs", &long),
-            ("docs/page.md", concat!("see /wo", "rk/x")),
+            ("docs/page.md", &page),
         ]);
         let mut rules: Vec<&str> = check(&tree).iter().map(|violation| violation.rule).collect();
         rules.sort_unstable();
         rules.dedup();
-        let expected = "arrows crate-docs dead-file dependency-docs file-length purity statement unsafe word";
+        let expected =
+            "arrows columns crate-docs dead-file dependency-docs file-length purity statement unsafe word";
         assert_eq!(rules.join(" "), expected);
     }
 

@@ -11,7 +11,7 @@ use packet::{Component, Name};
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::signing::SigningArguments;
-use crate::tool::units::{duration, size};
+use crate::tool::units::{duration, payload_size};
 use crate::tool::{ToolError, finish, output};
 
 /// Answer pings under a prefix.
@@ -34,8 +34,8 @@ pub(crate) struct PingServerArguments {
     #[arg(short, long, value_name = "TIME", value_parser = duration, default_value = "1s")]
     freshness: Duration,
     /// Bytes in each answer.
-    #[arg(short, long, value_name = "BYTES", value_parser = size, default_value = "0")]
-    size: u64,
+    #[arg(short, long, value_name = "BYTES", value_parser = payload_size, default_value = "0")]
+    size: usize,
     /// Say nothing of single pings.
     #[arg(short, long)]
     quiet: bool,
@@ -57,7 +57,7 @@ impl PingServerArguments {
         let prefix = self.prefix.with(Component::generic(b"ping"))?;
         client.register(&prefix)?;
         output::line(format_args!("PING SERVER {}", self.prefix))?;
-        let content = vec![b'a'; usize::try_from(self.size.min(8800)).unwrap_or(8800)];
+        let content = vec![b'a'; self.size];
         let source = Generator::new(vec![prefix], signer, Clock::seed())
             .with_content(content)
             .with_freshness(self.freshness);

@@ -70,7 +70,7 @@ impl PokeArguments {
             return Ok(ExitCode::SUCCESS);
         }
         match client.register(&self.name) {
-            Err(error @ (ClientError::Refused(..) | ClientError::NoAnswer(..))) => {
+            Err(error @ (ClientError::Refused { .. } | ClientError::NoAnswer { .. })) => {
                 tell!("cairn: {error}");
                 return Ok(ExitCode::from(5));
             }

@@ -18,7 +18,7 @@ use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::signing::SigningArguments;
-use crate::tool::units::{duration, show_size, size};
+use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output};
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
@@ -93,10 +93,7 @@ fn segment_size(text: &str) -> Result<SegmentSize, String> {
     if text == "packet" {
         return Ok(SegmentSize::Largest);
     }
-    match u32::try_from(size(text).map_err(|error| error.to_string())?) {
-        Ok(bytes @ 1..=8800) => Ok(SegmentSize::Content(bytes)),
-        _ => Err("a segment has 1 to 8800 bytes, less what name and signature take".into()),
-    }
+    content_size(text)
 }
 
 impl PutArguments {

@@ -14,7 +14,7 @@ use packet::time::Duration;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::signing::SigningArguments;
-use crate::tool::units::{duration, show_size, size};
+use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output};
 
 /// Serve a folder: every file below it as an object, every folder with a listing.
@@ -37,8 +37,8 @@ pub(crate) struct ServeArguments {
     /// The prefix it is served under.
     prefix: Name,
     /// Bytes of content in a segment.
-    #[arg(short, long, value_name = "BYTES", value_parser = size, default_value = "8000")]
-    size: u64,
+    #[arg(short, long, value_name = "BYTES", value_parser = content_size, default_value = "8000")]
+    size: SegmentSize,
     /// How long segments count as fresh.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     freshness: Duration,
@@ -67,7 +67,7 @@ impl ServeArguments {
         tell!("serving {} as {}", self.folder.display(), self.prefix);
         let config = FolderConfig {
             prefix: self.prefix.clone(),
-            segment_size: SegmentSize::Content(u32::try_from(self.size.clamp(1, 8800)).unwrap_or(8000)),
+            segment_size: self.size,
             freshness: self.freshness,
             metadata_freshness: self.metadata_freshness,
             signer: self.signing.signer()?,

@@ -86,7 +86,7 @@ impl Report {
         let rest = if all {
             Some(Rest {
                 channels: match forwarder.list(Dataset::FacesChannels) {
-                    Err(ToolError::Client(ClientError::Refused(..))) => None,
+                    Err(ToolError::Client(ClientError::Refused { .. })) => None,
                     channels => Some(channels?),
                 },
                 faces: forwarder.faces(&FaceQueryFilter::default())?,

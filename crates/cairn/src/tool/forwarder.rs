@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use client::{Client, ClientError, WhenGone};
+use client::{Client, ClientError, Demand, Refusal, WhenGone};
 use management::{
     Command, ControlParameters, ControlResponse, Dataset, DatasetItem, FaceQueryFilter, FaceStatus,
     decode_list,
@@ -103,7 +103,7 @@ impl Forwarder {
     pub(crate) fn await_return(&mut self, why: ToolError, interrupt: &Interrupt) -> Result<(), ToolError> {
         match &why {
             ToolError::Client(
-                error @ (ClientError::Closed(_) | ClientError::Socket(..) | ClientError::NoAnswer(..)),
+                error @ (ClientError::Closed(_) | ClientError::Socket(..) | ClientError::NoAnswer { .. }),
             ) => tell!("cairn: {error}; waiting for it to come back"),
             _ => return Err(why),
         }
@@ -144,7 +144,9 @@ pub(crate) fn accepted(command: Command, response: &ControlResponse) -> Result<C
     if response.is_ok() {
         return Ok(response.parameters()?.unwrap_or_default());
     }
-    let (module, verb) = command.words();
-    let reason = format!("{} {}", response.code.number(), response.text);
-    Err(ClientError::Refused(format!("carry out {module}/{verb}"), reason).into())
+    Err(ClientError::Refused {
+        what: Demand::Command { command, name: None },
+        why: Refusal::from(response.clone()),
+    }
+    .into())
 }

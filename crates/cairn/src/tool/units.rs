@@ -1,5 +1,6 @@
 //! Quantities as people write them on command lines, and as they are shown.
 
+use flow::{SegmentSize, USUAL_CONTENT_BYTES};
 use packet::time::Duration;
 
 pub(crate) use packet::units::{bytes as size, duration_or_millis as duration, per_second as rate};
@@ -9,6 +10,21 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     match duration(text).map_err(|error| error.to_string())? {
         Duration::ZERO => Err("it must be more than zero".to_owned()),
         more => Ok(more),
+    }
+}
+
+/// How much content a segment is to hold.
+pub(crate) fn content_size(text: &str) -> Result<SegmentSize, String> {
+    let bytes = size(text).map_err(|error| error.to_string())?;
+    SegmentSize::of_content(bytes).map_err(|error| error.to_string())
+}
+
+/// Bytes of content that every packet can hold, beside its name and signature.
+pub(crate) fn payload_size(text: &str) -> Result<usize, String> {
+    let bytes = size(text).map_err(|error| error.to_string())?;
+    match usize::try_from(bytes) {
+        Ok(payload) if payload <= USUAL_CONTENT_BYTES as usize => Ok(payload),
+        _ => Err(format!("a payload has at most {USUAL_CONTENT_BYTES} bytes")),
     }
 }
 

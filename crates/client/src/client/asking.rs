@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::{Client, Turned};
 use crate::error::ClientError;
+use crate::pending::Kind;
 use crate::session::Answer;
 
 /// Why a question has no answer.
@@ -39,11 +40,10 @@ impl Client {
     /// # Errors
     /// No answer, or a Nack; a signal came; the forwarder went away, if the client is to fail then.
     pub fn ask(&mut self, interest: &InterestBuilder, timeout: Duration) -> Result<Data, AskError> {
-        let interest = interest.clone().nonce(self.random.next_u32()).lifetime(timeout);
-        let interest = interest.build().map_err(ClientError::from)?;
+        let interest = self.with_nonce(interest, timeout)?;
         let name = interest.name().to_name();
         let id = self.express_as_is(interest, timeout)?;
-        self.session.claim(id);
+        self.session.claim(id, Kind::Question);
         loop {
             match self.session.take_answer(id) {
                 Some(Answer::Data(data)) => return Ok(data),

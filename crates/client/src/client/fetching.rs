@@ -69,7 +69,41 @@ impl Default for FetchOptions {
     }
 }
 
+/// What a fetch has come to since it was looked at last.
+pub(crate) enum FetchStep {
+    /// A packet was refused.
+    Refused(Refused),
+    /// Segments have come.
+    Segments,
+    /// It is over.
+    Over(Result<(), FetchFailure>),
+    /// There is nothing new before the next packet or deadline.
+    Waiting,
+}
+
 impl Client {
+    /// Looks at a fetch; segments that have come are put into `segments`, which is empty.
+    pub(crate) fn poll_fetch(&mut self, id: FetchId, segments: &mut Vec<Segment>) -> FetchStep {
+        if let Some(refused) = self.session.poll_refused(id) {
+            let words = refused.refusal.to_string();
+            return FetchStep::Refused(Refused::new(&refused.data, refused.incoming_face, &words));
+        }
+        self.session.poll_segments(id, SEGMENTS, segments);
+        if !segments.is_empty() {
+            return FetchStep::Segments;
+        }
+        match self.session.fetch(id).map(VerifiedFetch::outcome) {
+            None => FetchStep::Over(Err(FetchFailure::Interrupted)),
+            Some(Some(outcome)) => FetchStep::Over(outcome.map_err(FetchFailure::Fetch)),
+            Some(None) => FetchStep::Waiting,
+        }
+    }
+
+    /// Takes back the memory of segments that are done with.
+    pub(crate) fn recycle(&mut self, segments: &mut Vec<Segment>) {
+        segments.drain(..).for_each(|segment| self.connection.recycle(segment.data));
+    }
+
     /// Runs a fetch until the object is complete, and gives it back with how it ended. Interests that come
     /// meanwhile are answered by what is [attached](Client::serve), or kept for [`Client::next`], as is what
     /// comes of other requests.
@@ -99,23 +133,21 @@ impl Client {
         let mut segments: Vec<Segment> = Vec::with_capacity(SEGMENTS);
         let mut outage: Option<(Instant, ClientError)> = None;
         loop {
-            while let Some(refused) = self.session.poll_refused(id) {
-                let words = refused.refusal.to_string();
-                reader.refused(Refused::new(&refused.data, refused.incoming_face, &words));
-            }
-            loop {
-                self.session.poll_segments(id, SEGMENTS, &mut segments);
-                if segments.is_empty() {
-                    break;
+            match self.poll_fetch(id, &mut segments) {
+                FetchStep::Refused(refused) => {
+                    reader.refused(refused);
+                    continue;
                 }
-                reader.segments(&segments)?;
-                segments.drain(..).for_each(|segment| self.connection.recycle(segment.data));
+                FetchStep::Segments => {
+                    reader.segments(&segments)?;
+                    self.recycle(&mut segments);
+                    continue;
+                }
+                FetchStep::Over(outcome) => return outcome,
+                FetchStep::Waiting => {}
             }
-            let Some(fetch) = self.session.fetch(id) else { return Err(FetchFailure::Interrupted) };
-            if let Some(outcome) = fetch.outcome() {
-                return outcome.map_err(FetchFailure::Fetch);
-            }
-            if !reader.progress(fetch.fetcher()) {
+            let goes_on = self.session.fetch(id).is_some_and(|fetch| reader.progress(fetch.fetcher()));
+            if !goes_on {
                 return Err(FetchFailure::Interrupted);
             }
             match (self.is_gone(), outage.take()) {

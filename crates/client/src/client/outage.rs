@@ -8,14 +8,15 @@ use packet::time::{Duration, Instant};
 
 use super::{Answer, Client};
 use crate::back_off::{BackOff, BackOffConfig};
+use crate::connection::Connection;
+use crate::demand::{Demand, Refusal};
 use crate::error::ClientError;
 use crate::pending::RequestId;
-use crate::printable::printable;
 use crate::remote::Remote;
 use crate::socket::{Waited, wait_for_time};
 
 /// How long an attempt to connect again may take, during which nothing else happens.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often what was registered over datagrams is registered again: nothing tells that such a forwarder
 /// has started anew.
@@ -62,9 +63,9 @@ pub enum Outage<'a> {
     /// It is there again, and does not do what it did before. It is asked again, later and later.
     NotRestored {
         /// What it was to do.
-        what: &'a str,
+        what: &'a Demand,
         /// Why it does not.
-        why: &'a str,
+        why: &'a Refusal,
     },
 }
 
@@ -77,8 +78,8 @@ pub struct OutageCounters {
     pub attempts: u64,
     /// Interests that were expressed again after an outage.
     pub repeated: u64,
-    /// Answers that were dropped because who had asked was gone with the forwarder, and Interests that
-    /// nobody waits for an answer to.
+    /// Answers that were dropped because who had asked was gone with the forwarder, or, where the client does
+    /// not wait, because the forwarder takes nothing; and Interests that nobody waits for an answer to.
     pub dropped: u64,
 }
 
@@ -88,7 +89,12 @@ pub(super) struct Standing {
     id: u64,
     command: Command,
     parameters: ControlParameters,
-    what: String,
+}
+
+impl Standing {
+    fn demand(&self) -> Demand {
+        Demand::Command { command: self.command, name: self.parameters.name.clone() }
+    }
 }
 
 /// Outages, and what is to be done after them.
@@ -196,26 +202,24 @@ impl Client {
         command: Command,
         parameters: &ControlParameters,
     ) -> Result<(), ClientError> {
-        let (module, verb) = command.words();
-        let about = parameters.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-        self.demand(command, parameters, &format!("{module} {verb}{about}"))?;
-        self.keep(command, parameters, format!("{module} {verb}{about}"));
+        self.demand(command, parameters)?;
+        self.keep(command, parameters);
         Ok(())
     }
 
     /// Keeps in mind that this command is in force.
-    pub(super) fn keep(&mut self, command: Command, parameters: &ControlParameters, what: String) {
+    pub(crate) fn keep(&mut self, command: Command, parameters: &ControlParameters) {
         self.forget(command, parameters);
         let id = self.outages.next_standing;
         self.outages.next_standing += 1;
-        self.outages.standing.push(Standing { id, command, parameters: parameters.clone(), what });
+        self.outages.standing.push(Standing { id, command, parameters: parameters.clone() });
         if self.connection.is_datagram() {
             self.outages.refresh_at = self.outages.refresh_at.min(self.connection.now() + REFRESH);
         }
     }
 
     /// What this command did is no longer wanted.
-    pub(super) fn forget(&mut self, command: Command, parameters: &ControlParameters) {
+    pub(crate) fn forget(&mut self, command: Command, parameters: &ControlParameters) {
         let is_it =
             |standing: &Standing| standing.command == command && standing.parameters.name == parameters.name;
         self.outages.standing.retain(|standing| !is_it(standing));
@@ -228,12 +232,12 @@ impl Client {
 
     /// Takes note of what may be an outage; gives the error back if it is none, or the caller is to learn
     /// of it.
-    pub(super) fn handle_outage(&mut self, error: ClientError) -> Result<(), ClientError> {
+    pub(crate) fn handle_outage(&mut self, error: ClientError) -> Result<(), ClientError> {
         if self.note_outage(&error) { Ok(()) } else { Err(error) }
     }
 
     /// Says whether it is an outage that this client gets over by itself.
-    pub(super) fn note_outage(&mut self, error: &ClientError) -> bool {
+    pub(crate) fn note_outage(&mut self, error: &ClientError) -> bool {
         if !error.is_outage() || matches!(self.outages.policy, WhenGone::Fail) {
             return false;
         }
@@ -253,13 +257,13 @@ impl Client {
         true
     }
 
-    /// Notes that something was not sent because the forwarder is away.
-    pub(super) fn note_dropped(&mut self) {
-        self.outages.counters.dropped += 1;
+    /// Notes that so much was not sent because the forwarder is away, or does not take it.
+    pub(super) fn note_dropped(&mut self, count: u64) {
+        self.outages.counters.dropped += count;
     }
 
     /// When [`Client::go_on`] has something to do next.
-    pub(super) fn outage_deadline(&self) -> Instant {
+    pub(crate) fn outage_deadline(&self) -> Instant {
         let outages = &self.outages;
         let attempt = outages.next_attempt.unwrap_or(Instant::NEVER);
         let restore = if outages.unrestored.is_empty() { Instant::NEVER } else { outages.restore_at };
@@ -269,17 +273,28 @@ impl Client {
     /// Waits while the forwarder is away, and tries to connect again when it is time.
     pub(super) fn wait_while_gone(&mut self, until: Instant) -> Result<Waited, ClientError> {
         let now = self.connection.now();
-        if self.outages.next_attempt.is_none_or(|at| at > now) {
+        // Who does not wait connects by other means.
+        if !self.connection.waits() || self.outages.next_attempt.is_none_or(|at| at > now) {
             let until = until.min(self.outage_deadline());
             let timeout = (until < Instant::NEVER).then(|| until.saturating_since(now));
             return wait_for_time(timeout)
                 .map_err(|error| ClientError::Socket(self.connection.remote().clone(), error));
         }
+        let opened = Connection::open_within(self.connection.remote(), ATTEMPT_TIMEOUT);
+        self.handle_attempt(opened)?;
+        Ok(Waited::Over)
+    }
+
+    /// An attempt to connect again has come to this.
+    pub(crate) fn handle_attempt(
+        &mut self,
+        opened: Result<Connection, ClientError>,
+    ) -> Result<(), ClientError> {
         self.outages.counters.attempts += 1;
-        let reopened = self.connection.reopen_within(ATTEMPT_TIMEOUT);
         let now = self.connection.now();
-        match reopened {
-            Ok(()) => {
+        match opened {
+            Ok(opened) => {
+                self.connection.adopt(opened);
                 self.outages.next_attempt = None;
                 self.outages.back_off.handle_success(now);
                 self.outages.restore_all(now);
@@ -292,7 +307,19 @@ impl Client {
                 self.outages.next_attempt = Some(next);
             }
         }
-        Ok(Waited::Over)
+        Ok(())
+    }
+
+    /// When the next attempt to connect again is due, while the forwarder is away.
+    #[cfg(feature = "async")]
+    pub(crate) fn next_attempt(&self) -> Option<Instant> {
+        self.outages.next_attempt
+    }
+
+    /// When the forwarder went away, if it is away.
+    #[cfg(feature = "async")]
+    pub(crate) fn gone_since(&self) -> Option<Instant> {
+        self.outages.begun.filter(|_| self.is_gone())
     }
 
     /// Has what was registered registered again, after the owner has connected again.
@@ -353,25 +380,21 @@ impl Client {
     fn note_restored(&mut self, request: RequestId, answer: &Answer) {
         let Some(id) = self.outages.restoring.remove(&request) else { return };
         let now = self.connection.now();
-        let problem = match answer {
+        let refusal = match answer {
             Answer::Data(data) => match ControlResponse::decode(data.content()) {
-                Ok(response) if response.is_ok() => None,
-                Ok(response) => {
-                    Some((true, printable(&format!("{} {}", response.code.number(), response.text))))
+                Ok(response) if response.is_ok() => {
+                    return self.outages.restore_back_off.handle_success(now);
                 }
-                Err(error) => Some((true, format!("its answer is malformed: {error}"))),
+                Ok(response) => Some(Refusal::from(response)),
+                Err(error) => Some(Refusal::from(error)),
             },
             // One that is just starting may have no route to its own management yet.
-            Answer::Nack(reason) => Some((false, reason.to_string())),
-            Answer::Timeout => Some((false, "no answer in time".to_owned())),
-        };
-        let Some((is_refusal, why)) = problem else {
-            return self.outages.restore_back_off.handle_success(now);
+            Answer::Nack(_) | Answer::Timeout => None,
         };
         self.outages.retry_later(now, id, &mut self.random);
         let standing = self.outages.standing.iter().find(|standing| standing.id == id);
-        if let Some(standing) = standing.filter(|_| is_refusal && !self.outages.refusal_told) {
-            self.outages.tell(&Outage::NotRestored { what: &standing.what, why: &why });
+        if let Some((standing, why)) = standing.zip(refusal).filter(|_| !self.outages.refusal_told) {
+            self.outages.tell(&Outage::NotRestored { what: &standing.demand(), why: &why });
             self.outages.refusal_told = true;
         }
     }

@@ -99,7 +99,7 @@ impl ObjectSource {
         while let Some(range) = self.publication.next_unlisted() {
             // A segment is smaller than a packet.
             content.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
-            self.bytes.read(range, &mut content).map_err(|error| changed(&error))?;
+            self.bytes.read(range, &mut content).map_err(SourceError::Read)?;
             self.publication.list_segment(&content)?;
             if range.segment % 256 == 0 {
                 progress(range.offset_bytes);
@@ -141,7 +141,7 @@ impl ObjectSource {
         }
         if !read_all(&self.bytes, range.offset_bytes, &mut first, &mut others) {
             others.clear();
-            self.bytes.read(range, first.content_mut()).map_err(|error| changed(&error))?;
+            self.bytes.read(range, first.content_mut()).map_err(SourceError::Read)?;
         }
         if in_turn || self.ahead.is_empty() {
             self.next = segment + 1 + others.len() as u64;
@@ -187,10 +187,6 @@ fn read_all(bytes: &Bytes, offset_bytes: u64, first: &mut OpenSegment, others: &
     let wanted: usize = places.iter().map(|place| place.len()).sum();
     // Whatever is wrong is found, and said, when the first of them is read alone.
     rustix::io::preadv(file, &mut places, offset_bytes).is_ok_and(|count| count == wanted)
-}
-
-fn changed(error: &io::Error) -> SourceError {
-    SourceError::Read(error.to_string())
 }
 
 #[cfg(test)]

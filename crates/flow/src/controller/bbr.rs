@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use packet::time::{Duration, Instant};
 
-use super::parameters::{ParameterError, Parameters};
 use super::{Allowance, Controller, DataReport, LossEvidence, LossReport, NackReport, SentReport};
+use crate::parameters::{ParameterError, Parameters};
 
 /// 2 / ln 2: the smallest gain that doubles the rate every round trip.
 const STARTUP_GAIN: f64 = 2.885;

@@ -4,8 +4,8 @@
 use packet::time::Instant;
 
 use super::aimd::Window;
-use super::parameters::{ParameterError, Parameters};
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use crate::parameters::{ParameterError, Parameters};
 
 /// Growth by binary search, also used by [`pcon`](super::pcon).
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@
 use packet::time::{Duration, Instant};
 
 use super::aimd::Window;
-use super::parameters::{ParameterError, Parameters};
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use crate::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Cubic {

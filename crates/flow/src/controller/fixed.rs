@@ -3,8 +3,8 @@
 
 use packet::time::Instant;
 
-use super::parameters::{ParameterError, Parameters};
 use super::{Allowance, Controller, DataReport, LossReport, NackReport};
+use crate::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Fixed {

@@ -8,9 +8,9 @@
 
 use packet::time::Instant;
 
-use super::parameters::{ParameterError, Parameters};
 use super::recovery::Recovery;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use crate::parameters::{ParameterError, Parameters};
 
 /// A rate that others set, within bounds; also of [`mircc`](super::mircc).
 #[derive(Clone, Copy, Debug)]

@@ -39,7 +39,6 @@ mod fixed;
 mod hobhis;
 mod mircc;
 mod nack_suppressing;
-mod parameters;
 mod pcon;
 mod raaqm;
 mod recovery;
@@ -52,11 +51,9 @@ use std::fmt;
 use packet::NackReason;
 use packet::time::{Duration, Instant};
 
-pub use parameters::{ParameterError, Parameters};
-pub use registry::{
-    AddControllersError, ControllerError, ControllerKind, ControllerSpec, StartController, add_controllers,
-    controller_names,
-};
+pub use registry::{ControllerKind, ControllerSpec, StartController, add_controllers, controller_names};
+
+pub use crate::parameters::{ParameterError, Parameters};
 
 /// Decides how fast a transfer may ask.
 ///

@@ -6,8 +6,8 @@ use packet::time::Instant;
 
 use super::aimd::Window;
 use super::bic::Search;
-use super::parameters::{ParameterError, Parameters};
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
+use crate::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Pcon {

@@ -1,16 +1,11 @@
-//! Controllers by name: `<word>/<key>~<value>/<key>~<value>…`.
+//! Controllers by name.
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::OnceLock;
-
-use thiserror::Error;
-
-use super::parameters::{ParameterError, Parameters};
 use super::{
     Controller, aimd, bbr, bic, cubic, fixed, hobhis, mircc, nack_suppressing, pcon, raaqm,
     stateful_forwarding,
 };
+use crate::parameters::{ParameterError, Parameters};
+use crate::registry::{AddError, Kind, Registry, Spec};
 
 /// Makes a controller from its parameters and a seed for what it does by chance.
 pub type StartController = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
@@ -27,7 +22,7 @@ pub struct ControllerKind {
 
 const CUBIC: ControllerKind = ControllerKind { word: "cubic", start: cubic::start };
 
-const CONTROLLERS: &[ControllerKind] = &[
+static CONTROLLERS: Registry<ControllerKind> = Registry::new(&[
     ControllerKind { word: "fixed", start: fixed::start },
     ControllerKind { word: "aimd", start: aimd::start },
     CUBIC,
@@ -39,26 +34,22 @@ const CONTROLLERS: &[ControllerKind] = &[
     ControllerKind { word: "nack-suppressing", start: nack_suppressing::start },
     ControllerKind { word: "hobhis", start: hobhis::start },
     ControllerKind { word: "mircc", start: mircc::start },
-];
+]);
 
-/// Controllers of the program's own. Which code a program has is settled when it is linked: this is said
-/// once, before any name is looked up, and never changes after that, so that a run can be repeated.
-static ADDED: OnceLock<Vec<ControllerKind>> = OnceLock::new();
+impl Kind for ControllerKind {
+    const WHAT: &'static str = "controller";
 
-/// All controllers.
-fn kinds() -> impl Iterator<Item = &'static ControllerKind> {
-    CONTROLLERS.iter().chain(ADDED.get_or_init(Vec::new))
-}
+    fn registry() -> &'static Registry<Self> {
+        &CONTROLLERS
+    }
 
-/// Why controllers cannot be added.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum AddControllersError {
-    /// There is one of this name already.
-    #[error("there is a {0} already")]
-    Taken(&'static str),
-    /// A name has been looked up, or others were added before: all are added at once, when a program begins.
-    #[error("all must be added at once, and before a name is looked up")]
-    TooLate,
+    fn word(&self) -> &'static str {
+        self.word
+    }
+
+    fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {
+        (self.start)(parameters, 0).map(|_| ())
+    }
 }
 
 /// Adds controllers to those that can be chosen by name, wherever a name is looked up in this process. To be
@@ -66,29 +57,8 @@ pub enum AddControllersError {
 ///
 /// # Errors
 /// A name is taken, or it is too late.
-pub fn add_controllers(added: Vec<ControllerKind>) -> Result<(), AddControllersError> {
-    let mut words: Vec<&str> = CONTROLLERS.iter().map(|kind| kind.word).collect();
-    for kind in &added {
-        if words.contains(&kind.word) {
-            return Err(AddControllersError::Taken(kind.word));
-        }
-        words.push(kind.word);
-    }
-    ADDED.set(added).map_err(|_| AddControllersError::TooLate)
-}
-
-/// A controller that cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ControllerError {
-    /// The word is not a controller's.
-    #[error("there is no controller {0}; there are {names}", names = controller_names().collect::<Vec<_>>().join(", "))]
-    Unknown(String),
-    /// A part that is not `key~value`.
-    #[error("parameter {0}: must have the form key~value")]
-    Form(String),
-    /// A parameter is wrong.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
+pub fn add_controllers(added: Vec<ControllerKind>) -> Result<(), AddError> {
+    CONTROLLERS.add(added)
 }
 
 /// Which controller, with which parameters.
@@ -99,110 +69,32 @@ pub enum ControllerError {
 /// assert_eq!(spec.to_string(), "aimd/beta~0.7/max~100");
 /// assert_eq!(spec.start(1).allowance().window, 2.0);
 /// assert!("aimd/beta~7".parse::<ControllerSpec>().is_err());
-/// # Ok::<(), flow::ControllerError>(())
+/// # Ok::<(), flow::SpecError>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct ControllerSpec {
-    kind: ControllerKind,
-    parameters: Parameters,
-}
+pub type ControllerSpec = Spec<ControllerKind>;
 
-impl PartialEq for ControllerSpec {
-    fn eq(&self, other: &Self) -> bool {
-        self.word() == other.word() && self.parameters == other.parameters
-    }
-}
-
-impl Eq for ControllerSpec {}
-
-impl ControllerSpec {
-    /// The controller of this kind, without parameters: for one that was not [added](add_controllers).
-    ///
-    /// # Errors
-    /// It does not start without parameters.
-    pub fn of(kind: ControllerKind) -> Result<Self, ControllerError> {
-        let spec = ControllerSpec { kind, parameters: Parameters::default() };
-        spec.check()?;
-        Ok(spec)
-    }
-
-    /// The controller's word.
-    pub fn word(&self) -> &'static str {
-        self.kind.word
-    }
-
-    /// This specification with one parameter set, whether or not it was set before.
-    ///
-    /// # Errors
-    /// The controller does not take it.
-    pub fn with(mut self, key: &str, value: impl fmt::Display) -> Result<Self, ControllerError> {
-        self.parameters.pairs.retain(|(other, _)| other != key);
-        self.parameters.pairs.push((key.into(), value.to_string()));
-        self.check()?;
-        Ok(self)
-    }
-
+impl Spec<ControllerKind> {
     /// Starts a controller. `seed` decides what it does by chance.
     pub fn start(&self, seed: u64) -> Box<dyn Controller> {
-        match self.build(seed) {
+        let (kind, mut parameters) = self.parts();
+        match (kind.start)(&mut parameters, seed) {
             Ok(controller) => controller,
             // Parameters were checked when the specification was made.
             Err(error) => unreachable!("{error}"),
         }
     }
-
-    fn build(&self, seed: u64) -> Result<Box<dyn Controller>, ParameterError> {
-        let mut parameters = self.parameters.clone();
-        let controller = (self.kind.start)(&mut parameters, seed)?;
-        parameters.finish()?;
-        Ok(controller)
-    }
-
-    fn check(&self) -> Result<(), ControllerError> {
-        self.build(0)?;
-        Ok(())
-    }
 }
 
-impl Default for ControllerSpec {
+impl Default for Spec<ControllerKind> {
     /// CUBIC, as in the chunk tools of NDN.
     fn default() -> Self {
-        ControllerSpec { kind: CUBIC, parameters: Parameters::default() }
-    }
-}
-
-impl FromStr for ControllerSpec {
-    type Err = ControllerError;
-
-    fn from_str(text: &str) -> Result<Self, ControllerError> {
-        let mut parts = text.split('/');
-        let word = parts.next().unwrap_or_default();
-        let kind =
-            *kinds().find(|kind| kind.word == word).ok_or_else(|| ControllerError::Unknown(word.into()))?;
-        let mut parameters = Parameters::default();
-        for part in parts {
-            let (key, value) = part.split_once('~').ok_or_else(|| ControllerError::Form(part.into()))?;
-            parameters.pairs.push((key.into(), value.into()));
-        }
-        let spec = ControllerSpec { kind, parameters };
-        spec.check()?;
-        Ok(spec)
-    }
-}
-
-impl fmt::Display for ControllerSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())?;
-        for (key, value) in &self.parameters.pairs {
-            write!(f, "/{key}~{value}")?;
-        }
-        Ok(())
+        Spec::plain(CUBIC)
     }
 }
 
 /// The words of all controllers, for help texts.
 pub fn controller_names() -> impl Iterator<Item = &'static str> {
-    kinds().map(|kind| kind.word)
+    CONTROLLERS.words()
 }
 
 #[cfg(test)]
@@ -231,9 +123,9 @@ mod tests {
     #[test]
     fn controllers_are_added_under_names_of_their_own_and_before_any_is_looked_up() {
         let again = ControllerKind { word: "bbr", ..OWN };
-        assert_eq!(add_controllers(vec![OWN, again]), Err(AddControllersError::Taken("bbr")));
+        assert_eq!(add_controllers(vec![OWN, again]), Err(AddError::Taken("bbr")));
         assert!(controller_names().count() >= 11);
-        assert_eq!(add_controllers(vec![OWN]), Err(AddControllersError::TooLate));
+        assert_eq!(add_controllers(vec![OWN]), Err(AddError::TooLate));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use packet::time::Instant;
 
-use super::parameters::{ParameterError, Parameters};
 use super::{Allowance, Controller, DataReport, LossReport, NackReport};
+use crate::parameters::{ParameterError, Parameters};
 
 /// A rate between two bounds that grows by steps and shrinks by a factor; also of
 /// [`nack_suppressing`](super::nack_suppressing).

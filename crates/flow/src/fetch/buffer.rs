@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use packet::Data;
+use packet::ndn::tlv::MAX_PACKET_BYTES;
 
 #[derive(Debug)]
 pub(super) struct Reorder {
@@ -38,7 +39,7 @@ impl Reorder {
     /// The first segment that must not be asked for yet. Before the first packet little is known of their
     /// size.
     pub(super) fn limit(&self) -> u64 {
-        let size = if self.largest == 0 { 8800 } else { self.largest };
+        let size = if self.largest == 0 { MAX_PACKET_BYTES } else { self.largest };
         self.next + (self.max_bytes / size).max(1) as u64
     }
 

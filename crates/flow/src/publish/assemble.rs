@@ -114,7 +114,8 @@ impl Publication {
     /// use flow::{Publication, PublicationConfig, SegmentMemory};
     /// use trust::Signer;
     ///
-    /// let publication = Publication::new(PublicationConfig::new("/lab/file".parse()?, 1, 20_000, Signer::digest()))?;
+    /// let config = PublicationConfig::new("/lab/file".parse()?, 1, 20_000, Signer::digest());
+    /// let publication = Publication::new(config)?;
     /// let mut memory = SegmentMemory::new();
     /// let mut open = publication.open_segment(2, &mut memory)?;
     /// open.content_mut().fill(7);

@@ -66,7 +66,8 @@ impl Publication {
     ///
     /// let bytes = vec![7u8; 20_000];
     /// // A real publisher signs with a key.
-    /// let mut config = PublicationConfig::new("/lab/file".parse()?, 1, bytes.len() as u64, Signer::digest());
+    /// let length = bytes.len() as u64;
+    /// let mut config = PublicationConfig::new("/lab/file".parse()?, 1, length, Signer::digest());
     /// config.authenticity = Authenticity::Manifest;
     /// let mut publication = Publication::new(config)?;
     /// while let Some(range) = publication.next_unlisted() {

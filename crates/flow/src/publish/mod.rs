@@ -22,7 +22,7 @@ use manifest::Listing;
 
 pub use assemble::{OpenSegment, SegmentMemory};
 pub use manifest::Authenticity;
-pub use size::SegmentSize;
+pub use size::{SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES};
 
 /// What is published, and how.
 #[derive(Clone, Debug)]

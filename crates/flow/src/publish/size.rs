@@ -2,6 +2,7 @@
 
 use packet::Name;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
+use thiserror::Error;
 
 use super::{Authenticity, PublicationConfig, PublishError, builder};
 use trust::Signer;
@@ -18,10 +19,34 @@ pub enum SegmentSize {
     Largest,
 }
 
+/// Bytes of content in a Data packet that leave room for any usual name and signature, as in the chunk tools
+/// of NDN.
+pub const USUAL_CONTENT_BYTES: u32 = 8000;
+
+/// Content that no packet can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("a segment has 1 to {most} bytes, less what name and signature take, not {0}", most = MAX_PACKET_BYTES)]
+pub struct SegmentSizeError(pub u64);
+
+impl SegmentSize {
+    /// So many bytes of content, or what fits.
+    ///
+    /// # Errors
+    /// None, or more than the largest packet has.
+    pub fn of_content(bytes: u64) -> Result<Self, SegmentSizeError> {
+        match u32::try_from(bytes) {
+            Ok(content) if (1..=MAX_PACKET_BYTES).contains(&(content as usize)) => {
+                Ok(SegmentSize::Content(content))
+            }
+            _ => Err(SegmentSizeError(bytes)),
+        }
+    }
+}
+
 impl Default for SegmentSize {
-    /// 8000 bytes of content, as in the chunk tools of NDN.
+    /// The [usual](USUAL_CONTENT_BYTES) content.
     fn default() -> Self {
-        SegmentSize::Content(8000)
+        SegmentSize::Content(USUAL_CONTENT_BYTES)
     }
 }
 

@@ -71,7 +71,7 @@ pub enum SourceError {
     Publish(#[from] PublishError),
     /// The bytes cannot be read.
     #[error("the file can no longer be read as it was: {0}")]
-    Read(String),
+    Read(#[source] std::io::Error),
 }
 
 impl From<packet::EncodeError> for SourceError {

@@ -136,12 +136,13 @@ pub struct TransferCounters {
 /// let config = TransferConfig { controller: "fixed/window~2".parse()?, ..TransferConfig::default() };
 /// let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
 /// transfer.set_end(3);
-/// let asked: Vec<u64> = std::iter::from_fn(|| transfer.poll_request(Instant::ZERO)).map(|r| r.item).collect();
+/// let asked: Vec<u64> =
+///     std::iter::from_fn(|| transfer.poll_request(Instant::ZERO)).map(|r| r.item).collect();
 /// assert_eq!(asked, [0, 1]);
 /// assert_eq!(transfer.handle_data(Instant::from_millis(5), 1, Arrival::default()), Verdict::Wanted);
 /// transfer.confirm(1);
 /// assert_eq!(transfer.poll_request(Instant::from_millis(5)).map(|r| r.item), Some(2));
-/// # Ok::<(), flow::ControllerError>(())
+/// # Ok::<(), flow::SpecError>(())
 /// ```
 #[derive(Debug)]
 pub struct Transfer {

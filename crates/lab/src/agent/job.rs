@@ -34,7 +34,9 @@ impl Job {
     #[must_use]
     pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: PathBuf, folder: PathBuf) -> Option<Self> {
         use crate::experiment::plan::Activity;
-        let is_client = |workload: &&Workload| !matches!(workload.does, Activity::Load { .. });
+        // Consumers are applications of the simulator.
+        let is_client =
+            |workload: &&Workload| !matches!(workload.does, Activity::Load { .. } | Activity::Consume(_));
         let workloads: Vec<Workload> =
             plan.workloads.iter().filter(is_client).filter(|workload| workload.at == at).cloned().collect();
         let answers: Vec<String> = plan

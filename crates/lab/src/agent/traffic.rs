@@ -1,16 +1,16 @@
-//! Interests for chunks of files, in a pattern and at a rate.
+//! Interests for chunks of files, as a workload of `flow` asks for them.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
+use flow::workload::{Closed, Outcome, Requester, Setting};
+use flow::{SpecError, WorkloadSpec};
 use packet::ndn::InterestBuilder;
-use packet::random::{Random, Zipf, ZipfError};
+use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Data, Interest, NackReason};
+use packet::{Data, Interest, NackReason, Name, NameRef};
 
 use super::activity::{Activity, Log};
 use super::producer::Files;
-use crate::experiment::plan::Pattern;
 
 /// What a traffic source works with.
 #[derive(Debug)]
@@ -18,9 +18,7 @@ pub(super) struct TrafficConfig {
     pub(super) files: Files,
     pub(super) start: Instant,
     pub(super) stop: Instant,
-    pub(super) per_second: f64,
-    pub(super) pattern: Pattern,
-    pub(super) poisson: bool,
+    pub(super) workload: WorkloadSpec,
     pub(super) lifetime: Duration,
     pub(super) seed: u64,
 }
@@ -28,120 +26,77 @@ pub(super) struct TrafficConfig {
 /// One source.
 #[derive(Debug)]
 pub(super) struct Traffic {
-    config: TrafficConfig,
+    files: Files,
+    lifetime: Duration,
+    /// Of nonces.
     random: Random,
     log: Log,
-    due: Instant,
-    sent: u64,
-    /// For each chunk that is under way, the numbers of the Interests and when they left.
-    open: BTreeMap<(u32, u64), VecDeque<(u64, Instant)>>,
-    expiries: VecDeque<(Instant, (u32, u64), u64)>,
-    /// Of the chunks by rank, for `zipf`.
-    catalogue: Option<Zipf>,
+    requester: Requester,
 }
 
 impl Traffic {
-    pub(super) fn new(config: TrafficConfig, log: Log) -> Result<Self, ZipfError> {
-        let chunks = u64::from(config.files.count()) * config.files.segments();
-        let catalogue = match config.pattern {
-            // A million is enough, and what it takes of memory is no more than eight megabytes.
-            Pattern::Zipf(exponent) => Some(Zipf::new(chunks.min(1_000_000) as usize, exponent, 0.0)?),
-            _ => None,
+    pub(super) fn new(config: TrafficConfig, log: Log) -> Result<Self, SpecError> {
+        let TrafficConfig { files, start, stop, workload, lifetime, seed } = config;
+        let items = Some(u64::from(files.count()) * files.segments());
+        let setting = Setting { begin: start, end: stop, items, seed };
+        let requester = Requester::new(&workload, &setting, lifetime)?;
+        Ok(Traffic { files, lifetime, random: Random::derive(seed, 0x6e6f_6e63), log, requester })
+    }
+
+    /// The number of the chunk that a name means: all of the first file, then all of the next.
+    fn item(&self, name: NameRef<'_>) -> Option<u64> {
+        let (file, segment) = self.files.place(name)?;
+        Some(u64::from(file) * self.files.segments() + segment)
+    }
+
+    fn name(&self, item: u64) -> Option<Name> {
+        let segments = self.files.segments().max(1);
+        self.files.name(u32::try_from(item / segments).ok()?, item % segments).ok()
+    }
+
+    fn note(&mut self, closed: &Closed) {
+        let (shown, nack) = match closed.outcome {
+            Outcome::Data { round_trip } => (format!("{:.6}", round_trip.as_secs_f64() * 1e3), String::new()),
+            Outcome::Nack(reason) => (String::new(), reason.to_string()),
+            Outcome::Timeout => (String::new(), String::new()),
         };
-        let random = Random::from_seed(config.seed);
-        let due = config.start;
-        Ok(Traffic {
-            config,
-            random,
-            log,
-            due,
-            sent: 0,
-            open: BTreeMap::new(),
-            expiries: VecDeque::new(),
-            catalogue,
-        })
-    }
-
-    fn choose(&mut self) -> (u32, u64) {
-        let segments = self.config.files.segments();
-        let chunks = u64::from(self.config.files.count()) * segments;
-        let chunk = match (&self.catalogue, self.config.pattern) {
-            (Some(catalogue), _) => u64::from(catalogue.draw(&mut self.random)),
-            (None, Pattern::Sequential) => self.sent % chunks.max(1),
-            (None, _) => self.random.below(chunks.max(1)),
-        };
-        (u32::try_from(chunk / segments).unwrap_or(0), chunk % segments)
-    }
-
-    fn step(&mut self) -> Duration {
-        let mean = 1.0 / self.config.per_second;
-        let factor = if self.config.poisson { -(1.0 - self.random.unit()).ln() } else { 1.0 };
-        Duration::from_secs_f64(mean * factor)
-    }
-
-    fn close(&mut self, number: u64, sent: Instant, round_trip: Option<Duration>, nack: &str) {
-        let shown = round_trip.map_or_else(String::new, |time| format!("{:.6}", time.as_secs_f64() * 1e3));
-        let line = format!("{number},{},{shown},{nack}", self.log.time(sent));
-        self.log.line(&line);
-    }
-
-    fn close_all(&mut self, chunk: (u32, u64), now: Option<Instant>, nack: &str) {
-        for (number, sent) in self.open.remove(&chunk).unwrap_or_default() {
-            self.close(number, sent, now.map(|now| now.saturating_since(sent)), nack);
-        }
+        self.log.line(&format!("{},{},{shown},{nack}", closed.number, self.log.time(closed.sent)));
     }
 }
 
 impl Activity for Traffic {
     fn receive_data(&mut self, now: Instant, data: &Data) -> bool {
-        let Some(chunk) = self.config.files.place(data.name()) else { return false };
-        let mine = self.open.contains_key(&chunk);
-        self.close_all(chunk, Some(now), "");
-        mine
+        let Some(item) = self.item(data.name()) else { return false };
+        let closed = self.requester.handle_data(now, item);
+        closed.iter().for_each(|one| self.note(one));
+        !closed.is_empty()
     }
 
-    fn receive_nack(&mut self, _now: Instant, interest: &Interest, reason: NackReason) -> bool {
-        let Some(chunk) = self.config.files.place(interest.name()) else { return false };
-        let mine = self.open.contains_key(&chunk);
-        self.close_all(chunk, None, &reason.to_string());
-        mine
+    fn receive_nack(&mut self, now: Instant, interest: &Interest, reason: NackReason) -> bool {
+        let Some(item) = self.item(interest.name()) else { return false };
+        let closed = self.requester.handle_nack(now, item, reason);
+        closed.iter().for_each(|one| self.note(one));
+        !closed.is_empty()
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        while let Some((_, chunk, number)) = self.expiries.front().copied().filter(|(at, ..)| *at <= now) {
-            self.expiries.pop_front();
-            let Some(list) = self.open.get_mut(&chunk) else { continue };
-            let found = list.iter().position(|(other, _)| *other == number).and_then(|at| list.remove(at));
-            if list.is_empty() {
-                self.open.remove(&chunk);
-            }
-            if let Some((number, sent)) = found {
-                self.close(number, sent, None, "");
-            }
+        while let Some(closed) = self.requester.poll_timeout(now) {
+            self.note(&closed);
         }
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Interest> {
-        if self.due > now || self.due >= self.config.stop {
-            return None;
-        }
-        let chunk = self.choose();
-        let step = self.step();
-        self.due += step;
-        self.open.entry(chunk).or_default().push_back((self.sent, now));
-        self.expiries.push_back((now + self.config.lifetime, chunk, self.sent));
-        self.sent += 1;
-        let name = self.config.files.name(chunk.0, chunk.1).ok()?;
-        InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.config.lifetime).build().ok()
+        let item = self.requester.poll_request(now)?.item;
+        let name = self.name(item)?;
+        InterestBuilder::new(name).nonce(self.random.next_u32()).lifetime(self.lifetime).build().ok()
     }
 
     fn next_deadline(&self) -> Instant {
-        let due = if self.due >= self.config.stop { Instant::NEVER } else { self.due };
-        self.expiries.front().map_or(Instant::NEVER, |(at, ..)| *at).min(due)
+        self.requester.next_deadline()
     }
 
     fn is_complete(&self) -> bool {
-        false
+        self.requester.is_complete()
     }
 
     fn finish(&mut self, _now: Instant) -> io::Result<()> {

@@ -182,21 +182,21 @@ fn activity(
             };
             Box::new(Pings::new(config, log("pings", ping::HEAD)?))
         }
-        plan::Activity::Traffic { content, per_second, pattern, poisson, lifetime_ns } => {
+        plan::Activity::Traffic { content, workload, lifetime_ns } => {
             let config = TrafficConfig {
                 files: files(*content)?,
                 start,
                 stop,
-                per_second: *per_second,
-                pattern: *pattern,
-                poisson: *poisson,
+                workload: workload.parse().map_err(|error: flow::SpecError| error.to_string())?,
                 lifetime: Duration::from_nanos(*lifetime_ns),
                 seed,
             };
             let traffic = Traffic::new(config, log("traffic", ping::HEAD)?);
             Box::new(traffic.map_err(|error| error.to_string())?)
         }
-        plan::Activity::Load { .. } => return Err("a load is no client".to_owned()),
+        plan::Activity::Load { .. } | plan::Activity::Consume(_) => {
+            return Err(format!("{} is no client", workload.name));
+        }
     })
 }
 

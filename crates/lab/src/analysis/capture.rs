@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use formats::pcapng::{Direction, Reader};
 
 use super::asked::{Asked, Origins, Seen};
 use super::table::Table;
 use crate::capture::dissect::{Dissector, PacketKind, Summary};
-use crate::capture::pcapng::{Direction, Reader};
 use crate::capture::psml::PsmlWriter;
 use crate::run;
 
@@ -204,7 +204,7 @@ pub(super) fn analyse_capture(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::pcapng::Writer;
+    use formats::pcapng::{Frame, Interface, Writer};
     use packet::ndn::{DataBuilder, InterestBuilder};
 
     /// A UDP datagram in an Ethernet frame.
@@ -231,10 +231,12 @@ mod tests {
         let data = DataBuilder::new("/a/1".parse().unwrap()).content(content).build_with_digest().unwrap();
         let answer = frame(data.wire());
         let second = 1_000_000_000;
-        let mut writer = Writer::new(File::create(&file).unwrap(), &["to-b"], 500).unwrap();
+        let mut writer = Writer::new(File::create(&file).unwrap(), "").unwrap();
+        let interface = writer.interface(&Interface { name: "to-b", ..Interface::default() }).unwrap();
         let mut add = |at_ns: u64, direction, bytes: &[u8]| {
             let length = u32::try_from(bytes.len()).unwrap();
-            writer.frame(0, 5 * second + at_ns, direction, length, bytes).unwrap();
+            let (time_ns, direction) = (5 * second + at_ns, Some(direction));
+            writer.frame(&Frame { interface, time_ns, direction, length, parts: &[bytes] }).unwrap();
         };
         add(0, Direction::Out, &ask(1));
         add(second / 2, Direction::Out, &ask(2));

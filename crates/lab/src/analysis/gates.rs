@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::netns::order::Outcome;
 use crate::experiment::plan::GatePlan;
+use crate::order::Outcome;
 
 /// One condition of validity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

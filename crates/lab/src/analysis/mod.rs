@@ -4,6 +4,7 @@
 mod asked;
 mod capture;
 mod gates;
+mod network;
 mod repeat;
 pub mod table;
 mod window;
@@ -13,6 +14,7 @@ pub(crate) use asked::{AGAIN, Asked, Origins, Seen};
 pub(crate) use capture::COLUMNS as TRAFFIC_COLUMNS;
 pub use capture::CaptureError;
 pub use gates::{Gate, gates};
+pub use network::{ConsumerCounts, NETWORK_FILE, NetworkCounts};
 pub use repeat::{DeriveError, NodeData, RepeatData, RepeatResult, derive, load_derived};
 pub use table::Table;
 pub use window::Window;

@@ -5,18 +5,19 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use formats::pcapng::Direction;
 use serde::{Deserialize, Serialize};
 
 use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
 use super::gates::{Counts, Gate, gates};
+use super::network::NetworkCounts;
 use super::table::Table;
 use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
-use crate::backend::netns::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::backend::netns::world::is_captured;
-use crate::capture::pcapng::Direction;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};
+use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::run::open_archived;
 use crate::stats::Summary;
 
@@ -40,6 +41,8 @@ pub struct RepeatData {
     pub pings: BTreeMap<String, PingTable>,
     /// Floods by workload.
     pub floods: BTreeMap<String, FloodTable>,
+    /// What virtual time counted of the network and its consumers.
+    pub network: Option<NetworkCounts>,
     /// How long the run was, in seconds.
     pub seconds: f64,
 }
@@ -276,9 +279,10 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
                 }
                 data.floods.insert(name, table);
             }
-            Activity::Load { .. } => {}
+            Activity::Consume(_) | Activity::Load { .. } => {}
         }
     }
+    data.network = NetworkCounts::read(raw)?;
     Ok(())
 }
 
@@ -325,6 +329,13 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         put(format!("{name}.finished"), &[sum("data")]);
         put(format!("{name}.retransmissions"), &[sum("refreshed")]);
         put(format!("{name}.nacks"), &[sum("nacks")]);
+    }
+    if let Some(network) = &data.network {
+        for (key, numbers) in network.values() {
+            put(key, &numbers);
+        }
+        let (all, open) = network.unfinished();
+        (transfers, unfinished) = (transfers + all, unfinished + open);
     }
     // What a share denies a node is not in it.
     let whole = Window { from: 0.0, until: data.seconds, holds_all: true };

@@ -127,6 +127,9 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
     for (at, round_trip) in data.pings.values().flat_map(|table| &table.pings) {
         note(*at, at + round_trip.unwrap_or(0.0) / 1e3);
     }
+    for workload in plan.workloads.iter().filter(|work| matches!(work.does, Activity::Consume(_))) {
+        note(workload.start_ns as f64 / 1e9, (workload.stop_ns as f64 / 1e9).min(data.seconds));
+    }
     for workload in &plan.workloads {
         let Some(table) = data.floods.get(&workload.name) else { continue };
         // What it asks for stays pending until its end.

@@ -3,3 +3,131 @@
 pub mod hosts;
 pub mod netns;
 pub mod sim;
+
+use std::path::Path;
+
+use self::hosts::Inventory;
+use self::netns::conduct::ConductError;
+use crate::experiment::Plan;
+use crate::order::{Event, Order};
+use crate::run::RunError;
+
+/// What carries an order out: all that the rest of the lab knows of it.
+pub trait Backend: Sync {
+    /// Its name, as in `--on` and in `on.NAME` of an experiment.
+    fn name(&self) -> &'static str;
+
+    /// How many repeats it can carry out beside each other without one disturbing the other.
+    fn at_once(&self) -> usize {
+        1
+    }
+
+    /// Is there all that it needs for a plan?
+    ///
+    /// # Errors
+    ///
+    /// What is missing.
+    fn check(&self, _: &Plan) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// Carries an order out, and leaves what was measured in the folder `raw`.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing could be measured.
+    fn carry_out(
+        &self,
+        order: &Order,
+        raw: &Path,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Result<(), ConductError>;
+}
+
+/// Namespaces of this machine.
+struct Namespaces;
+
+impl Backend for Namespaces {
+    fn name(&self) -> &'static str {
+        "netns"
+    }
+
+    fn carry_out(
+        &self,
+        order: &Order,
+        raw: &Path,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Result<(), ConductError> {
+        netns::conduct::conduct(order, raw, observe).map(drop)
+    }
+}
+
+/// Machines of their own.
+struct Hosts<'a>(&'a Inventory);
+
+impl Backend for Hosts<'_> {
+    fn name(&self) -> &'static str {
+        "hosts"
+    }
+
+    fn check(&self, plan: &Plan) -> Result<(), RunError> {
+        Ok(self.0.check(plan)?)
+    }
+
+    fn carry_out(
+        &self,
+        order: &Order,
+        raw: &Path,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Result<(), ConductError> {
+        hosts::conduct(order, self.0, raw, observe).map(drop)
+    }
+}
+
+/// Virtual time, with so many repeats beside each other.
+struct VirtualTime(usize);
+
+impl Backend for VirtualTime {
+    fn name(&self) -> &'static str {
+        VIRTUAL_TIME
+    }
+
+    fn at_once(&self) -> usize {
+        self.0
+    }
+
+    fn carry_out(
+        &self,
+        order: &Order,
+        raw: &Path,
+        observe: &mut dyn FnMut(&Event),
+    ) -> Result<(), ConductError> {
+        let outcome = sim::simulate(order, raw, observe);
+        outcome.map(drop).map_err(|error| ConductError::Failed(error.to_string()))
+    }
+}
+
+/// The name of the backend that has no real forwarders.
+pub const VIRTUAL_TIME: &str = "sim";
+
+/// The backend of that name. `hosts` are the machines, for the one that needs them; `workers` is how many
+/// repeats go on beside each other where they can, and without it as many as the machine has cores.
+///
+/// # Errors
+///
+/// When there is none of that name, or the machines are missing.
+pub fn backend<'a>(
+    name: &str,
+    hosts: Option<&'a Inventory>,
+    workers: Option<usize>,
+) -> Result<Box<dyn Backend + 'a>, RunError> {
+    match name {
+        "netns" => Ok(Box::new(Namespaces)),
+        "hosts" => Ok(Box::new(Hosts(hosts.ok_or(RunError::NoHosts)?))),
+        VIRTUAL_TIME => {
+            let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+            Ok(Box::new(VirtualTime(workers.unwrap_or_else(cores).max(1))))
+        }
+        other => Err(RunError::Backend(other.to_owned())),
+    }
+}

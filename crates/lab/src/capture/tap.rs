@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+use formats::pcapng::{Direction, Frame, Interface, Writer};
 use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimeout, ReceiveTimestampns, RxqOvfl};
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, recvmsg,
@@ -16,8 +17,6 @@ use nix::sys::socket::{
 };
 use nix::sys::time::{TimeVal, TimeValLike};
 use serde::{Deserialize, Serialize};
-
-use super::pcapng::{Direction, Writer};
 
 /// What waits between the kernel and this thread.
 const KERNEL_BUFFER_BYTES: usize = 64 << 20;
@@ -139,8 +138,11 @@ struct Seen {
 }
 
 fn take(fd: &OwnedFd, file: BufWriter<File>, config: &TapConfig, stop: &AtomicBool) -> io::Result<TapCounts> {
-    let names: Vec<&str> = config.interfaces.iter().map(|interface| interface.name.as_str()).collect();
-    let mut writer = Writer::new(file, &names, config.snap_bytes)?;
+    let mut writer = Writer::new(file, "")?;
+    for interface in &config.interfaces {
+        let (name, snap_bytes) = (interface.name.as_str(), config.snap_bytes);
+        writer.interface(&Interface { name, snap_bytes, ..Interface::default() })?;
+    }
     let mut counts = TapCounts::default();
     let snap = usize::try_from(config.snap_bytes).unwrap_or(usize::MAX).min(64 << 10);
     let mut buffer = vec![0; snap.max(64)];
@@ -161,7 +163,8 @@ fn take(fd: &OwnedFd, file: BufWriter<File>, config: &TapConfig, stop: &AtomicBo
         let place = config.interfaces.iter().position(|interface| interface.covers(seen.index, kept));
         if let Some(place) = place.and_then(|place| u32::try_from(place).ok()) {
             let length = u32::try_from(seen.length).unwrap_or(u32::MAX);
-            writer.frame(place, seen.time_ns, seen.direction, length, kept)?;
+            let (time_ns, direction) = (seen.time_ns, Some(seen.direction));
+            writer.frame(&Frame { interface: place, time_ns, direction, length, parts: &[kept] })?;
             counts.frames += 1;
         }
     }

@@ -2,20 +2,24 @@
 
 use std::path::Path;
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::cases::{self, Variant};
 use super::controls;
 use super::figures;
+use super::lacks;
 use super::locate::{Locator, in_words, problem_of};
-use super::measure::{Measure, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
+use super::measure::{Measure, NETWORK, NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
 use super::model::{Expect, File};
+use super::network::Files;
 use super::plan::Plan;
 use super::problem::{Problem, Problems, nearest, suggest};
 use super::resolve::{Finding, resolve};
 
 /// The backends an experiment can run on.
-pub(super) const BACKENDS: &[&str] = &["netns", "hosts", "sim"];
+pub(super) const BACKENDS: &[&str] = &["netns", "hosts", VIRTUAL_TIME];
+/// The one that has no real forwarders.
+const VIRTUAL_TIME: &str = "sim";
 
 /// An experiment file that has passed every check.
 #[derive(Debug, Clone)]
@@ -26,8 +30,16 @@ pub struct Experiment {
     pub text: String,
     /// The file as it was given.
     pub file: File,
+    /// Files that it names, such as that of its topology, by the names it gives them.
+    pub files: Files,
+    shown: String,
     content: Table,
 }
+
+/// The folder of a run that files are copied to which its experiment names.
+pub(crate) const FILES_FOLDER: &str = "files";
+/// A longer file is no topology that people use.
+const MOST_BYTES_OF_A_FILE: u64 = 256 << 20;
 
 impl Experiment {
     /// Reads and checks a file.
@@ -40,17 +52,26 @@ impl Experiment {
         let name =
             path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
         match std::fs::read_to_string(path) {
-            Ok(text) => Experiment::parse(&name, &shown, &text),
+            Ok(text) => Experiment::parse_in(path.parent(), &name, &shown, &text),
             Err(error) => Err(Problems::unreadable(shown, &error)),
         }
     }
 
-    /// Checks a text.
+    /// Checks a text that names no other files.
     ///
     /// # Errors
     ///
     /// Every mistake that was found, with line and suggestion.
     pub fn parse(name: &str, shown: &str, text: &str) -> Result<Self, Problems> {
+        Experiment::parse_in(None, name, shown, text)
+    }
+
+    /// Checks a text. Files that it names are looked for in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake that was found, with line and suggestion.
+    pub fn parse_in(folder: Option<&Path>, name: &str, shown: &str, text: &str) -> Result<Self, Problems> {
         let problems = |list: Vec<Problem>| Problems { file: shown.to_owned(), list: merged(list) };
         let locator = Locator::new(text).map_err(|problem| problems(vec![problem]))?;
         if let Some(problem) = locator.other_kind() {
@@ -63,21 +84,53 @@ impl Experiment {
         let file: File = toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
         let content: Table =
             toml::from_str(text).map_err(|error| problems(vec![problem_of(text, &error)]))?;
-        let experiment = Experiment { name: name.to_owned(), text: text.to_owned(), file, content };
+        let files = named_files(&content, folder);
+        let (name, shown) = (name.to_owned(), shown.to_owned());
+        let experiment = Experiment { name, text: text.to_owned(), file, files, shown, content };
         let mut findings = Vec::new();
         for backend in BACKENDS {
             findings.extend(experiment.plans(backend).err().unwrap_or_default());
         }
-        if findings.is_empty() {
-            return Ok(experiment);
+        if findings.is_empty() { Ok(experiment) } else { Err(located(&experiment.shown, &locator, findings)) }
+    }
+
+    /// What a backend lacks to carry it out, each key with its line and the reason; nothing when it can.
+    ///
+    /// # Errors
+    ///
+    /// What it lacks.
+    pub fn can_run_on(&self, backend: &str) -> Result<(), Problems> {
+        let mut findings = Vec::new();
+        if backend != VIRTUAL_TIME {
+            // What a case says stands at its own line.
+            let of_cases = self.contents(backend).unwrap_or_default();
+            for (content, at) in
+                std::iter::once((&self.content, "")).chain(of_cases.iter().map(|(c, at)| (c, at.as_str())))
+            {
+                for finding in lacks::real_forwarders(content) {
+                    let is_told = |other: &Finding| {
+                        other.message == finding.message && other.key.starts_with(&finding.key)
+                    };
+                    if !findings.iter().any(is_told) {
+                        let key = if at.is_empty() { finding.key.clone() } else { at.to_owned() };
+                        findings.push(Finding { key, ..finding });
+                    }
+                }
+            }
         }
-        let located = findings.into_iter().map(|finding| Problem {
-            line: locator.line(&finding.key),
-            key: finding.key,
-            message: finding.message,
-            suggestion: finding.suggestion,
-        });
-        Err(problems(located.collect()))
+        if findings.is_empty() {
+            return Ok(());
+        }
+        let locator = Locator::new(&self.text)
+            .map_err(|problem| Problems { file: self.shown.clone(), list: vec![problem] })?;
+        Err(located(&self.shown, &locator, findings))
+    }
+
+    /// The content of every case on a backend, with the key of what made it so.
+    fn contents(&self, backend: &str) -> Result<Vec<(Table, String)>, Vec<Finding>> {
+        let (base, content) = self.on(backend)?;
+        let variants = cases::variants(&base, &content)?;
+        Ok(variants.into_iter().map(|variant| (variant.content, variant.key)).collect())
     }
 
     /// The plan of every case on a backend.
@@ -94,18 +147,12 @@ impl Experiment {
                 suggestion: Some(suggest(name, BACKENDS)),
             });
         }
-        let mut content = self.content.clone();
-        if let Some(change) = self.file.on.get(backend) {
-            cases::apply_all(&mut content, &change.set, &format!("on.{backend}.set"))?;
-        }
-        let base = reread(&content).map_err(|message| {
-            vec![Finding { key: format!("on.{backend}.set"), message, suggestion: None }]
-        })?;
+        let (base, content) = self.on(backend)?;
         let variants = cases::variants(&base, &content)?;
         let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
         let mut plans = Vec::new();
         for variant in &variants {
-            match self.plan(variant, backend) {
+            match self.plan(variant, backend, None) {
                 Ok(plan) => {
                     findings.extend(expectations(&plan, &names));
                     findings.extend(figures::findings(&self.file, &plan, &names));
@@ -117,7 +164,7 @@ impl Experiment {
         match controls::controls(&base, &variants) {
             Ok(controls) => {
                 for (control, variant) in controls {
-                    match self.plan(&variant, backend) {
+                    match self.plan(&variant, backend, None) {
                         Ok(plan) => plans.push(Plan { control: Some(control), ..plan }),
                         Err(more) => findings.extend(more),
                     }
@@ -129,16 +176,97 @@ impl Experiment {
         if findings.is_empty() { Ok(plans) } else { Err(findings) }
     }
 
-    fn plan(&self, variant: &Variant, backend: &str) -> Result<Plan, Vec<Finding>> {
+    /// The plan of a case with what is drawn in it drawn with another seed, as each repeat does.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file, or with what was drawn.
+    pub fn drawn_again(&self, plan: &Plan, backend: &str, seed: u64) -> Result<Plan, Vec<Finding>> {
+        let (base, content) = self.on(backend)?;
+        let mut variants = cases::variants(&base, &content)?;
+        if plan.control.is_some() {
+            variants =
+                controls::controls(&base, &variants)?.into_iter().map(|(_, variant)| variant).collect();
+        }
+        let variant = variants.iter().find(|variant| variant.name == plan.case).ok_or_else(|| {
+            let message = format!("there is no case called `{}`", plan.case);
+            vec![Finding { key: "case".to_owned(), message, suggestion: None }]
+        })?;
+        let drawn = self.plan(variant, backend, Some(seed))?;
+        Ok(Plan { control: plan.control.clone(), repeats: plan.repeats, seed: plan.seed, ..drawn })
+    }
+
+    /// The file with what is said of a backend in it, and its content.
+    fn on(&self, backend: &str) -> Result<(File, Table), Vec<Finding>> {
+        let mut content = self.content.clone();
+        if let Some(change) = self.file.on.get(backend) {
+            cases::apply_all(&mut content, &change.set, &format!("on.{backend}.set"))?;
+        }
+        let base = reread(&content).map_err(|message| {
+            vec![Finding { key: format!("on.{backend}.set"), message, suggestion: None }]
+        })?;
+        Ok((base, content))
+    }
+
+    fn plan(&self, variant: &Variant, backend: &str, seed: Option<u64>) -> Result<Plan, Vec<Finding>> {
         let file = reread(&variant.content)
             .map_err(|message| vec![Finding { key: variant.key.clone(), message, suggestion: None }])?;
-        let mut plan = resolve(&file, &variant.name)?;
+        let seed = seed.or(file.seed).unwrap_or(1);
+        let mut plan = resolve(&file, &variant.name, &self.files, seed)?;
         plan.scaling = self.file.on.get(backend).map(|change| change.why.clone());
         let is_here = |expect: &Expect| expect.on.is_empty() || expect.on.iter().any(|name| name == backend);
         let (here, elsewhere) = plan.expectations.into_iter().partition(is_here);
         (plan.expectations, plan.elsewhere) = (here, elsewhere);
         Ok(plan)
     }
+}
+
+/// Findings with their lines.
+fn located(shown: &str, locator: &Locator<'_>, findings: Vec<Finding>) -> Problems {
+    let located = findings.into_iter().map(|finding| Problem {
+        line: locator.line(&finding.key),
+        key: finding.key,
+        message: finding.message,
+        suggestion: finding.suggestion,
+    });
+    Problems { file: shown.to_owned(), list: merged(located.collect()) }
+}
+
+/// The files that an experiment names, as far as they can be read: beside it, or where a run keeps them. One
+/// that is missing is told where it is needed.
+fn named_files(content: &Table, folder: Option<&Path>) -> Files {
+    let mut files = Files::new();
+    let Some(folder) = folder else { return files };
+    let of_topology = |table: &Table| table.get("file").and_then(Value::as_str).map(str::to_owned);
+    let mut names: Vec<String> =
+        content.get("topology").and_then(Value::as_table).and_then(of_topology).into_iter().collect();
+    // Cases and sweeps may name others.
+    let sets = |key: &str| content.get(key).and_then(Value::as_array).into_iter().flatten();
+    for case in sets("case").chain(sets("control")) {
+        let file = case.get("set").and_then(|set| set.get("topology.file")).and_then(Value::as_str);
+        names.extend(file.map(str::to_owned));
+    }
+    for sweep in
+        sets("sweep").filter(|sweep| sweep.get("key").and_then(Value::as_str) == Some("topology.file"))
+    {
+        let values = sweep.get("values").and_then(Value::as_array).into_iter().flatten();
+        names.extend(values.filter_map(Value::as_str).map(str::to_owned));
+    }
+    for name in names {
+        let kept = folder.join(FILES_FOLDER).join(kept_name(&name));
+        let place = [folder.join(&name), kept].into_iter().find(|path| {
+            std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES_OF_A_FILE)
+        });
+        if let Some(text) = place.and_then(|path| std::fs::read_to_string(path).ok()) {
+            files.insert(name, text);
+        }
+    }
+    files
+}
+
+/// What a file that an experiment names is called in a run's folder, wherever it was.
+pub(crate) fn kept_name(name: &str) -> String {
+    name.replace(['/', '\\'], "-").trim_start_matches(['.', '-']).to_owned()
 }
 
 /// The mistakes by line, each once. Of those that quote the same name in the same words only the first is
@@ -205,7 +333,9 @@ fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Optio
         text.parse().map_err(|error: super::measure::MeasureError| (error.to_string(), None))?;
     let words =
         |list: &'static [(&str, &str)]| -> Vec<&'static str> { list.iter().map(|(word, _)| *word).collect() };
-    let quantities = if plan.node(&measure.subject).is_some() {
+    let quantities = if measure.subject == NETWORK && plan.node(NETWORK).is_none() {
+        words(NETWORK_VALUES)
+    } else if plan.node(&measure.subject).is_some() {
         words(NODE_SERIES)
     } else if plan.workloads.iter().any(|workload| workload.name == measure.subject) {
         words(WORKLOAD_VALUES)

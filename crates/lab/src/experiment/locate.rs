@@ -47,14 +47,15 @@ impl<'a> Locator<'a> {
         line_of(self.text, best)
     }
 
-    /// That this is no experiment but a scenario of the simulator, which has a `kind` or a `topology`.
+    /// That this is a study of clocks, which has a `kind`.
     pub(super) fn other_kind(&self) -> Option<Problem> {
         let root = self.root.get_ref();
-        let key = ["kind", "topology"].into_iter().find(|key| entry(root, key).is_some())?;
+        let key = "kind";
+        entry(root, key)?;
         Some(Problem {
             line: self.line(key),
             key: key.to_owned(),
-            message: "this is a scenario of the simulator, and no experiment of the lab".to_owned(),
+            message: "an experiment has no kind: this is a study".to_owned(),
             suggestion: Some("`cairn sim run FILE` runs it".to_owned()),
         })
     }
@@ -180,8 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn a_scenario_of_the_simulator_is_sent_there() {
-        let text = "# A chain.\nkind = \"network\"\n[topology]\nkind = \"chain\"\n";
+    fn a_study_is_sent_to_who_runs_it() {
+        let text = "# Clocks.\nkind = \"clock-linear\"\n";
         let problem = Locator::new(text).unwrap().other_kind().unwrap();
         assert_eq!(problem.line, 2);
         assert!(problem.suggestion.unwrap().contains("cairn sim run"));

@@ -41,10 +41,24 @@ pub const WORKLOAD_VALUES: &[(&str, &str)] = &[
     ("unfinished", "how many were not"),
     ("loss", "the part that was not, in percent"),
     ("goodput", "content bytes of completed transfers, in a second"),
+    ("throughput", "bytes of Data packets that came to all nodes of a consumer, in a second of the run"),
+    ("fairness", "Jain's index over the nodes of a consumer: 1 when all got as much"),
     ("duration", "seconds a completed transfer took"),
     ("rtt", "round-trip time in milliseconds"),
     ("retransmissions", "Interests sent again"),
     ("nacks", "Nacks received"),
+];
+
+/// The subject of what is measured of the network as a whole.
+pub const NETWORK: &str = "network";
+
+/// What is measured of it. Only virtual time knows it; elsewhere such a measure has no value.
+pub const NETWORK_VALUES: &[(&str, &str)] = &[
+    ("hops", "packets that crossed a link; virtual time only, as all of these"),
+    ("cache_hits", "the part of lookups in all content stores that found something, in percent"),
+    ("link_drops", "packets that links dropped"),
+    ("engine_drops", "packets that forwarders dropped"),
+    ("nacks_sent", "Nacks that forwarders sent"),
 ];
 
 /// How many numbers become one.

@@ -2,26 +2,34 @@
 //! out.
 
 mod cases;
+mod choice;
 mod controls;
 mod describe;
 pub mod figures;
+mod lacks;
 mod load;
 mod locate;
 pub mod measure;
 pub mod model;
 pub mod names;
+mod network;
+mod paths;
 pub mod plan;
 pub mod problem;
 mod reference;
 mod resolve;
+mod resolve_links;
+mod resolve_nodes;
+mod resolve_simulated;
 mod resolve_workloads;
 mod template;
 pub mod units;
 
 pub use describe::{Described, Field, Table};
 pub use load::Experiment;
+pub(crate) use load::{FILES_FOLDER, kept_name};
 pub use plan::Plan;
 pub use problem::{Problem, Problems};
 pub use reference::reference;
-pub use resolve::{Finding, resolve};
+pub use resolve::Finding;
 pub use template::template;

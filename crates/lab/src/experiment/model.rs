@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
+pub use self::simulated::{
+    Batch, Capacity, Capture, CoDel, Consumer, Event, Group, Producer, RateControl, Topology, Trace,
+};
 use super::describe::tables;
 use super::units::{Frequency, Rate, Share, Size, Span};
+
+mod simulated;
 
 /// Is a value as good as left out, so that a written file stays short?
 fn is_empty<T: Emptiness>(value: &T) -> bool {
@@ -57,10 +62,18 @@ tables! {
         software: Option<String> = "cairn",
         /// Settings that hold for every node or every link that does not set them itself.
         defaults: Option<Defaults> = "none",
-        /// The nodes, by name.
-        node: BTreeMap<String, Node> = "none; at least one is needed",
-        /// The links, by name. A link called `a-b` joins the nodes `a` and `b`.
+        /// A network that is generated, drawn or read from a file.
+        topology: Option<Topology> = "the nodes and links of this file",
+        /// The nodes, by name; with a topology, what is different about some of its nodes.
+        node: BTreeMap<String, Node> = "none; at least one is needed, or a topology",
+        /// What some nodes have in common.
+        group: BTreeMap<String, Group> = "none",
+        /// The links, by name. A link called `a-b` joins the nodes `a` and `b`. With a topology, what is
+        /// different about some of its links, or further links that say `between` what they are.
         link: BTreeMap<String, Link> = "none",
+        /// Where Interests go beside static routes: `static`, nowhere; `shortest`, along one shortest path to
+        /// the nearest node that answers for a prefix; `all`, to all neighbours from which it is nearer.
+        routes: Option<String> = "static",
         /// Static routes.
         route: Vec<Route> = "none",
         /// Generated files that a node serves.
@@ -73,8 +86,18 @@ tables! {
         ping: BTreeMap<String, Ping> = "none",
         /// Interests for chunks in a pattern.
         traffic: BTreeMap<String, Traffic> = "none",
+        /// Who answers for all names under a prefix, in virtual time.
+        producer: BTreeMap<String, Producer> = "none",
+        /// Who asks, in virtual time.
+        consumer: BTreeMap<String, Consumer> = "none",
         /// Processes that compete with a forwarder for its processor.
         load: BTreeMap<String, Load> = "none",
+        /// What happens to the network, in virtual time.
+        event: Vec<Event> = "nothing",
+        /// What virtual time writes down beside what every run does.
+        trace: Option<Trace> = "nothing",
+        /// Links of virtual time whose packets are captured.
+        capture: Vec<Capture> = "none",
         /// What is recorded beside counters and transfers.
         probe: Option<Probe> = "a capture at every node",
         /// Which part of a run counts.
@@ -118,19 +141,31 @@ tables! {
         forwarder: Option<Forwarder> = "the forwarder's own defaults",
         /// The link whose traffic is this node's in figures and tables.
         watch: Option<String> = "the link to the next hop of its first route, or else its first link",
-        /// The time one packet keeps the node's processor busy in virtual time, at a full core. Other
-        /// backends measure instead of being told.
+        /// The time one packet keeps the node's processor busy in virtual time, at a full core; with 0 it
+        /// takes no time and nothing waits. Other backends measure instead of being told.
         service_time: Option<Span> = "30 us",
         /// The same for a Data packet, where it costs more than an Interest.
         data_service_time: Option<Span> = "the same as `service_time`",
         /// How many packets wait for the processor in virtual time before the next is dropped.
         service_queue: Option<u32> = "1000",
+        /// What the processor can do from some moments on. Virtual time only; a `load` says it everywhere.
+        capacity: Vec<Capacity> = "as `cpu` says, all the time",
+        /// How coarse the clock is that consumers of this node see. Virtual time only, as all of the clock.
+        tick: Option<Span> = "fine",
+        /// How far that clock is ahead.
+        clock_offset: Option<Span> = "0 s",
+        /// How much faster it runs, in millionths.
+        drift_ppm: Option<f64> = "0",
+        /// Does the forwarder have that clock, too?
+        engine_clock: Option<bool> = "false",
     }
 
     /// A forwarder's settings.
     Forwarder as "node.forwarder" {
         /// How many Data packets are cached; 0 switches the cache off.
         content_store: Option<u32> = "the forwarder's own default",
+        /// How many bytes of Data are cached. Virtual time only.
+        content_store_bytes: Option<Size> = "256 MiB",
         /// How many Interests may be pending. At the limit the forwarder's policy decides who goes.
         pending_limit: Option<u32> = "the forwarder's own default",
         /// How many pending Interests one face may hold.
@@ -162,6 +197,32 @@ tables! {
         queue: Option<u32> = "100",
         /// The largest IP packet in bytes.
         mtu: Option<u32> = "1500",
+        /// The length of the link for `routes`.
+        metric: Option<u32> = "1",
+        /// How many packets wait, whatever their size, in place of `queue`. Virtual time only, as all below.
+        queue_packets: Option<u32> = "by `queue`",
+        /// How many bytes wait, in place of `queue`.
+        queue_bytes: Option<Size> = "by `queue`",
+        /// Packets that join get a congestion mark while more bytes than this wait.
+        mark_above: Option<Size> = "never",
+        /// Controlled delay for what waits.
+        codel: Option<CoDel> = "none",
+        /// Engines at both ends tell consumers how fast to ask. Needs a rate.
+        rate_control: Option<RateControl> = "none",
+        /// Bytes of headers below a packet.
+        overhead: Option<Size> = "those of `kind`: 42 B for udp, 66 B for tcp, 14 B for ether",
+        /// The part of all packets that arrives twice.
+        duplicate: Option<Share> = "0 %",
+        /// The part of all packets that is late by `reorder_delay`, so that later ones overtake.
+        reorder: Option<Share> = "0 %",
+        /// How late those are.
+        reorder_delay: Option<Span> = "0 s",
+        /// Each packet is late by any time up to this.
+        jitter: Option<Span> = "0 s",
+        /// Does the link carry real frames of NDNLPv2, of at most `mtu` bytes?
+        frames: Option<bool> = "false: each packet is one frame",
+        /// Are lost frames acknowledged and sent again? Needs `frames`.
+        reliable: Option<bool> = "false",
     }
 
     /// A static route for a prefix.
@@ -262,13 +323,16 @@ tables! {
         /// The name of the content.
         content: String,
         /// Interests a second.
-        rate: Frequency,
+        rate: Option<Frequency> = "`workload` says it",
         /// Which chunk is next: `sequential`, `uniform` or `zipf`.
         pattern: Option<String> = "uniform",
         /// The exponent of `zipf`.
         exponent: Option<f64> = "1",
         /// `constant` intervals, or `poisson` ones.
         spacing: Option<String> = "constant",
+        /// In place of the four keys above, a workload by its name and parameters, such as one of the
+        /// program's own, or `zipf/rate~100/shift~5`. Its items are the chunks, file after file.
+        workload: Option<String> = "`rate`, `pattern`, `exponent` and `spacing` say it",
         /// How long an Interest lives.
         lifetime: Option<Span> = "4 s",
         /// When it begins.

@@ -2,7 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use self::simulated::{
+    Answers, Change, ClockPlan, CoDelPlan, ConsumerPlan, Demand, EventPlan, Gap, ProducerPlan, SimulatedLink,
+    TraceFormat, TracePlan,
+};
 use super::model::{Expect, Forwarder};
+
+mod simulated;
 
 /// One case of an experiment, complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,8 +39,20 @@ pub struct Plan {
     pub routes: Vec<RoutePlan>,
     /// What is served.
     pub contents: Vec<ContentPlan>,
+    /// Who answers for all names under a prefix.
+    #[serde(default)]
+    pub producers: Vec<ProducerPlan>,
     /// What happens.
     pub workloads: Vec<Workload>,
+    /// What happens to the network.
+    #[serde(default)]
+    pub events: Vec<EventPlan>,
+    /// What virtual time writes down beside what every run does.
+    #[serde(default)]
+    pub trace: TracePlan,
+    /// Is the network, or who does what in it, drawn with the seed? Then each repeat has a plan of its own.
+    #[serde(default)]
+    pub drawn: bool,
     /// What is recorded.
     pub probe: ProbePlan,
     /// Which part of a run counts.
@@ -103,6 +121,12 @@ pub struct NodePlan {
     pub data_service_time_ns: u64,
     /// Virtual time: how many packets wait for it.
     pub service_queue: u32,
+    /// Virtual time: the parts of a core that the processor has from moments in nanoseconds on.
+    #[serde(default)]
+    pub capacity: Vec<(u64, f64)>,
+    /// Virtual time: its clock, where it is not true.
+    #[serde(default)]
+    pub clock: Option<ClockPlan>,
 }
 
 /// What carries packets over a link.
@@ -135,9 +159,19 @@ pub struct LinkPlan {
     pub queue: u32,
     /// Bytes of an IP packet.
     pub mtu: u32,
+    /// Its length for shortest paths.
+    #[serde(default = "LinkPlan::one")]
+    pub metric: u32,
+    /// What virtual time makes of it beside.
+    #[serde(default)]
+    pub simulated: SimulatedLink,
 }
 
 impl LinkPlan {
+    fn one() -> u32 {
+        1
+    }
+
     /// The other end of the link, seen from `node`.
     #[must_use]
     pub fn other(&self, node: NodeIndex) -> NodeIndex {
@@ -208,17 +242,6 @@ pub enum ControllerKind {
     Named(String),
 }
 
-/// Which chunk a traffic source asks for next.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Pattern {
-    /// One after the other.
-    Sequential,
-    /// Any, each as likely.
-    Uniform,
-    /// By rank, with this exponent.
-    Zipf(f64),
-}
-
 /// Something that happens during a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
@@ -286,15 +309,13 @@ pub enum Activity {
     Traffic {
         /// Its place in [`Plan::contents`].
         content: usize,
-        /// Interests a second.
-        per_second: f64,
-        /// Which is next.
-        pattern: Pattern,
-        /// Poisson rather than constant spacing.
-        poisson: bool,
+        /// Which, and when: a workload by its name and parameters, as in `zipf/rate~100/spacing~poisson`.
+        workload: String,
         /// Interest lifetime.
         lifetime_ns: u64,
     },
+    /// Asks as an application of the simulator does.
+    Consume(ConsumerPlan),
     /// Takes processor time away.
     Load {
         /// The part taken while busy.
@@ -359,8 +380,12 @@ impl Plan {
     /// Is there nothing random in virtual time but nonces? Then repeats are equal to the last digit.
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
-        let is_calm = |workload: &Workload| match workload.does {
-            Activity::Traffic { pattern, poisson, .. } => pattern == Pattern::Sequential && !poisson,
+        // What a workload of the program's own does by chance, nobody knows.
+        let is_calm = |workload: &Workload| match &workload.does {
+            Activity::Traffic { workload, .. } => {
+                workload.split('/').next() == Some("sequential") && !workload.contains("poisson")
+            }
+            Activity::Consume(consumer) => !consumer.demand.is_random(),
             _ => true,
         };
         let is_plain = |node: &NodePlan| {
@@ -370,7 +395,13 @@ impl Plan {
             let word = strategy.split('/').next().unwrap_or_default();
             matches!(word, "best-route" | "multicast" | "load-balance" | "stateful-forwarding")
         };
-        self.links.iter().all(|link| link.loss == 0.0)
+        let is_sure = |event: &EventPlan| match event.change {
+            Change::LinkChange { loss, .. } => loss.unwrap_or(0.0) == 0.0,
+            Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => true,
+        };
+        !self.drawn
+            && self.links.iter().all(|link| link.loss == 0.0 && !link.simulated.is_random())
+            && self.events.iter().all(is_sure)
             && self.workloads.iter().all(is_calm)
             && self.nodes.iter().all(is_plain)
     }
@@ -379,6 +410,19 @@ impl Plan {
     #[must_use]
     pub fn node(&self, name: &str) -> Option<NodeIndex> {
         self.nodes.iter().position(|node| node.name == name)
+    }
+
+    /// Does anything stand at a node beside its forwarder?
+    #[must_use]
+    pub fn has_work(&self, node: NodeIndex) -> bool {
+        let asks = |workload: &Workload| match &workload.does {
+            Activity::Consume(consumer) => consumer.nodes.contains(&node),
+            Activity::Ping { to, .. } => workload.at == node || *to == node,
+            _ => workload.at == node,
+        };
+        self.contents.iter().any(|content| content.at == node)
+            || self.producers.iter().any(|producer| producer.nodes.contains(&node))
+            || self.workloads.iter().any(asks)
     }
 
     /// A node's name.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::describe::{Described, Table};
-use super::measure::{NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
+use super::measure::{NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
 use super::model::File;
 
 /// The whole reference as Markdown.
@@ -78,10 +78,12 @@ fn section(out: &mut String, table: &Table) {
 fn measures(out: &mut String) {
     out.push_str(
         "\n## Measures\n\n\
-         An expectation names a number as `node.quantity.summary` or `workload.quantity.summary`, with\n\
-         ` @ case` behind it when it is another case's. Without a summary the mean is meant.\n\n",
+         An expectation names a number as `node.quantity.summary`, `workload.quantity.summary` or\n\
+         `network.quantity`, with ` @ case` behind it when it is another case's. Without a summary the mean is meant.\n\n",
     );
-    for (title, list) in [("of a node", NODE_SERIES), ("of a workload", WORKLOAD_VALUES)] {
+    let all =
+        [("of a node", NODE_SERIES), ("of a workload", WORKLOAD_VALUES), ("of `network`", NETWORK_VALUES)];
+    for (title, list) in all {
         let _ = write!(out, "| {title} | what it is |\n|---|---|\n");
         for (word, about) in list {
             let _ = writeln!(out, "| `{word}` | {about} |");

@@ -1,17 +1,15 @@
 //! From what was written to what is carried out: defaults filled in, names looked up, nonsense refused.
 
-use super::model::{self, File};
-use super::names;
+use super::model::File;
+use super::network::{self, Files};
+use super::paths::{self, Homes, Ways};
 use super::plan::{
-    ContentPlan, GatePlan, Hop, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, ProbePlan, RoutePlan,
-    Software, WindowPlan,
+    ContentPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan, RoutePlan, Software,
+    WindowPlan,
 };
 use super::problem::suggest;
-use super::resolve_workloads;
-use super::units::{Size, Span};
-
-/// With less a forwarder is ended by the kernel before it has begun.
-const LEAST_MEMORY_BYTES: u64 = 16_000_000;
+use super::units::Span;
+use super::{resolve_links, resolve_nodes, resolve_simulated, resolve_workloads};
 
 /// A mistake and the key it is at; its line is looked up by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,24 +78,30 @@ impl Findings {
     }
 }
 
-/// Makes the plan of a file, or says everything that is wrong with it.
+/// Makes the plan of a file, or says everything that is wrong with it. What is drawn is drawn with `seed`;
+/// `files` are those that the experiment names.
 ///
 /// # Errors
 ///
 /// All mistakes that could be found.
-pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
+pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Result<Plan, Vec<Finding>> {
     let mut findings = Findings::default();
     let f = &mut findings;
-    let mut names: Vec<&str> = file.node.keys().map(String::as_str).collect();
-    names.sort_by(|a, b| names::natural(a, b));
-    if names.is_empty() {
-        f.add("node", "there is no node", Some("add for example: node.a = {}".to_owned()));
-    }
-    let links = links(file, &names, f);
-    let (routes, hops) = routes(file, &names, &links, f);
-    let nodes = nodes(file, &names, &links, &hops, f);
+    let shape = network::shape(file, files, seed, f);
+    let names: Vec<&str> = shape.nodes.iter().map(String::as_str).collect();
+    let links = resolve_links::links(file, &shape, f);
+    let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, f);
     let contents = contents(file, &names, f);
-    let workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, f);
+    let producers = resolve_simulated::producers(file, &names, seed, f);
+    let ways = [("static", Ways::Static), ("shortest", Ways::Shortest), ("all", Ways::All)];
+    let ways = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).unwrap_or(Ways::Static);
+    add_paths(&mut hops, paths::hops(names.len(), &links, &homes(file, &names, &contents, &producers), ways));
+    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), seed, f);
+    let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, f);
+    workloads.extend(resolve_simulated::consumers(file, &names, seed, f));
+    resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
+    let events = resolve_simulated::events(file, &names, &links, f);
+    let trace = resolve_simulated::trace(file, &links, f);
     let gates = file.gates.as_ref();
     let share = |value: Option<super::units::Share>, default| value.map_or(default, |share| share.0);
     let sample_every_ns = file.sample_every.unwrap_or(Span(500_000_000)).0;
@@ -116,7 +120,11 @@ pub fn resolve(file: &File, case: &str) -> Result<Plan, Vec<Finding>> {
         hops,
         routes,
         contents,
+        producers,
         workloads,
+        events,
+        trace,
+        drawn: resolve_simulated::is_drawn(file),
         probe: probe(file),
         window: WindowPlan {
             from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
@@ -183,91 +191,47 @@ fn probe(file: &File) -> ProbePlan {
     }
 }
 
-fn links(file: &File, names: &[&str], f: &mut Findings) -> Vec<LinkPlan> {
-    let defaults = file.defaults.as_ref().and_then(|defaults| defaults.link.as_ref());
-    let mut links = Vec::new();
-    let mut order: Vec<(&String, &model::Link)> = file.link.iter().collect();
-    order.sort_by(|a, b| names::natural(a.0, b.0));
-    for (name, link) in order {
-        let key = format!("link.{name}");
-        let Some(between) = ends(&key, name, link, names, f) else { continue };
-        if between[0] == between[1] {
-            f.add(&key, "a link joins two different nodes", None);
+/// Adds hops along computed paths to those that are written down. A node that has a route for a prefix over a
+/// link keeps its cost.
+fn add_paths(hops: &mut Vec<Hop>, computed: Vec<Hop>) {
+    let is_said = |hop: &Hop| {
+        hops.iter().any(|said| said.node == hop.node && said.link == hop.link && said.prefix == hop.prefix)
+    };
+    let mut all: Vec<Hop> = computed.into_iter().filter(|hop| !is_said(hop)).collect();
+    all.append(hops);
+    *hops = all;
+}
+
+/// Who answers for which prefix: contents, those who answer pings, and producers.
+fn homes(file: &File, names: &[&str], contents: &[ContentPlan], producers: &[ProducerPlan]) -> Homes {
+    let mut homes = Homes::new();
+    let mut add = |prefix: &str, node: NodeIndex| {
+        let trimmed = prefix.trim_end_matches('/');
+        let prefix = if trimmed.is_empty() { "/" } else { trimmed };
+        let nodes: &mut Vec<NodeIndex> = homes.entry(prefix.to_owned()).or_default();
+        if !nodes.contains(&node) {
+            nodes.push(node);
         }
-        let kind = link.kind.as_deref().or(defaults.and_then(|link| link.kind.as_deref())).unwrap_or("udp");
-        let kinds = [("udp", LinkKind::Udp), ("tcp", LinkKind::Tcp), ("ether", LinkKind::Ether)];
-        let kind = f.word(&format!("{key}.kind"), kind, &kinds).unwrap_or(LinkKind::Udp);
-        let loss = link.loss.or(defaults.and_then(|link| link.loss)).map_or(0.0, |share| share.0);
-        if !(0.0..=1.0).contains(&loss) {
-            let hint = Some("write for example loss = \"1 %\"".to_owned());
-            f.add(format!("{key}.loss"), "a loss lies between 0 % and 100 %", hint);
+    };
+    contents.iter().for_each(|content| add(&content.prefix, content.at));
+    for ping in file.ping.values() {
+        if let Some(to) = names.iter().position(|name| *name == ping.to) {
+            add(&ping.prefix, to);
         }
-        let mtu = link.mtu.or(defaults.and_then(|link| link.mtu)).unwrap_or(1500);
-        if !(576..=65_000).contains(&mtu) {
-            f.add(format!("{key}.mtu"), "an MTU lies between 576 and 65000", None);
-        }
-        let rate = link.rate.or(defaults.and_then(|link| link.rate)).map(|rate| rate.0);
-        if rate.is_some_and(|rate| rate < 8_000) {
-            f.add(format!("{key}.rate"), "a rate of less than 8 kbit/s does not carry a packet", None);
-        }
-        links.push(LinkPlan {
-            name: name.clone(),
-            between,
-            kind,
-            rate_bps: rate,
-            delay_ns: link.delay.or(defaults.and_then(|link| link.delay)).map_or(0, |span| span.0),
-            loss,
-            queue: link.queue.or(defaults.and_then(|link| link.queue)).unwrap_or(100),
-            mtu,
-        });
     }
-    links
+    for producer in producers {
+        producer.nodes.iter().for_each(|node| add(&producer.prefix, *node));
+    }
+    homes
 }
 
-/// The two nodes of a link: as given, or from its name.
-fn ends(
-    key: &str,
-    name: &str,
-    link: &model::Link,
+fn routes(
+    file: &File,
     names: &[&str],
+    links: &[LinkPlan],
+    lacks_links: bool,
     f: &mut Findings,
-) -> Option<[NodeIndex; 2]> {
-    let Some(between) = &link.between else {
-        let found = name.match_indices('-').find_map(|(at, _)| {
-            let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
-            let place = |wanted: &str| names.iter().position(|name| *name == wanted);
-            Some([place(a)?, place(b)?])
-        });
-        if found.is_some() {
-            return found;
-        }
-        // Where one end is a node, it is the other that is written wrong.
-        let wrong = name.match_indices('-').find_map(|(at, _)| {
-            let (a, b) = (name.get(..at)?, name.get(at + 1..)?);
-            match (names.contains(&a), names.contains(&b)) {
-                (true, false) if !b.is_empty() => Some(b),
-                (false, true) if !a.is_empty() => Some(a),
-                _ => None,
-            }
-        });
-        match wrong {
-            Some(wrong) => drop(f.place(key, "node", wrong, names)),
-            None => {
-                let hint = Some(suggest(name.split('-').next().unwrap_or(name), names));
-                f.add(key, format!("`{name}` does not name two nodes, and `between` is missing"), hint);
-            }
-        }
-        return None;
-    };
-    let key = format!("{key}.between");
-    let [a, b] = between.as_slice() else {
-        f.add(&key, "a link has two ends", Some("write for example between = [\"a\", \"b\"]".to_owned()));
-        return None;
-    };
-    Some([f.place(&key, "node", a, names)?, f.place(&key, "node", b, names)?])
-}
-
-fn routes(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> (Vec<RoutePlan>, Vec<Hop>) {
+) -> (Vec<RoutePlan>, Vec<Hop>) {
     let (mut routes, mut hops) = (Vec::new(), Vec::new());
     for (number, route) in file.route.iter().enumerate() {
         f.prefix(&format!("route.{number}.prefix"), &route.prefix);
@@ -294,7 +258,7 @@ fn routes(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> 
                 .position(|link| link.between.contains(&from) && link.between.contains(&to) && from != to);
             let Some(link) = link else {
                 // A link that is not understood is a mistake of its own.
-                if links.len() < file.link.len() {
+                if lacks_links {
                     continue;
                 }
                 let name = |node: NodeIndex| names.get(node).copied().unwrap_or("?");
@@ -309,85 +273,6 @@ fn routes(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> 
     }
     hops.dedup();
     (routes, hops)
-}
-
-/// A mistake in the strategy of one of our own forwarders; other software knows its own.
-fn strategy(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mut Findings) {
-    let is_ours = file.software.as_deref().is_none_or(|software| software == "cairn");
-    let given = forwarder.and_then(|forwarder| forwarder.strategy.as_deref()).filter(|_| is_ours);
-    let Some(Err(error)) = given.map(str::parse::<engine::StrategySpec>) else { return };
-    let names: Vec<String> = engine::strategy_names().map(|name| name.to_string()).collect();
-    let words: Vec<&str> = names.iter().filter_map(|name| name.rsplit('/').nth(1)).collect();
-    let word = given.unwrap_or_default().split('/').next().unwrap_or_default();
-    f.add(format!("{key}.forwarder.strategy"), error.to_string(), Some(suggest(word, &words)));
-}
-
-/// The same for the eviction policy.
-fn eviction(key: &str, file: &File, forwarder: Option<&model::Forwarder>, f: &mut Findings) {
-    let is_ours = file.software.as_deref().is_none_or(|software| software == "cairn");
-    let given = forwarder.and_then(|forwarder| forwarder.eviction.as_deref()).filter(|_| is_ours);
-    let Some(Err(error)) = given.map(str::parse::<engine::EvictionPolicy>) else { return };
-    let words: Vec<&str> = engine::eviction_names().collect();
-    let key = format!("{key}.forwarder.eviction");
-    f.add(key, error.to_string(), Some(suggest(given.unwrap_or_default(), &words)));
-}
-
-fn nodes(file: &File, names: &[&str], links: &[LinkPlan], hops: &[Hop], f: &mut Findings) -> Vec<NodePlan> {
-    let defaults = file.defaults.as_ref().and_then(|defaults| defaults.node.as_ref());
-    let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-    let mut nodes = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        let Some(node) = file.node.get(*name) else { continue };
-        let key = format!("node.{name}");
-        f.name(&key, "a node", name);
-        let cpu = node.cpu.or(defaults.and_then(|node| node.cpu)).map(|share| share.0);
-        if cpu.is_some_and(|share| !(0.01..=1.0).contains(&share)) {
-            let hint = Some("write for example cpu = \"10 %\", or leave it out for a whole core".to_owned());
-            f.add(format!("{key}.cpu"), "a share of one core is from 1 % to 100 %", hint);
-        }
-        let memory = node.memory.or(defaults.and_then(|node| node.memory));
-        if memory.is_some_and(|size| size.0 < LEAST_MEMORY_BYTES) {
-            let hint = Some("write for example memory = \"256 MB\", or leave it out".to_owned());
-            let message =
-                format!("a forwarder takes {} before it has a single entry", Size(LEAST_MEMORY_BYTES));
-            f.add(format!("{key}.memory"), message, hint);
-        }
-        let cpu_period = node.cpu_period.or(defaults.and_then(|node| node.cpu_period));
-        if cpu_period.is_some_and(|period| !(1_000_000..=1_000_000_000).contains(&period.0)) {
-            f.add(format!("{key}.cpu_period"), "the kernel takes periods from 1 ms to 1 s", None);
-        }
-        let forwarder = node.forwarder.clone().or(defaults.and_then(|node| node.forwarder.clone()));
-        strategy(&key, file, forwarder.as_ref(), f);
-        eviction(&key, file, forwarder.as_ref(), f);
-        let watch = match &node.watch {
-            Some(given) => f.place(&format!("{key}.watch"), "link", given, &link_names),
-            None => hops
-                .iter()
-                .find(|hop| hop.node == index)
-                .map(|hop| hop.link)
-                .or_else(|| links.iter().position(|link| link.between.contains(&index))),
-        };
-        let service_time = node.service_time.or(defaults.and_then(|node| node.service_time));
-        let service_time_ns = service_time.map_or(30_000, |span| span.0);
-        nodes.push(NodePlan {
-            name: (*name).to_owned(),
-            cpu,
-            cpu_period_ns: cpu_period.map(|span| span.0),
-            memory_bytes: memory.map(|size| size.0),
-            forwarder: forwarder.unwrap_or_else(model::Forwarder::nothing_set),
-            watch,
-            service_time_ns,
-            data_service_time_ns: node
-                .data_service_time
-                .or(defaults.and_then(|node| node.data_service_time))
-                .map_or(service_time_ns, |span| span.0),
-            service_queue: node
-                .service_queue
-                .or(defaults.and_then(|node| node.service_queue))
-                .unwrap_or(1000),
-        });
-    }
-    nodes
 }
 
 fn contents(file: &File, names: &[&str], f: &mut Findings) -> Vec<ContentPlan> {
@@ -415,20 +300,4 @@ fn contents(file: &File, names: &[&str], f: &mut Findings) -> Vec<ContentPlan> {
         });
     }
     contents
-}
-
-impl model::Forwarder {
-    /// The forwarder's own defaults throughout.
-    #[must_use]
-    pub fn nothing_set() -> Self {
-        model::Forwarder {
-            content_store: None,
-            pending_limit: None,
-            pending_limit_per_face: None,
-            face_rate_limit: None,
-            strategy: None,
-            eviction: None,
-            settings: None,
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Workloads with their defaults filled in and their names looked up.
 
 use super::model::{self, File};
-use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, Pattern, Workload};
+use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, Workload};
 use super::problem::suggest;
 use super::resolve::Findings;
 use super::units::Span;
@@ -117,7 +117,6 @@ pub(super) fn workloads(
     list.extend(file.ping.iter().filter_map(|(name, ping)| self::ping(&context, name, ping, f)));
     list.extend(file.traffic.iter().filter_map(|(name, traffic)| self::traffic(&context, name, traffic, f)));
     list.extend(file.load.iter().filter_map(|(name, load)| self::load(&context, name, load, f)));
-    told_apart(&list, nodes, file.duration.0, f);
     list
 }
 
@@ -128,12 +127,13 @@ fn table(workload: &Workload) -> &'static str {
         Activity::Flood { .. } => "flood",
         Activity::Ping { .. } => "ping",
         Activity::Traffic { .. } => "traffic",
+        Activity::Consume(_) => "consumer",
         Activity::Load { .. } => "load",
     }
 }
 
 /// Names of workloads name files, and measures beside those of nodes; a node's share is divided only once.
-fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f: &mut Findings) {
+pub(super) fn told_apart(list: &[Workload], nodes: &[&str], duration_ns: u64, f: &mut Findings) {
     let is_load = |workload: &Workload| matches!(workload.does, Activity::Load { .. });
     for (place, workload) in list.iter().enumerate() {
         let name = workload.name.as_str();
@@ -244,34 +244,72 @@ fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings
 
 fn traffic(context: &Context<'_>, name: &str, given: &model::Traffic, f: &mut Findings) -> Option<Workload> {
     let key = format!("traffic.{name}");
+    let workload = match &given.workload {
+        Some(text) => named_workload(&key, text, given, f),
+        None => steady_workload(&key, given, f),
+    };
+    let at = context.node(&format!("{key}.at"), &given.at, f);
+    let content = context.content(&key, &given.content, f);
+    let (workload, at, content) = (workload?, at?, content?);
+    let files = context.contents.get(content)?;
+    context.reachable(&key, at, Some(files.at), &files.prefix, f);
+    let lifetime_ns = given.lifetime.unwrap_or(FOUR_SECONDS).0;
+    let does = Activity::Traffic { content, workload, lifetime_ns };
+    Some(context.workload(name, at, (given.start, given.stop), does))
+}
+
+/// A workload that is chosen by its name, which says everything.
+fn named_workload(key: &str, text: &str, given: &model::Traffic, f: &mut Findings) -> Option<String> {
+    let others = [
+        ("rate", given.rate.is_some()),
+        ("pattern", given.pattern.is_some()),
+        ("exponent", given.exponent.is_some()),
+        ("spacing", given.spacing.is_some()),
+    ];
+    for (other, _) in others.iter().filter(|(_, is_given)| *is_given) {
+        let hint = format!("write it as a parameter: `workload = \"{text}/{other}~…\"`");
+        f.add(format!("{key}.{other}"), format!("`workload` says `{other}`, too"), Some(hint));
+    }
+    let key = format!("{key}.workload");
+    match text.parse::<flow::WorkloadSpec>() {
+        Ok(spec) => Some(spec.to_string()),
+        Err(flow::SpecError::Unknown { word, known, .. }) => {
+            f.add(key, format!("`{word}` is not known here"), Some(suggest(&word, &known)));
+            None
+        }
+        Err(error) => {
+            f.add(key, error.to_string(), None);
+            None
+        }
+    }
+}
+
+/// The workload that rate, pattern, exponent and spacing say.
+fn steady_workload(key: &str, given: &model::Traffic, f: &mut Findings) -> Option<String> {
     let exponent = given.exponent.unwrap_or(1.0);
+    // A million by Zipf's law is enough, and what their table takes of memory is no more than eight
+    // megabytes.
     let patterns = [
-        ("sequential", Pattern::Sequential),
-        ("uniform", Pattern::Uniform),
-        ("zipf", Pattern::Zipf(exponent)),
+        ("sequential", "sequential".to_owned()),
+        ("uniform", "uniform".to_owned()),
+        ("zipf", format!("zipf/items~1000000/exponent~{exponent}")),
     ];
     let pattern = f.word(&format!("{key}.pattern"), given.pattern.as_deref().unwrap_or("uniform"), &patterns);
     let spacing = given.spacing.as_deref().unwrap_or("constant");
-    let poisson = f.word(&format!("{key}.spacing"), spacing, &[("constant", false), ("poisson", true)]);
-    let at = context.node(&format!("{key}.at"), &given.at, f);
-    let content = context.content(&key, &given.content, f);
-    let (pattern, poisson, at, content) = (pattern?, poisson?, at?, content?);
-    let files = context.contents.get(content)?;
-    context.reachable(&key, at, Some(files.at), &files.prefix, f);
-    if given.rate.0 <= 0.0 {
-        f.add(format!("{key}.rate"), "a rate must be above zero", None);
-    }
+    let words = [("constant", "constant"), ("poisson", "poisson")];
+    let spacing = f.word(&format!("{key}.spacing"), spacing, &words);
     if !(0.0..=10.0).contains(&exponent) {
         f.add(format!("{key}.exponent"), "an exponent is a number from 0 to 10", None);
     }
-    let does = Activity::Traffic {
-        content,
-        per_second: given.rate.0,
-        pattern,
-        poisson,
-        lifetime_ns: given.lifetime.unwrap_or(FOUR_SECONDS).0,
+    let Some(rate) = given.rate else {
+        let hint = Some("write for example `rate = \"10/s\"`, or a `workload` that says it".to_owned());
+        f.add(key, "`rate` is missing", hint);
+        return None;
     };
-    Some(context.workload(name, at, (given.start, given.stop), does))
+    if rate.0 <= 0.0 {
+        f.add(format!("{key}.rate"), "a rate must be above zero", None);
+    }
+    Some(format!("{}/rate~{}/spacing~{}", pattern?, rate.0, spacing?))
 }
 
 fn load(context: &Context<'_>, name: &str, given: &model::Load, f: &mut Findings) -> Option<Workload> {

@@ -115,7 +115,7 @@ fn topology(blocks: &mut Vec<Block>, run: &RunData) {
 fn certainty(run: &RunData) -> String {
     let known = if run.record.repeats > 1 {
         "± is half the width of the 95 % confidence interval over repeats, by Student's t."
-    } else if run.record.backend == "sim" {
+    } else if run.record.is_virtual() {
         "A single repeat in virtual time is exact where nothing in the experiment is random, and else says nothing of its certainty."
     } else {
         "With a single repeat nothing can be said about confidence: set `repeats`."
@@ -163,7 +163,14 @@ fn case(blocks: &mut Vec<Block>, number: usize, case: &CaseData, is_one_of_many:
         blocks.extend(round_trips.into_iter().map(Block::Figure));
     }
     let mut graphs = Vec::new();
-    for node in 0..case.plan.nodes.len() {
+    let (drawn, all) = (case.drawn_nodes(), case.plan.nodes.len());
+    if drawn.len() < all {
+        graphs.push(Block::Remark(format!(
+            "Of {all} nodes {} are drawn, of those that do something beside forwarding. Tables have all.",
+            drawn.len()
+        )));
+    }
+    for node in drawn {
         graphs.push(Block::Heading(case.plan.node_name(node).to_owned()));
         gallery(&mut graphs, figures::six(number, case, node));
     }

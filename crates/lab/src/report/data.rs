@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::analysis::{RepeatData, RepeatResult, load_derived};
+use crate::analysis::{NetworkCounts, RepeatData, RepeatResult, load_derived};
+use crate::experiment::plan::NodeIndex;
 use crate::experiment::{Experiment, Plan, Problems};
 use crate::run::{RunFolder, RunRecord};
 use crate::stats::Estimate;
@@ -21,6 +22,9 @@ pub enum ReportError {
     Plan(String),
 }
 
+/// Graphs of more nodes beside each other say nothing.
+const MOST_DRAWN: usize = 12;
+
 /// One case of a run.
 #[derive(Debug)]
 pub struct CaseData {
@@ -28,6 +32,8 @@ pub struct CaseData {
     pub plan: Plan,
     /// Every repeat's numbers.
     pub results: Vec<RepeatResult>,
+    /// What virtual time counted in each repeat; nothing of real forwarders.
+    pub counts: Vec<NetworkCounts>,
     /// The repeat that is drawn: the first valid one, or the first.
     pub shown: RepeatData,
     /// Its number, from 0.
@@ -39,6 +45,17 @@ impl CaseData {
     #[must_use]
     pub fn name(&self) -> &str {
         if self.plan.case.is_empty() { &self.plan.title } else { &self.plan.case }
+    }
+
+    /// The nodes that are drawn: all of a network that can be looked at, and of a large one those that do
+    /// something beside forwarding, as far as there is room. Tables have all.
+    #[must_use]
+    pub fn drawn_nodes(&self) -> Vec<NodeIndex> {
+        let all = 0..self.plan.nodes.len();
+        if all.len() <= MOST_DRAWN {
+            return all.collect();
+        }
+        all.filter(|node| self.plan.has_work(*node)).take(MOST_DRAWN).collect()
     }
 
     /// Is any repeat valid?
@@ -106,8 +123,9 @@ impl RunData {
             }
             let shown_repeat = read.iter().position(|(_, result)| result.is_valid()).unwrap_or(0);
             let (mut data, results): (Vec<RepeatData>, Vec<RepeatResult>) = read.into_iter().unzip();
+            let counts = data.iter().filter_map(|data| data.network.clone()).collect();
             let shown = data.swap_remove(shown_repeat);
-            cases.push(CaseData { plan, results, shown, shown_repeat });
+            cases.push(CaseData { plan, results, counts, shown, shown_repeat });
         }
         if cases.is_empty() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "not one repeat is complete").into());

@@ -39,11 +39,11 @@ pub(super) fn over_time(quantity: &Quantity, case: &CaseData, most: f64, series:
 pub(super) fn side_by_side(number: usize, case: &CaseData) -> Vec<Figure> {
     let mut figures = Vec::new();
     for quantity in SIX {
-        let line = |(index, node): (usize, &crate::experiment::plan::NodePlan)| Series {
-            label: node.name.clone(),
-            points: quantity.points(case, index),
+        let line = |node| Series {
+            label: case.plan.node_name(node).to_owned(),
+            points: quantity.points(case, node),
         };
-        let series: Vec<Series> = case.plan.nodes.iter().enumerate().map(line).collect();
+        let series: Vec<Series> = case.drawn_nodes().into_iter().map(line).collect();
         if series.iter().all(|line| line.points.is_empty()) {
             continue;
         }
@@ -184,7 +184,8 @@ pub(super) fn per_node(
     labels: Vec<String>,
     most: f64,
 ) -> (BarChart, Vec<Vec<f64>>) {
-    let nodes = cases.first().map(|case| case.plan.nodes.as_slice()).unwrap_or_default();
+    let drawn = cases.first().map(|case| case.drawn_nodes()).unwrap_or_default();
+    let nodes = drawn.into_iter().filter_map(|node| cases.first()?.plan.nodes.get(node));
     let (mut groups, mut deviations) = (Vec::new(), Vec::new());
     for node in nodes {
         let key = format!("{}.{}", node.name, quantity.key);

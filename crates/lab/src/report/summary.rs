@@ -49,6 +49,14 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
                         ));
                     }
                 }
+                Activity::Consume(_) => {
+                    if let Some(rate) = get("throughput", "mean").filter(|rate| rate.mean > 0.0) {
+                        facts.push((
+                            with_unit(rate.mean * 8.0, "bit/s"),
+                            format!("received by {}", workload.name),
+                        ));
+                    }
+                }
                 _ => {}
             }
         }
@@ -140,6 +148,9 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
                     short(nacks)
                 ));
             }
+            Activity::Consume(consumer) => {
+                list.push(consumers(&workload.name, consumer.nodes.len(), &get));
+            }
             Activity::Load { .. } => {}
         }
     }
@@ -171,6 +182,22 @@ fn competitors(case: &CaseData) -> Vec<String> {
         )
     };
     kinds.iter().map(sentence).collect()
+}
+
+/// What came of a consumer at all its nodes.
+fn consumers(name: &str, nodes: usize, get: &dyn Fn(&str, &str) -> Option<f64>) -> String {
+    let received = get("finished", "mean").unwrap_or(0.0);
+    let place = if nodes == 1 { String::new() } else { format!(" at {nodes} nodes together") };
+    let mut text = format!("`{name}` received {} Data{place}", short(received));
+    if let Some(rate) = get("throughput", "mean").filter(|rate| *rate > 0.0) {
+        text += &format!(", {}", with_unit(rate * 8.0, "bit/s"));
+    }
+    if let Some(delay) = get("rtt", "mean").filter(|delay| *delay > 0.0) {
+        text += &format!("; an answer took {}", with_unit(delay, "ms"));
+    }
+    let again = get("retransmissions", "mean").unwrap_or(0.0);
+    let nacks = get("nacks", "mean").unwrap_or(0.0);
+    text + &format!("; {} Interests were sent again, {} Nacks came.", short(again), short(nacks))
 }
 
 /// What came of downloads.

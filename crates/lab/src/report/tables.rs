@@ -87,11 +87,13 @@ pub(super) fn nodes(case: &CaseData) -> Table {
 /// A number of a workload: measure, title, unit, factor, summary.
 type Value = (&'static str, &'static str, &'static str, f64, &'static str);
 
-const OF_WORKLOADS: [Value; 9] = [
+const OF_WORKLOADS: [Value; 11] = [
     ("started", "begun", "", 1.0, "mean"),
     ("finished", "done or answered", "", 1.0, "mean"),
     ("loss", "not done", "%", 1.0, "mean"),
     ("goodput", "goodput", "bit/s", 8.0, "mean"),
+    ("throughput", "received", "bit/s", 8.0, "mean"),
+    ("fairness", "fairness", "", 1.0, "mean"),
     ("duration", "time for one", "s", 1.0, "mean"),
     ("rtt", "round trip, median", "ms", 1.0, "median"),
     ("rtt", "round trip, 99 %", "ms", 1.0, "p99"),

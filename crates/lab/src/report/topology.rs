@@ -1,6 +1,6 @@
 //! The topology, drawn: nodes in the order of the longest route, others below.
 
-use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan};
+use crate::experiment::plan::{Activity, LinkPlan, NodeIndex, Plan, Workload};
 use crate::figure::number::with_unit;
 use crate::figure::{Anchor, Drawing, Paint, Place, Style, Weight};
 
@@ -8,15 +8,55 @@ const STEP: f64 = 158.0;
 const WIDE: f64 = 84.0;
 const HIGH: f64 = 44.0;
 
+/// Larger networks are drawn as they are listed.
+const MOST_SEARCHED: usize = 200;
+
+/// The longest of the shortest ways between two nodes, where no route is written down: what is drawn along
+/// it looks like the network.
+fn way_through(plan: &Plan) -> Vec<NodeIndex> {
+    let count = plan.nodes.len();
+    if count > MOST_SEARCHED {
+        return Vec::new();
+    }
+    let mut neighbours = vec![Vec::new(); count];
+    for [a, b] in plan.links.iter().map(|link| link.between) {
+        for (from, to) in [(a, b), (b, a)] {
+            if let Some(list) = neighbours.get_mut(from) {
+                list.push(to);
+            }
+        }
+    }
+    let mut longest: Vec<NodeIndex> = Vec::new();
+    for start in 0..count {
+        let mut before = vec![None; count];
+        let mut order = vec![start];
+        let mut next = 0;
+        while let Some(node) = order.get(next).copied() {
+            next += 1;
+            for &to in neighbours.get(node).map(Vec::as_slice).unwrap_or_default() {
+                if to != start && before.get(to) == Some(&None) {
+                    if let Some(place) = before.get_mut(to) {
+                        *place = Some(node);
+                    }
+                    order.push(to);
+                }
+            }
+        }
+        // The last that is reached is as far away as any.
+        let back = |node: &NodeIndex| before.get(*node).copied().flatten();
+        let mut way: Vec<NodeIndex> = std::iter::successors(order.last().copied(), back).collect();
+        if way.len() > longest.len() {
+            way.reverse();
+            longest = way;
+        }
+    }
+    longest
+}
+
 /// Where each node is drawn.
 fn places(plan: &Plan) -> Vec<(f64, f64)> {
-    let spine: Vec<NodeIndex> = plan
-        .routes
-        .iter()
-        .map(|route| &route.path)
-        .max_by_key(|path| path.len())
-        .cloned()
-        .unwrap_or_default();
+    let longest = plan.routes.iter().map(|route| &route.path).max_by_key(|path| path.len());
+    let spine: Vec<NodeIndex> = longest.cloned().unwrap_or_else(|| way_through(plan));
     let mut places = vec![(0.0, 0.0); plan.nodes.len()];
     let mut taken = vec![false; plan.nodes.len()];
     let per_row = 6;
@@ -49,7 +89,10 @@ fn link_words(link: &LinkPlan) -> (String, String) {
     if link.loss > 0.0 {
         more.push(format!("{} % loss", link.loss * 100.0));
     }
-    more.push(format!("{:?}", link.kind).to_uppercase());
+    // Where the experiment says itself what headers packets have, its kind means nothing.
+    if link.simulated.overhead_bytes.is_none() {
+        more.push(format!("{:?}", link.kind).to_uppercase());
+    }
     (rate, more.join(", "))
 }
 
@@ -64,12 +107,20 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
     }
     // A load of nothing is only there for other cases to change.
     let idle = |does: &Activity| matches!(does, Activity::Load { cpu, .. } if *cpu <= 0.0);
-    for workload in plan.workloads.iter().filter(|workload| workload.at == node && !idle(&workload.does)) {
+    for producer in plan.producers.iter().filter(|producer| producer.nodes.contains(&node)) {
+        words.push(format!("answers for {}", producer.prefix));
+    }
+    let is_here = |workload: &&Workload| match &workload.does {
+        Activity::Consume(consumer) => consumer.nodes.contains(&node),
+        _ => workload.at == node,
+    };
+    for workload in plan.workloads.iter().filter(is_here).filter(|workload| !idle(&workload.does)) {
         let word = match workload.does {
             Activity::Download { .. } => "downloads",
             Activity::Flood { .. } => "floods",
             Activity::Ping { .. } => "pings",
             Activity::Traffic { .. } => "asks for chunks",
+            Activity::Consume(_) => "asks",
             Activity::Load { .. } => "competing load",
         };
         words.push(format!("{word}: {}", workload.name));
@@ -106,7 +157,8 @@ pub(super) fn draw(plan: &Plan) -> Drawing {
             drawing.text(at, Anchor::Middle, word, Style::LABEL);
         }
     }
-    for link in &plan.links {
+    // Of a large network there would be room for none.
+    for link in plan.links.iter().filter(|_| plan.links.len() <= MOST_SEARCHED) {
         let [a, b] = link.between;
         let (Some(from), Some(to)) = (places.get(a), places.get(b)) else { continue };
         label(&mut drawing, *from, *to, link);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::archive::compress;
 use super::build::{Build, Program};
@@ -11,13 +12,16 @@ use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
 use crate::analysis::{DeriveError, RepeatResult, derive};
-use crate::backend::hosts::{self, Inventory, InventoryError};
-use crate::backend::netns::cgroup::Owner;
-use crate::backend::netns::conduct::{ConductError, conduct};
-use crate::backend::netns::order::{Event, Order, read_json};
-use crate::backend::sim::simulate;
+use crate::backend::hosts::{Inventory, InventoryError};
+use crate::backend::netns::conduct::ConductError;
+use crate::backend::{Backend, backend};
 use crate::driver::{DriverError, Programs, driver};
-use crate::experiment::{Experiment, Plan, Problems};
+use crate::experiment::plan::TraceFormat;
+use crate::experiment::{Experiment, Finding, Plan, Problems};
+use crate::order::Owner;
+use crate::order::{Event, Order, read_json};
+use crate::parallel;
+use crate::study::Runner;
 
 /// What a run is started with, beside the experiment.
 #[derive(Debug, Clone)]
@@ -28,6 +32,12 @@ pub struct Options {
     pub hosts: Option<Inventory>,
     /// The folder that runs are put in.
     pub runs: PathBuf,
+    /// The folder of this run, where it is not to be named after the experiment and the moment.
+    pub out: Option<PathBuf>,
+    /// Repeats beside each other in virtual time; as many as there are cores if nothing is said.
+    pub workers: Option<usize>,
+    /// Another form of traces than the experiment says.
+    pub trace_format: Option<TraceFormat>,
     /// Where programs are.
     pub programs: Programs,
     /// Other numbers of repeats than the experiment says.
@@ -72,6 +82,9 @@ pub enum RunError {
         /// The run's folder.
         folder: String,
     },
+    /// The experiment on this backend.
+    #[error("{0}")]
+    Plan(String),
     /// What was measured cannot be read.
     #[error(transparent)]
     Derive(#[from] DeriveError),
@@ -91,31 +104,55 @@ fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> RunError {
     move |source| RunError::Io { what, source }
 }
 
-/// The plans a run consists of.
-pub(crate) fn plans(
-    experiment: &Experiment,
-    backend: &str,
-    repeats: Option<u32>,
-    seed: Option<u64>,
-    cases: Option<&[String]>,
-) -> Result<Vec<Plan>, RunError> {
-    let plans = experiment.plans(backend).map_err(|findings| {
+impl From<Vec<Finding>> for RunError {
+    fn from(findings: Vec<Finding>) -> Self {
         let text: Vec<String> =
             findings.into_iter().map(|finding| format!("{}: {}", finding.key, finding.message)).collect();
-        io_error("the experiment")(io::Error::other(text.join("; ")))
-    })?;
-    let wanted = |plan: &Plan| cases.is_none_or(|cases| cases.contains(&plan.case));
+        RunError::Plan(text.join("; "))
+    }
+}
+
+/// What a run says itself, whatever its experiment does.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    repeats: Option<u32>,
+    seed: Option<u64>,
+    trace_format: Option<TraceFormat>,
+}
+
+/// The plans a run consists of.
+fn plans(experiment: &Experiment, backend: &str, said: Said) -> Result<Vec<Plan>, RunError> {
     let change = |mut plan: Plan| {
-        plan.repeats = repeats.unwrap_or(plan.repeats);
-        plan.seed = seed.unwrap_or(plan.seed);
+        plan.repeats = said.repeats.unwrap_or(plan.repeats);
+        plan.seed = said.seed.unwrap_or(plan.seed);
+        plan.trace.format = said.trace_format.unwrap_or(plan.trace.format);
         plan
     };
-    Ok(plans.into_iter().filter(wanted).map(change).collect())
+    Ok(experiment.plans(backend)?.into_iter().map(change).collect())
 }
 
 /// The plans of a run that was begun.
 fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
-    plans(experiment, &record.backend, Some(record.repeats), Some(record.seed), Some(&record.cases))
+    let RunRecord { repeats, seed, trace_format, .. } = *record;
+    let said = Said { repeats: Some(repeats), seed: Some(seed), trace_format };
+    let mut plans = plans(experiment, &record.backend, said)?;
+    plans.retain(|plan| record.cases.contains(&plan.case));
+    Ok(plans)
+}
+
+/// The plan of one attempt: where anything is drawn with the seed, each has a network of its own.
+fn plan_of_attempt(experiment: &Experiment, plan: &Plan, backend: &str, seed: u64) -> Result<Plan, RunError> {
+    if !plan.drawn {
+        return Ok(plan.clone());
+    }
+    let mut drawn = experiment.drawn_again(plan, backend, seed)?;
+    drawn.trace.format = plan.trace.format;
+    Ok(drawn)
+}
+
+/// The seed of an attempt of a repeat.
+fn seed_of(plan: &Plan, repeat: u32, attempt: usize) -> u64 {
+    plan.seed + u64::from(repeat) + ((attempt as u64) << 32)
 }
 
 /// Runs an experiment from the beginning. The report is not part of this.
@@ -126,9 +163,12 @@ fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, Ru
 pub fn execute(
     experiment: &Experiment,
     options: &Options,
-    mut observe: impl FnMut(&Progress),
+    mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
-    let mut plans = plans(experiment, &options.backend, options.repeats, options.seed, None)?;
+    let backend = backend(&options.backend, options.hosts.as_ref(), options.workers)?;
+    experiment.can_run_on(&options.backend)?;
+    let Options { repeats, seed, trace_format, .. } = *options;
+    let mut plans = plans(experiment, &options.backend, Said { repeats, seed, trace_format })?;
     plans.retain(|plan| options.controls || plan.control.is_none());
     if let Some(only) = &options.only {
         let names: Vec<String> = plans.iter().map(|plan| plan.case.clone()).collect();
@@ -137,18 +177,15 @@ pub fn execute(
             return Err(RunError::NoCase(only.clone(), names.join("; ")));
         }
     }
-    match options.backend.as_str() {
-        "hosts" => {
-            let hosts = options.hosts.as_ref().ok_or(RunError::NoHosts)?;
-            plans.iter().try_for_each(|plan| hosts.check(plan))?;
-        }
-        "netns" | "sim" => {}
-        other => return Err(RunError::Backend(other.to_owned())),
-    }
+    plans.iter().try_for_each(|plan| backend.check(plan))?;
     let software = plans.first().map(|plan| driver(plan.software, &options.programs)).transpose()?;
-    let folder = RunFolder::create(&options.runs, &experiment.name)
-        .map_err(io_error(format!("no folder for the run in {}", options.runs.display())))?;
+    let folder = match &options.out {
+        Some(out) => RunFolder::create_as(out).map_err(io_error(format!("no folder {}", out.display())))?,
+        None => RunFolder::create(&options.runs, &experiment.name)
+            .map_err(io_error(format!("no folder for the run in {}", options.runs.display())))?,
+    };
     fs::write(folder.experiment(), &experiment.text).map_err(io_error("the experiment cannot be copied"))?;
+    keep_files(experiment, &folder).map_err(io_error("a file of the experiment cannot be copied"))?;
     if let Some(hosts) = &options.hosts {
         let text = toml::to_string(hosts).map_err(io::Error::other);
         let written = text.and_then(|text| fs::write(folder.hosts(), text));
@@ -168,12 +205,28 @@ pub fn execute(
         cases: plans.iter().map(|plan| plan.case.clone()).collect(),
         repeats: plans.first().map_or(1, |plan| plan.repeats),
         seed: plans.first().map_or(1, |plan| plan.seed),
+        trace_format: options.trace_format,
         complete: false,
     };
     folder.write_record(&record).map_err(io_error("run.json cannot be written"))?;
     observe(&Progress::Folder(folder.path().to_owned()));
-    carry_on(&folder, record, &plans, &options.programs, &mut observe)?;
+    carry_on(
+        &Run { folder: &folder, experiment, programs: &options.programs, backend: &*backend },
+        record,
+        &plans,
+        observe,
+    )?;
     Ok(folder)
+}
+
+/// Copies the files that an experiment names, so that the run's folder has all that it was made of.
+fn keep_files(experiment: &Experiment, folder: &RunFolder) -> io::Result<()> {
+    for (name, text) in &experiment.files {
+        let place = folder.file_of_experiment(name);
+        place.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(place, text)?;
+    }
+    Ok(())
 }
 
 /// Goes on with a run that was interrupted.
@@ -185,7 +238,7 @@ pub fn resume(
     path: &Path,
     programs: &Programs,
     build: Build,
-    mut observe: impl FnMut(&Progress),
+    mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<RunFolder, RunError> {
     let folder = RunFolder::open(path).map_err(io_error(path.display().to_string()))?;
     let mut record = folder.record().map_err(io_error("this is not the folder of a run"))?;
@@ -198,7 +251,11 @@ pub fn resume(
     let experiment = Experiment::read(&folder.experiment())?;
     let plans = plans_of(&experiment, &record)?;
     observe(&Progress::Folder(folder.path().to_owned()));
-    carry_on(&folder, record, &plans, programs, &mut observe)?;
+    let hosts = folder.hosts();
+    let hosts = if hosts.is_file() { Some(Inventory::read(&hosts)?) } else { None };
+    let backend = backend(&record.backend, hosts.as_ref(), None)?;
+    let run = Run { folder: &folder, experiment: &experiment, programs, backend: &*backend };
+    carry_on(&run, record, &plans, observe)?;
     Ok(folder)
 }
 
@@ -214,89 +271,143 @@ pub fn derive_anew(folder: &RunFolder) -> Result<(), RunError> {
     let experiment = Experiment::read(&folder.experiment())?;
     let plans = plans_of(&experiment, &record)?;
     for (case, plan) in plans.iter().enumerate() {
-        for place in (0..plan.repeats).map(|repeat| folder.repeat(case, repeat)) {
+        for repeat in 0..plan.repeats {
+            let place = folder.repeat(case, repeat);
             let Ok(before) = read_json::<RepeatResult>(&place.join("result.json")) else { continue };
-            derive(plan, &place, before.thrown_away)?;
+            let seed = seed_of(plan, repeat, before.thrown_away.len());
+            let plan = plan_of_attempt(&experiment, plan, &record.backend, seed)?;
+            derive(&plan, &place, before.thrown_away)?;
         }
     }
     Ok(())
 }
 
-fn carry_on(
-    folder: &RunFolder,
-    mut record: RunRecord,
-    plans: &[Plan],
-    programs: &Programs,
-    observe: &mut impl FnMut(&Progress),
-) -> Result<(), RunError> {
-    let hosts = if record.backend == "hosts" { Some(Inventory::read(&folder.hosts())?) } else { None };
-    for (case, plan) in plans.iter().enumerate() {
-        for repeat in 0..plan.repeats {
-            observe(&Progress::Repeat {
-                case: (case + 1, plans.len()),
-                name: plan.case.clone(),
-                repeat: (repeat + 1, plan.repeats),
-                seconds: plan.duration_ns as f64 / 1e9,
-            });
-            let path = folder.repeat(case, repeat);
-            if path.join("result.json").is_file() {
-                observe(&Progress::Skipped);
-                continue;
-            }
-            let numbers = (case, repeat);
-            let place =
-                Place { folder, numbers, path: &path, backend: &record.backend, hosts: hosts.as_ref() };
-            one_repeat(&place, plan, repeat, programs, observe)?;
-        }
-    }
-    record.complete = true;
-    folder.write_record(&record).map_err(io_error("run.json cannot be written"))
+/// A run that is carried out.
+struct Run<'a> {
+    folder: &'a RunFolder,
+    experiment: &'a Experiment,
+    programs: &'a Programs,
+    backend: &'a dyn Backend,
 }
 
-/// Where and on what a repeat runs.
-struct Place<'a> {
-    folder: &'a RunFolder,
-    /// Of the case and of the repeat, from 0.
-    numbers: (usize, u32),
-    path: &'a Path,
-    backend: &'a str,
-    hosts: Option<&'a Inventory>,
+/// One repeat of one case, both by number from 0.
+struct Job<'a> {
+    case: usize,
+    repeat: u32,
+    plan: &'a Plan,
+}
+
+fn carry_on(
+    run: &Run<'_>,
+    mut record: RunRecord,
+    plans: &[Plan],
+    observe: impl FnMut(&Progress) + Send,
+) -> Result<(), RunError> {
+    let mut jobs = Vec::new();
+    for (case, plan) in plans.iter().enumerate() {
+        jobs.extend((0..plan.repeats).map(|repeat| Job { case, repeat, plan }));
+    }
+    if run.backend.at_once() > 1 && jobs.len() > 1 {
+        beside_each_other(run, &jobs, observe)?;
+    } else {
+        one_by_one(run, &jobs, plans.len(), observe)?;
+    }
+    record.complete = true;
+    run.folder.write_record(&record).map_err(io_error("run.json cannot be written"))
+}
+
+impl Run<'_> {
+    fn is_done(&self, job: &Job<'_>) -> bool {
+        self.folder.repeat(job.case, job.repeat).join("result.json").is_file()
+    }
+}
+
+fn one_by_one(
+    run: &Run<'_>,
+    jobs: &[Job<'_>],
+    cases: usize,
+    mut observe: impl FnMut(&Progress),
+) -> Result<(), RunError> {
+    for job in jobs {
+        observe(&Progress::Repeat {
+            case: (job.case + 1, cases),
+            name: job.plan.case.clone(),
+            repeat: (job.repeat + 1, job.plan.repeats),
+            seconds: job.plan.duration_ns as f64 / 1e9,
+        });
+        if run.is_done(job) {
+            observe(&Progress::Skipped);
+        } else {
+            one_repeat(run, job, &mut observe)?;
+        }
+    }
+    Ok(())
+}
+
+/// Repeats on all cores. What they find does not depend on how many there are. Of their progress only the end
+/// of each is told, and what is wrong with it.
+fn beside_each_other(
+    run: &Run<'_>,
+    jobs: &[Job<'_>],
+    observe: impl FnMut(&Progress) + Send,
+) -> Result<(), RunError> {
+    let observe = Mutex::new(observe);
+    let tell = |progress: &Progress| {
+        let mut observe = observe.lock().unwrap_or_else(PoisonError::into_inner);
+        (*observe)(progress);
+    };
+    let count = |done: usize, all: usize| tell(&Progress::Count { done, all });
+    let runner = Runner { workers: Some(run.backend.at_once()), progress: &count };
+    let results = parallel::for_each(jobs, &runner, |job| {
+        if run.is_done(job) {
+            return Ok(());
+        }
+        let name = if job.plan.case.is_empty() { &job.plan.title } else { &job.plan.case };
+        one_repeat(run, job, &mut |progress: &Progress| match progress {
+            Progress::Done { invalid } if !invalid.is_empty() => {
+                let (repeat, why) = (job.repeat + 1, invalid.join("; "));
+                tell(&Progress::Note(format!(
+                    "{name}, repeat {repeat}: NOT VALID, and not used in means: {why}"
+                )));
+            }
+            Progress::Note(text) => tell(&Progress::Note(text.clone())),
+            _ => {}
+        })
+    });
+    results.into_iter().collect()
 }
 
 /// One repeat, and again when it is not valid and may be repeated. What attempts before it measured stays,
 /// marked.
-fn one_repeat(
-    place: &Place<'_>,
-    plan: &Plan,
-    repeat: u32,
-    programs: &Programs,
-    observe: &mut impl FnMut(&Progress),
-) -> Result<(), RunError> {
-    let (case, number) = place.numbers;
+fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) -> Result<(), RunError> {
+    let Job { case, repeat, plan } = *job;
+    let place = run.folder.repeat(case, repeat);
     loop {
-        let discarded = place.folder.discarded(case, number);
-        let attempt = discarded.len() as u64;
+        let discarded = run.folder.discarded(case, repeat);
+        let attempt = discarded.len();
         // What is there is of an attempt that was interrupted.
-        let _ = fs::remove_dir_all(place.path);
-        fs::create_dir_all(place.path).map_err(io_error("no folder for a repeat"))?;
-        let raw = place.path.join("raw");
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(&place).map_err(io_error("no folder for a repeat"))?;
+        let raw = place.join("raw");
+        let seed = seed_of(plan, repeat, attempt);
         let order = Order {
-            plan: plan.clone(),
-            seed: plan.seed + u64::from(repeat) + (attempt << 32),
+            plan: plan_of_attempt(run.experiment, plan, run.backend.name(), seed)?,
+            seed,
             owner: Owner::this_process(),
-            programs: programs.clone(),
+            programs: run.programs.clone(),
         };
-        measure(place, &order, &raw, observe).map_err(|source| RunError::Repeat {
+        let carried_out = run.backend.carry_out(&order, &raw, &mut |event| observe(&translate(event)));
+        carried_out.map_err(|source| RunError::Repeat {
             what: format!(
                 "repeat {} of `{}`",
                 repeat + 1,
                 if plan.case.is_empty() { &plan.title } else { &plan.case }
             ),
             source,
-            folder: place.folder.path().display().to_string(),
+            folder: run.folder.path().display().to_string(),
         })?;
         observe(&Progress::Step("summary".to_owned()));
-        let (_, result) = derive(plan, place.path, discarded)?;
+        let (_, result) = derive(&order.plan, &place, discarded)?;
         observe(&Progress::Step("archive".to_owned()));
         archive(&raw)?;
         let invalid = result.reasons();
@@ -304,29 +415,10 @@ fn one_repeat(
         observe(&Progress::Done { invalid });
         // Whoever loses a forwarder gets a second try, whatever the experiment says of other reasons.
         let retries = plan.gates.retries.max(u32::from(result.outcome.lost.is_some()));
-        if why.is_empty() || attempt >= u64::from(retries) {
+        if why.is_empty() || attempt as u64 >= u64::from(retries) {
             return Ok(());
         }
-        place.folder.discard(case, number, &why).map_err(io_error("an attempt cannot be put aside"))?;
-    }
-}
-
-/// Carries the order out on its backend.
-fn measure(
-    place: &Place<'_>,
-    order: &Order,
-    raw: &Path,
-    observe: &mut impl FnMut(&Progress),
-) -> Result<(), ConductError> {
-    match (place.backend, place.hosts) {
-        ("hosts", Some(hosts)) => {
-            hosts::conduct(order, hosts, raw, |event| observe(&translate(event))).map(drop)
-        }
-        ("netns", _) => conduct(order, raw, |event| observe(&translate(event))).map(drop),
-        ("sim", _) => simulate(order, raw, |event| observe(&translate(event)))
-            .map(drop)
-            .map_err(|error| ConductError::Failed(error.to_string())),
-        (other, _) => Err(ConductError::Failed(format!("there is no backend called `{other}`"))),
+        run.folder.discard(case, repeat, &why).map_err(io_error("an attempt cannot be put aside"))?;
     }
 }
 

@@ -3,12 +3,14 @@
 //! ```text
 //! runs/quickstart-20260331-142309/
 //!   experiment.toml        as it was given
+//!   files/                 copies of the files that it names, such as a map of nodes and links
 //!   run.json               backend, seed, versions, machine, cases, state
 //!   report.html report.pdf the report
 //!   figures/               each figure as SVG, its data as CSV and Parquet
 //!   results.csv, .parquet  every number of every repeat
 //!   case-01/repeat-01/
 //!     raw/                 captures, forwarder logs, transfers, outcome: as measured
+//!     trace/               traces and captures of virtual time, where the experiment asks for them
 //!     derived/             per second, from the start, invalid lines dropped
 //!     result.json          numbers of this repeat, and its gates
 //!   case-01/repeat-01-discarded-1/
@@ -26,7 +28,10 @@ use serde::{Deserialize, Serialize};
 use super::build::Program;
 use super::calendar;
 use super::machine::Machine;
-use crate::backend::netns::order::{read_json, write_json};
+use crate::backend::VIRTUAL_TIME;
+use crate::experiment::plan::TraceFormat;
+use crate::experiment::{FILES_FOLDER, kept_name};
+use crate::order::{read_json, write_json};
 
 /// The file that says why an attempt was discarded.
 const NOT_VALID: &str = "NOT-VALID.txt";
@@ -72,11 +77,36 @@ pub struct RunRecord {
     pub repeats: u32,
     /// The seed.
     pub seed: u64,
+    /// Another form of traces than the experiment says.
+    #[serde(default)]
+    pub trace_format: Option<TraceFormat>,
     /// Is it done?
     pub complete: bool,
 }
 
+impl RunRecord {
+    /// Was it in virtual time, and not on real forwarders?
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
+        self.backend == VIRTUAL_TIME
+    }
+}
+
 impl RunFolder {
+    /// A new folder of this name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, such as when it is there already and holds something.
+    pub fn create_as(path: &Path) -> io::Result<Self> {
+        fs::create_dir_all(path)?;
+        if fs::read_dir(path)?.next().is_some() {
+            let why = "it is there already, and not empty; name another one";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
+        RunFolder::open(path)
+    }
+
     /// A new folder below `above`, named after the experiment and the moment.
     ///
     /// # Errors
@@ -115,6 +145,12 @@ impl RunFolder {
     #[must_use]
     pub fn experiment(&self) -> PathBuf {
         self.path.join("experiment.toml")
+    }
+
+    /// The copy of a file that the experiment names.
+    #[must_use]
+    pub fn file_of_experiment(&self, name: &str) -> PathBuf {
+        self.path.join(FILES_FOLDER).join(kept_name(name))
     }
 
     /// The machines, as they were given, for the backend `hosts`.

@@ -1,6 +1,6 @@
 //! The workflow's steps, and what an observer of a run is told.
 
-use crate::backend::netns::order::Event;
+use crate::order::Event;
 
 /// The steps of one repeat, with the numbers of the testbed report's workflow that each takes the place of.
 pub const STEPS: &[(&str, &str, &str)] = &[
@@ -46,6 +46,13 @@ pub enum Progress {
     Done {
         /// Why it is not valid; empty when it is.
         invalid: Vec<String>,
+    },
+    /// So many repeats of all are done, of those that go on beside each other.
+    Count {
+        /// Those that are done.
+        done: usize,
+        /// All.
+        all: usize,
     },
     /// A repeat was done in an earlier session.
     Skipped,

@@ -1,6 +1,6 @@
 //! Experiment files: TOML that says what to run.
 
-use flow::ControllerError;
+use flow::SpecError;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -15,14 +15,14 @@ pub enum ExperimentError {
     Format(String),
     /// A controller that cannot be had.
     #[error("consumer.controller: {0}")]
-    Controller(ControllerError),
+    Controller(SpecError),
     /// The simulator refused.
     #[error(transparent)]
     Simulation(#[from] sim::SimError),
 }
 
 impl ExperimentError {
-    pub(crate) fn controller(error: ControllerError) -> Self {
+    pub(crate) fn controller(error: SpecError) -> Self {
         ExperimentError::Controller(error)
     }
 }

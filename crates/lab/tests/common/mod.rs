@@ -6,20 +6,28 @@ use lab::driver::Programs;
 use lab::experiment::Experiment;
 use lab::run::{Build, Options, RunFolder, execute};
 
-/// Runs the experiment `text` in virtual time, with its controls, into a folder below `runs`.
-pub(crate) fn run_in_virtual_time(name: &str, text: &str, runs: &Path) -> RunFolder {
-    let experiment =
-        Experiment::parse(name, &format!("{name}.toml"), text).unwrap_or_else(|wrong| panic!("{wrong}"));
-    let options = Options {
+/// Virtual time, with controls, into folders below `runs`.
+pub(crate) fn options(runs: &Path) -> Options {
+    Options {
         backend: "sim".to_owned(),
         hosts: None,
         runs: runs.to_owned(),
+        out: None,
+        workers: None,
+        trace_format: None,
         programs: Programs { cairn: "cairn".into(), ndnd: None },
         repeats: None,
         seed: None,
         only: None,
         controls: true,
         build: Build::default(),
-    };
-    execute(&experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Runs the experiment `text` in virtual time, with its controls, into a folder below `runs`.
+#[allow(dead_code, reason = "not every test runs what it has as a text")]
+pub(crate) fn run_in_virtual_time(name: &str, text: &str, runs: &Path) -> RunFolder {
+    let experiment =
+        Experiment::parse(name, &format!("{name}.toml"), text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    execute(&experiment, &options(runs), |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -100,9 +100,17 @@ pub struct FaceUriError {
     pub problem: &'static str,
 }
 
+/// What is wrong with an address of another kind than all of ours.
+const UNKNOWN_SCHEME: &str = "the scheme is not known";
+
 impl FaceUriError {
     fn new(text: &str, problem: &'static str) -> Self {
         FaceUriError { text: text.chars().take(200).collect(), problem }
+    }
+
+    /// Whether nothing is known of the scheme, rather than something wrong with what follows it.
+    pub fn is_of_unknown_scheme(&self) -> bool {
+        self.problem == UNKNOWN_SCHEME
     }
 }
 
@@ -196,7 +204,8 @@ impl FromStr for FaceUri {
                 Ok(purpose) => Ok(FaceUri::Internal(purpose)),
                 Err(FaceUriError { problem, .. }) => Err(bad(problem)),
             },
-            _ => Err(bad("the scheme is not known")),
+            "" => Err(bad("must have the form scheme://address")),
+            _ => Err(bad(UNKNOWN_SCHEME)),
         }
     }
 }
@@ -295,6 +304,7 @@ mod tests {
         ] {
             let error = text.parse::<FaceUri>().unwrap_err();
             assert_eq!(error.text, text, "{error}");
+            assert_eq!(error.is_of_unknown_scheme(), text == "gopher://x", "{error}");
         }
     }
 

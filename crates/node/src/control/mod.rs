@@ -18,6 +18,7 @@
 
 mod face;
 mod face_uri;
+mod leisure;
 mod serve;
 pub(crate) mod shown;
 mod tables;
@@ -207,7 +208,8 @@ pub struct Now {
 /// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data
 /// with [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there
 /// are none, and calls [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline)
-/// has come.
+/// has come. [`work_at_leisure`](Self::work_at_leisure) comes when nobody wants anything, and now and then all
+/// the same, as long as [`has_work_at_leisure`](Self::has_work_at_leisure).
 pub trait ControlApplication: Send {
     /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
     fn start(&mut self, now: Now, node: &mut dyn NodeControl);
@@ -257,6 +259,14 @@ pub trait ControlApplication: Send {
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called; [`Instant::NEVER`] if nothing waits.
     fn next_deadline(&self) -> Instant;
+
+    /// Whether there is work that nobody waits for.
+    fn has_work_at_leisure(&self) -> bool {
+        false
+    }
+
+    /// Does a small piece of such work: others wait for as long as that takes.
+    fn work_at_leisure(&mut self, _now: Now, _node: &mut dyn NodeControl) {}
 
     /// What the application has counted, each under a word of its own, for the metrics.
     fn counters(&self) -> Vec<(&'static str, u64)> {

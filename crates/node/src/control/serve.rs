@@ -8,6 +8,7 @@ use packet::time::Instant;
 use packet::{CachePolicy, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::leisure::{Leisure, Next};
 use super::{ControlApplication, INTERNAL_FACE, Now, shown};
 use crate::clock::Clock;
 use crate::node::RemoteControl;
@@ -30,13 +31,16 @@ impl ControlLoop {
     /// Works until the data plane has ended and all that it said has been passed on.
     pub(crate) fn run(mut self) {
         self.application.start(self.clock.both(), &mut self.remote);
+        let mut leisure = Leisure::default();
         loop {
             self.send();
             self.remote.publish_counters(self.application.counters());
-            match self.take_one() {
-                Ok(true) => {}
-                Ok(false) => self.wait(),
-                Err(Ended) => return,
+            let Ok(has_worked) = self.take_one() else { return };
+            let has_more = self.application.has_work_at_leisure();
+            match leisure.next(has_worked, has_more) {
+                Next::WorkAtLeisure => self.application.work_at_leisure(self.clock.both(), &mut self.remote),
+                Next::Wait => self.wait(),
+                Next::LookAgain => {}
             }
             let now = self.clock.both();
             if self.application.next_deadline() <= now.monotonic {

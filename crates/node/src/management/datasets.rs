@@ -2,7 +2,7 @@
 
 use management::{
     ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter, FaceStatus,
-    FibEntry, GeneralStatus, RequestName, RibEntry, StatusCode, StrategyChoice, Totals, encode_list,
+    FibEntry, GeneralStatus, Reach, RequestName, RibEntry, StatusCode, StrategyChoice, Totals, encode_list,
     refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
@@ -25,9 +25,15 @@ impl NfdManagement {
         now: Now,
         node: &mut dyn NodeControl,
         interest: &Interest,
-        dataset: Dataset,
+        (reach, dataset): (Reach, Dataset),
     ) {
-        if let Some(data) = self.datasets.find(now.monotonic, interest).cloned() {
+        let kept = match reach {
+            Reach::Localhost => self.datasets.find(now.monotonic, interest),
+            // A neighbour who changes something and asks how things are, again and again, does not have the
+            // whole list of routes made each time.
+            Reach::Localhop => self.datasets.find_recent(now.monotonic, interest),
+        };
+        if let Some(data) = kept.cloned() {
             self.outgoing.push_back(data);
             return;
         }

@@ -185,9 +185,7 @@ fn read_request(parameters: &ControlParameters) -> Result<CreateFace, ControlRes
 }
 
 fn is_of_unknown_scheme(uri: &str) -> bool {
-    const KNOWN: &[&str] =
-        &["udp", "udp4", "udp6", "tcp", "tcp4", "tcp6", "unix", "fd", "ether", "dev", "ws", "wsclient"];
-    uri.split_once("://").is_some_and(|(scheme, _)| !scheme.is_empty() && !KNOWN.contains(&scheme))
+    uri.parse::<FaceUri>().is_err_and(|error| error.is_of_unknown_scheme())
 }
 
 /// `faces/update`: all of the changes or none.

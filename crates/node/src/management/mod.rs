@@ -21,6 +21,7 @@ mod datasets;
 mod delegation;
 mod face_commands;
 mod forwarder_commands;
+mod holder;
 mod keys;
 mod parameters;
 mod restore;
@@ -75,6 +76,8 @@ pub struct ManagementConfig {
     pub max_routes: usize,
     /// Most bytes of names and announcements of these routes.
     pub max_route_bytes: usize,
+    /// Most prefixes in the forwarding table, of which neighbours may have their share.
+    pub max_prefixes: usize,
     /// Where routes of origin static are kept over a restart.
     pub state_file: Option<PathBuf>,
     /// Segments of datasets, and as many notifications, kept for those who ask again.
@@ -90,6 +93,7 @@ impl Default for ManagementConfig {
             delegation: Delegation::default(),
             max_routes: 65_536,
             max_route_bytes: 64 << 20,
+            max_prefixes: 1 << 21,
             state_file: None,
             max_stored_packets: 256,
         }
@@ -177,7 +181,9 @@ impl NfdManagement {
             localhost: config.localhost,
             localhop: config.localhop,
             delegation: config.delegation,
-            rib: Rib::new(config.max_routes).with_max_bytes(config.max_route_bytes),
+            rib: Rib::new(config.max_routes)
+                .with_max_bytes(config.max_route_bytes)
+                .with_max_prefixes(config.max_prefixes),
             state_path: config.state_file.map(|path| (path, config.max_routes)),
             state: None,
             datasets: DataStore::new(config.max_stored_packets),
@@ -415,7 +421,7 @@ impl ControlApplication for NfdManagement {
                 // What is known of a key from earlier is known at once.
                 self.conclude_delegates(now, node);
             }
-            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, dataset),
+            Target::Dataset(dataset) => self.handle_dataset(now, node, interest, (name.reach, dataset)),
             // Whoever asks for what is still to come waits in the table of pending Interests.
             Target::FaceEvents => {
                 if let Some(data) = self.notifications.find(now.monotonic, interest).cloned() {
@@ -491,15 +497,20 @@ impl ControlApplication for NfdManagement {
             ("datasets", counters.datasets),
             ("notifications", counters.notifications),
             ("routes-refused", self.rib.refused()),
+            ("routes-refused-to-neighbours", self.rib.refused_for_share()),
             ("next-hops-refused", counters.next_hops_refused + self.rib.hops_left_out()),
         ]
     }
 
+    fn has_work_at_leisure(&self) -> bool {
+        self.rib.is_behind()
+    }
+
+    fn work_at_leisure(&mut self, _now: Now, node: &mut dyn NodeControl) {
+        self.settle_some_heirs(node);
+    }
+
     fn next_deadline(&self) -> Instant {
-        // Prefixes still wait for what they inherit.
-        if self.rib.is_behind() {
-            return Instant::ZERO;
-        }
         let connecting = self.connecting.values().map(|pending| pending.deadline).min();
         let connecting = connecting.unwrap_or(Instant::NEVER);
         let state = self.state.as_ref().map_or(Instant::NEVER, StateFile::next_deadline);

@@ -5,7 +5,7 @@ use management::{Reach, RouteFlags, RouteOrigin};
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Name};
 
-use super::rib::Route;
+use super::rib::{Holder, Route};
 use super::state::{SavedRoute, StateFile, address};
 use super::{NfdManagement, Request};
 use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, NodeControl, Now};
@@ -69,6 +69,7 @@ impl NfdManagement {
                 flags: RouteFlags(route.flags),
                 expires: left_ms.map_or(Instant::NEVER, |left| now.monotonic + Duration::from_millis(left)),
                 announcement: None,
+                holder: Holder::Host,
             };
             // A full RIB has counted it.
             restored += u64::from(self.rib.register(&prefix, again).is_ok());

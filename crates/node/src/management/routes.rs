@@ -9,8 +9,9 @@ use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Name};
 
 use super::forwarder_commands::prefix;
+use super::holder::holder;
 use super::parameters::face_or_self;
-use super::rib::{FibUpdate, Route};
+use super::rib::{FibUpdate, Holder, Route};
 use super::{MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
 use crate::control::{AddNextHopError, INTERNAL_FACE, NextHopChange, NodeControl, Now};
 
@@ -30,7 +31,7 @@ impl NfdManagement {
     pub(super) fn register_own_prefix(&mut self, now: Now, node: &mut dyn NodeControl, prefix: &Name) {
         let flags = RouteFlags::CHILD_INHERIT.with(RouteFlags::CAPTURE);
         let parameters = ControlParameters { flags: Some(flags.0), ..Default::default() };
-        let route = route(now, INTERNAL_FACE, &parameters);
+        let route = route(now, INTERNAL_FACE, &parameters, Holder::Host);
         // The RIB is empty: there is room.
         if self.rib.register(prefix, route).is_ok() {
             self.update_table(node);
@@ -45,7 +46,7 @@ impl NfdManagement {
                 cost: Some(hop.cost),
                 ..Default::default()
             };
-            if self.rib.register(prefix, route(now, hop.face, &parameters)).is_err() {
+            if self.rib.register(prefix, route(now, hop.face, &parameters, Holder::Host)).is_err() {
                 tracing::warn!(%prefix, "the RIB is full: a configured route is not in it");
             }
         }
@@ -68,7 +69,8 @@ impl NfdManagement {
         if let Err(response) = may_route(&prefix, face, request.reach) {
             return response;
         }
-        let mut route = route(request.now, face, &parameters);
+        let holder = holder(node, request.reach, request.from);
+        let mut route = route(request.now, face, &parameters, holder);
         if self.is_stranger(request.reach) {
             route.cost = route.cost.max(STRANGERS_LEAST_COST);
         }
@@ -130,7 +132,8 @@ impl NfdManagement {
             return response.into();
         }
         let lifetime = lifetime(now, &announcement);
-        let route = announced_route(from, now.monotonic + lifetime, &data);
+        let holder = holder(node, reach, from);
+        let route = announced_route(from, now.monotonic + lifetime, &data, holder);
         let body = ControlParameters {
             name: Some(announcement.prefix.clone()),
             face_id: Some(from.0.into()),
@@ -164,8 +167,9 @@ impl NfdManagement {
             return;
         }
         let lifetime = lifetime(now, &announcement).min(LEARNED_LIFETIME);
-        let route = announced_route(face, now.monotonic + lifetime, &data);
-        // A full RIB has counted it.
+        let holder = holder(node, Reach::Localhop, face);
+        let route = announced_route(face, now.monotonic + lifetime, &data, holder);
+        // A full RIB or share has counted it.
         let _ = self.add_route(now, node, &announcement.prefix, route);
     }
 
@@ -231,17 +235,17 @@ impl NfdManagement {
         Ok(())
     }
 
-    /// Brings the forwarding table in line with the RIB, but for prefixes that inherit: of those, so many
-    /// that others do not wait long. [`Self::next_deadline`] asks for the rest. Routes by faces that do
-    /// not exist go.
-    pub(super) fn update_table(&mut self, node: &mut dyn NodeControl) {
-        self.send_updates(node);
+    /// Works out for some prefixes what they inherit. No command waits for it: one at a short prefix would
+    /// cost as much as there are prefixes below.
+    pub(super) fn settle_some_heirs(&mut self, node: &mut dyn NodeControl) {
         if self.rib.settle_heirs(HEIRS_AT_ONCE) > 0 {
-            self.send_updates(node);
+            self.update_table(node);
         }
     }
 
-    fn send_updates(&mut self, node: &mut dyn NodeControl) {
+    /// Brings the forwarding table in line with the RIB, but for prefixes that inherit. Routes by faces that
+    /// do not exist go.
+    pub(super) fn update_table(&mut self, node: &mut dyn NodeControl) {
         loop {
             let updates = std::iter::from_fn(|| self.rib.poll_update()).take(CHANGES_AT_ONCE);
             let changes: Vec<NextHopChange> = updates.map(change_of).collect();
@@ -267,7 +271,7 @@ impl NfdManagement {
 const CHANGES_AT_ONCE: usize = 256;
 
 /// Prefixes of which it is worked out what they inherit, until management looks after others again.
-const HEIRS_AT_ONCE: usize = 1024;
+const HEIRS_AT_ONCE: usize = 64;
 
 fn change_of(update: FibUpdate) -> NextHopChange {
     match update {
@@ -301,7 +305,7 @@ pub(super) fn may_route(prefix: &Name, face: FaceId, reach: Reach) -> Result<(),
 }
 
 /// The route that the parameters of `rib/register` ask for.
-fn route(now: Now, face: FaceId, parameters: &ControlParameters) -> Route {
+fn route(now: Now, face: FaceId, parameters: &ControlParameters, holder: Holder) -> Route {
     // The largest number means for ever.
     let period = parameters.expiration_period_ms.filter(|period| *period < u64::MAX);
     Route {
@@ -311,10 +315,11 @@ fn route(now: Now, face: FaceId, parameters: &ControlParameters) -> Route {
         flags: parameters.flags.map_or(RouteFlags::CHILD_INHERIT, RouteFlags),
         expires: period.map_or(Instant::NEVER, |period| now.monotonic + Duration::from_millis(period)),
         announcement: None,
+        holder,
     }
 }
 
-fn announced_route(face: FaceId, expires: Instant, data: &Data) -> Route {
+fn announced_route(face: FaceId, expires: Instant, data: &Data, holder: Holder) -> Route {
     Route {
         face,
         origin: RouteOrigin::PrefixAnnouncement,
@@ -322,6 +327,7 @@ fn announced_route(face: FaceId, expires: Instant, data: &Data) -> Route {
         flags: RouteFlags::CHILD_INHERIT,
         expires,
         announcement: Some(data.wire().clone()),
+        holder,
     }
 }
 

@@ -39,6 +39,7 @@ impl ManagementConfig {
             localhop: if section.localhop { Some(authority(true)?) } else { None },
             max_routes: section.max_routes,
             max_route_bytes: section.max_route_bytes,
+            max_prefixes: usize::try_from(config.tables.max_prefixes).unwrap_or(usize::MAX),
             state_file: section.state_file.clone(),
             ..Default::default()
         })

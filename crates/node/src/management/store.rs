@@ -51,13 +51,21 @@ impl DataStore {
     /// The first Data, in canonical order, that answers `interest`. One that is asked for by its whole name
     /// will never be another, so it is as fresh as can be.
     pub(super) fn find(&self, now: Instant, interest: &Interest) -> Option<&Data> {
+        self.find_made_since(self.changes, now, interest)
+    }
+
+    /// The same, but what was made before the last change answers as well.
+    pub(super) fn find_recent(&self, now: Instant, interest: &Interest) -> Option<&Data> {
+        self.find_made_since(0, now, interest)
+    }
+
+    fn find_made_since(&self, changes: u64, now: Instant, interest: &Interest) -> Option<&Data> {
         let name = interest.name().to_name();
         if !interest.can_be_prefix() {
             return self.packets.get(&name).map(|kept| &kept.data);
         }
-        let answers = |kept: &&Kept| {
-            !interest.must_be_fresh() || kept.latest_until > now && kept.changes == self.changes
-        };
+        let answers =
+            |kept: &&Kept| !interest.must_be_fresh() || kept.latest_until > now && kept.changes >= changes;
         let is_below = |(other, _): &(&Name, &Kept)| name.as_ref().is_prefix_of(other.as_ref());
         let mut below = self.packets.range(&name..).take_while(is_below).map(|(_, kept)| kept);
         below.find(answers).map(|kept| &kept.data)

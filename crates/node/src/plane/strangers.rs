@@ -51,7 +51,7 @@ impl Origin {
         }
     }
 
-    pub(super) fn of_address(address: IpAddr) -> Self {
+    pub(crate) fn of_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(address) => Origin::V4(address.to_bits()),
             IpAddr::V6(address) => Origin::V6((address.to_bits() >> 64) as u64),

@@ -214,14 +214,19 @@ fn who_asks_again_soon_sees_what_has_happened_and_a_large_dataset_is_made_once_a
 }
 
 #[test]
-fn what_changes_by_a_neighbour_is_seen_by_neighbours_at_once() {
+fn what_a_neighbour_changes_is_seen_by_this_host_at_once_and_by_neighbours_within_a_second() {
     let open = ManagementConfig { localhop: Some(Authority::Anyone), ..Default::default() };
     let mut manager = Manager::with(open);
     let listed = |manager: &mut Manager| {
         decode_list::<management::RibEntry>(&manager.fetch(name("/localhop/nfd/rib/list"))).unwrap().len()
     };
+    let listed_here = |manager: &mut Manager| manager.list::<management::RibEntry>(Dataset::RibList).len();
     assert_eq!(listed(&mut manager), 2);
+    assert_eq!(listed_here(&mut manager), 2);
     let register = command(Reach::Localhop, Command::RibRegister, &about("/a"));
     assert!(manager.ask_from(NEIGHBOUR, &register).is_some());
+    assert_eq!(listed_here(&mut manager), 3);
+    assert_eq!(listed(&mut manager), 2);
+    manager.let_time_pass(Duration::from_secs(1));
     assert_eq!(listed(&mut manager), 3);
 }

@@ -17,6 +17,8 @@ pub(crate) struct Manager {
     pub(crate) node: FakeNode,
     pub(crate) management: NfdManagement,
     pub(crate) now: Now,
+    /// Whether somebody else always wants something, so that nothing is done at leisure.
+    pub(crate) is_busy: bool,
 }
 
 /// The Interest for a command, signed by nobody.
@@ -41,7 +43,8 @@ impl Manager {
 
     pub(crate) fn with(config: ManagementConfig) -> Self {
         let now = Now { monotonic: Instant::from_secs(100), unix_millis: 1_700_000_000_000 };
-        let mut manager = Manager { node: FakeNode::new(), management: NfdManagement::new(config), now };
+        let mut manager =
+            Manager { node: FakeNode::new(), management: NfdManagement::new(config), now, is_busy: false };
         manager.management.start(now, &mut manager.node);
         assert!(manager.management.poll_data().is_none());
         manager
@@ -50,6 +53,7 @@ impl Manager {
     /// What is sent in answer to `interest`: at most one Data.
     pub(crate) fn ask_from(&mut self, from: FaceId, interest: &Interest) -> Option<Data> {
         self.management.handle_interest(self.now, &mut self.node, interest, from);
+        self.be_at_leisure();
         let answer = self.management.poll_data();
         assert!(self.management.poll_data().is_none(), "more than one answer");
         answer
@@ -112,6 +116,14 @@ impl Manager {
         if self.management.next_deadline() <= self.now.monotonic {
             self.management.handle_timeout(self.now, &mut self.node);
         }
+        self.be_at_leisure();
+    }
+
+    /// What the control thread does when nobody wants anything.
+    fn be_at_leisure(&mut self) {
+        while !self.is_busy && self.management.has_work_at_leisure() {
+            self.management.work_at_leisure(self.now, &mut self.node);
+        }
     }
 
     /// Tells of something that happened to a face; gives what is sent.
@@ -122,6 +134,7 @@ impl Manager {
             self.node.hops.retain(|(_, hop), _| *hop != face.id);
         }
         self.management.handle_face_event(self.now, &mut self.node, &FaceEvent { kind, face, why: None });
+        self.be_at_leisure();
         std::iter::from_fn(|| self.management.poll_data()).collect()
     }
 

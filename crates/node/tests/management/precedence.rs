@@ -247,6 +247,7 @@ fn others_are_answered_while_a_change_at_the_root_reaches_all_prefixes_below() {
         manager.done(Command::RibRegister, &about(&format!("/p/{number}")));
     }
     manager.node.batches.clear();
+    manager.is_busy = true;
     for _ in 0..150 {
         let before: usize = manager.node.batches.iter().sum();
         take(&mut manager, Operator("/", 0));
@@ -256,19 +257,68 @@ fn others_are_answered_while_a_change_at_the_root_reaches_all_prefixes_below() {
             ..about("/")
         };
         manager.done(Command::RibUnregister, &gone);
-        // Between any two commands few changes are made, so whoever asks next does not wait.
+        // A command changes its own prefix and nothing else, so whoever asks next does not wait.
         assert!(manager.discover("/localhost/nfd/status/general").is_some());
         let changes = manager.node.batches.iter().sum::<usize>() - before;
-        assert!(changes <= 3000, "{changes}");
+        assert!(changes <= 2, "{changes}");
     }
+    assert_eq!(manager.management.rib().heirs_settled(), 0);
     take(&mut manager, Operator("/", 0));
     let mut turns = 0;
     while manager.management.rib().is_behind() {
-        manager.let_time_pass(Duration::ZERO);
+        let before: usize = manager.node.batches.iter().sum();
+        manager.management.work_at_leisure(manager.now, &mut manager.node);
+        let changes = manager.node.batches.iter().sum::<usize>() - before;
+        assert!(changes <= 64, "{changes}");
         turns += 1;
         assert!(turns < 2 * PREFIXES, "it comes to an end");
     }
     assert_eq!(first_asked(&manager, "/p/77/x"), APPLICATION);
     assert_eq!(manager.node.next_hops("/p/77"), [(GATEWAY, 1), (APPLICATION, 0)]);
     manager.face_event(FaceEventKind::Destroyed, engine::FaceId(GATEWAY));
+}
+
+#[test]
+fn a_neighbour_without_a_key_fills_his_share_of_the_rib_and_nobody_else_s() {
+    const MAX_ROUTES: usize = 80;
+    let localhop = Some(Authority::Anyone);
+    let config = ManagementConfig { localhop, max_routes: MAX_ROUTES, ..Default::default() };
+    let mut manager = Manager::with(config);
+    let mut codes = std::collections::BTreeMap::new();
+    for number in 0..2 * MAX_ROUTES {
+        let interest = command(Reach::Localhop, Command::RibRegister, &about(&format!("/nb/{number}")));
+        let data = manager.ask_from(NEIGHBOUR, &interest).unwrap();
+        let code = ControlResponse::decode(data.content()).unwrap().code.number();
+        *codes.entry(code).or_insert(0) += 1;
+    }
+    assert_eq!(codes, [(200, MAX_ROUTES / 8), (503, MAX_ROUTES * 2 - MAX_ROUTES / 8)].into());
+    let counted = manager.management.counters();
+    assert_eq!(counted.commands_failed, (MAX_ROUTES * 2 - MAX_ROUTES / 8) as u64);
+    let refused = manager.management.rib().refused_for_share();
+    assert_eq!(refused, (MAX_ROUTES * 2 - MAX_ROUTES / 8) as u64);
+    for number in 0..MAX_ROUTES / 2 {
+        manager.done(Command::RibRegister, &about(&format!("/mine/{number}")));
+    }
+    manager.face_event(FaceEventKind::Destroyed, NEIGHBOUR);
+    for number in 0..MAX_ROUTES / 8 {
+        manager.done(Command::RibRegister, &about(&format!("/later/{number}")));
+    }
+}
+
+#[test]
+fn a_neighbour_who_changes_something_each_time_does_not_have_the_list_of_routes_made_each_time() {
+    let mut manager = open();
+    let list = || {
+        let name = name("/localhop/nfd/rib/list");
+        packet::ndn::InterestBuilder::new(name).can_be_prefix(true).must_be_fresh(true).build().unwrap()
+    };
+    for number in 0..10 {
+        let interest = command(Reach::Localhop, Command::RibRegister, &about(&format!("/nb/{number}")));
+        assert!(manager.ask_from(NEIGHBOUR, &interest).is_some());
+        assert!(manager.ask_from(NEIGHBOUR, &list()).is_some());
+    }
+    assert_eq!(manager.management.counters().datasets, 1);
+    manager.let_time_pass(Duration::from_secs(1));
+    assert!(manager.ask_from(NEIGHBOUR, &list()).is_some());
+    assert_eq!(manager.management.counters().datasets, 2);
 }

@@ -19,8 +19,8 @@
 //! Encoders write what decoders accept, into a buffer whose length was known beforehand.
 //!
 //! ```
-//! use packet::ccnx::{ContentObjectFields, InterestFields, InterestView, ContentObjectView, SignedInfo, Ticks};
-//! use packet::ccnx::{matches, uri};
+//! use packet::ccnx::{ContentObjectFields, ContentObjectView, InterestFields, InterestView};
+//! use packet::ccnx::{SignedInfo, Ticks, matches, uri};
 //! use packet::EncodeError;
 //!
 //! let prefix = uri::parse("ccnx:/parc.com/hello")?;

@@ -381,7 +381,8 @@ impl<'a> Iterator for ForwardingHint<'a> {
 ///
 /// ```
 /// use packet::ndn::InterestBuilder;
-/// let interest = InterestBuilder::new("/ndn/ping/17".parse().unwrap()).must_be_fresh(true).nonce(7).build().unwrap();
+/// let name = "/ndn/ping/17".parse().unwrap();
+/// let interest = InterestBuilder::new(name).must_be_fresh(true).nonce(7).build().unwrap();
 /// assert!(interest.must_be_fresh());
 /// ```
 #[derive(Clone, Debug)]

@@ -10,8 +10,11 @@
 //! use packet::ndn::lp::LpPacketView;
 //!
 //! let interest = [0x05, 0x0b, 7, 3, 8, 1, b'A', 0x0a, 4, 1, 2, 3, 4];
-//! let nack =
-//!     LpPacketView { nack: Some(NackReason::NoRoute), fragment: Some(&interest), ..LpPacketView::default() };
+//! let nack = LpPacketView {
+//!     nack: Some(NackReason::NoRoute),
+//!     fragment: Some(&interest),
+//!     ..LpPacketView::default()
+//! };
 //! let mut frame = Vec::new();
 //! nack.encode(&mut frame);
 //! assert_eq!(LpPacketView::decode(&frame), Ok(nack));

@@ -6,7 +6,10 @@ mod flooder;
 mod names;
 mod outstanding;
 mod producer;
+mod source_producer;
 mod transfer;
+mod verified;
+mod workload;
 
 use std::any::Any;
 
@@ -19,7 +22,10 @@ pub use consumer::{Consumer, ConsumerReport, Gap};
 pub use flooder::Flooder;
 pub use names::{NumberedNames, number_of};
 pub use producer::{Producer, ProducerReport};
+pub use source_producer::SourceProducer;
 pub use transfer::{FileFetcher, Publisher, TransferConsumer};
+pub use verified::{VerificationTime, VerifiedFetcher};
+pub use workload::WorkloadConsumer;
 
 use crate::arena::{AppId, NodeId, PacketId};
 use crate::core::Core;
@@ -52,7 +58,8 @@ use crate::trace::Delay;
 ///     fn handle_timer(&mut self, context: &mut Context<'_>) {
 ///         let nonce = context.random().next_u32();
 ///         let name = "/lab/ping".parse().unwrap();
-///         context.send_interest(InterestBuilder::new(name).must_be_fresh(true).nonce(nonce).build().unwrap());
+///         let ping = InterestBuilder::new(name).must_be_fresh(true).nonce(nonce);
+///         context.send_interest(ping.build().unwrap());
 ///         self.sent_at = context.now();
 ///         context.wake_after(Duration::from_secs(1));
 ///     }
@@ -215,6 +222,15 @@ impl<'a> Context<'a> {
     pub fn send(&mut self, packet: Packet, header: LinkHeader) {
         let packet_id = self.core.wrap(packet, header);
         self.core.outbox.push_back((self.application, packet_id));
+    }
+
+    /// Keeps the processor of the node, if it has one, busy for so long at full capacity, behind what it has
+    /// to do already. Packets that come until then wait.
+    pub fn charge(&mut self, work: Duration) {
+        let (now, node) = (self.core.now, self.node());
+        if let Some(processor) = &mut self.core.nodes[node].processor {
+            processor.charge(now, work);
+        }
     }
 
     /// The hasher of all engines of the network.

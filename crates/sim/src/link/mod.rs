@@ -20,7 +20,11 @@ use engine::{FaceConfig, RateControlConfig, RateMethod};
 /// use packet::time::Duration;
 /// use sim::{LinkConfig, Queue};
 ///
-/// let dsl = LinkConfig::ideal().mbps(10.0).delay(Duration::from_millis(20)).queue(Queue::packets(50)).loss(0.001);
+/// let dsl = LinkConfig::ideal()
+///     .mbps(10.0)
+///     .delay(Duration::from_millis(20))
+///     .queue(Queue::packets(50))
+///     .loss(0.001);
 /// assert_eq!(dsl.rate_bits_per_second, Some(10_000_000));
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,76 @@
-//! Chains, trees, stars, grids and dumbbells, built straight into a network.
+//! Chains, trees, stars, grids and dumbbells: as graphs, and built straight into a network.
 
 use crate::arena::{LinkId, NodeId};
 use crate::error::SimError;
 use crate::link::LinkConfig;
 use crate::network::Network;
+
+use super::{Topology, TopologyLink, TopologyNode};
+
+impl Topology {
+    /// Nodes without links, called `node-0` and so on.
+    fn of_numbered(count: usize) -> Self {
+        let nodes = (0..count).map(|number| TopologyNode { name: format!("node-{number}"), position: None });
+        Topology { nodes: nodes.collect(), links: Vec::new() }
+    }
+
+    /// Nodes in a row.
+    pub fn chain(count: usize) -> Self {
+        let mut topology = Topology::of_numbered(count);
+        topology.links = (1..count).map(|number| TopologyLink::between(number - 1, number)).collect();
+        topology
+    }
+
+    /// A tree: its root first, then level by level, each node with so many children. `depth` counts levels of
+    /// links. A star is a tree of one level.
+    pub fn tree(children: usize, depth: usize) -> Self {
+        let (mut links, mut level, mut count) = (Vec::new(), vec![0], 1);
+        for _ in 0..depth {
+            let mut next = Vec::new();
+            for &parent in &level {
+                for _ in 0..children {
+                    links.push(TopologyLink::between(parent, count));
+                    next.push(count);
+                    count += 1;
+                }
+            }
+            level = next;
+        }
+        Topology { links, ..Topology::of_numbered(count) }
+    }
+
+    /// A grid, row by row.
+    pub fn grid(columns: usize, rows: usize) -> Self {
+        let mut topology = Topology::of_numbered(columns.saturating_mul(rows));
+        for row in 0..rows {
+            for column in 0..columns {
+                let here = row * columns + column;
+                if column + 1 < columns {
+                    topology.links.push(TopologyLink::between(here, here + 1));
+                }
+                if row + 1 < rows {
+                    topology.links.push(TopologyLink::between(here, here + columns));
+                }
+            }
+        }
+        topology
+    }
+
+    /// So many nodes on each side of two routers: `router-0`, `router-1`, then `left-0` and so on, then
+    /// `right-0` and so on. The link between the routers comes first.
+    pub fn dumbbell(pairs: usize) -> Self {
+        let sides = [("router", 2), ("left", pairs), ("right", pairs)];
+        let names = sides.into_iter().flat_map(|(side, count)| {
+            (0..count).map(move |number| TopologyNode { name: format!("{side}-{number}"), position: None })
+        });
+        let mut topology = Topology { nodes: names.collect(), links: vec![TopologyLink::between(0, 1)] };
+        for pair in 0..pairs {
+            topology.links.push(TopologyLink::between(2 + pair, 0));
+            topology.links.push(TopologyLink::between(1, 2 + pairs + pair));
+        }
+        topology
+    }
+}
 
 /// Pairs of nodes on both sides of a bottleneck.
 #[derive(Clone, Debug)]
@@ -24,11 +91,7 @@ impl Network {
     /// # Errors
     /// As [`Network::connect`].
     pub fn chain(&mut self, count: usize, link: &LinkConfig) -> Result<Vec<NodeId>, SimError> {
-        let nodes = self.add_nodes(count)?;
-        for pair in nodes.windows(2) {
-            self.connect(pair[0], pair[1], link)?;
-        }
-        Ok(nodes)
+        Topology::chain(count).build(self, link)
     }
 
     /// Adds a hub, which comes first, and so many nodes around it.
@@ -50,21 +113,7 @@ impl Network {
         depth: usize,
         link: &LinkConfig,
     ) -> Result<Vec<NodeId>, SimError> {
-        let mut nodes = vec![self.add_node()?];
-        let mut level = nodes.clone();
-        for _ in 0..depth {
-            let mut next = Vec::new();
-            for &parent in &level {
-                for _ in 0..children {
-                    let child = self.add_node()?;
-                    self.connect(parent, child, link)?;
-                    next.push(child);
-                }
-            }
-            nodes.extend(&next);
-            level = next;
-        }
-        Ok(nodes)
+        Topology::tree(children, depth).build(self, link)
     }
 
     /// Adds a grid, row by row.
@@ -72,19 +121,7 @@ impl Network {
     /// # Errors
     /// As [`Network::connect`].
     pub fn grid(&mut self, columns: usize, rows: usize, link: &LinkConfig) -> Result<Vec<NodeId>, SimError> {
-        let nodes = self.add_nodes(columns * rows)?;
-        for row in 0..rows {
-            for column in 0..columns {
-                let here = nodes[row * columns + column];
-                if column + 1 < columns {
-                    self.connect(here, nodes[row * columns + column + 1], link)?;
-                }
-                if row + 1 < rows {
-                    self.connect(here, nodes[(row + 1) * columns + column], link)?;
-                }
-            }
-        }
-        Ok(nodes)
+        Topology::grid(columns, rows).build(self, link)
     }
 
     /// Adds so many nodes on each side of two routers with a bottleneck between.

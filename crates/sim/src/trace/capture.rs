@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use formats::pcapng::{ETHERTYPE_NDN, Frame, Interface, Writer};
 use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;
 
@@ -20,8 +21,6 @@ pub struct Capture {
     max_frames: usize,
     lost: u64,
 }
-
-const ETHERTYPE_NDN: [u8; 2] = [0x86, 0x24];
 
 impl Capture {
     pub(crate) fn new(link: LinkId, max_frames: usize) -> Self {
@@ -69,50 +68,18 @@ impl Capture {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn write_pcapng(&self, mut to: impl Write) -> io::Result<()> {
-        // Section header: byte order, version 1.0, length not given.
-        block(
-            &mut to,
-            0x0a0d_0d0a,
-            &[
-                &0x1a2b_3c4du32.to_le_bytes(),
-                &1u16.to_le_bytes(),
-                &0u16.to_le_bytes(),
-                &u64::MAX.to_le_bytes(),
-            ],
-        )?;
-        // Interface: Ethernet, no limit on the length; option 9 says that times are in 10^-9 s; option 0 ends
-        // the options.
-        block(
-            &mut to,
-            1,
-            &[
-                &1u16.to_le_bytes(),
-                &0u16.to_le_bytes(),
-                &0u32.to_le_bytes(),
-                &[9, 0, 1, 0, 9, 0, 0, 0],
-                &[0, 0, 0, 0],
-            ],
-        )?;
+    pub fn write_pcapng(&self, to: impl Write) -> io::Result<()> {
+        let mut file = Writer::new(to, "")?;
+        let interface = file.interface(&Interface::default())?;
         for (at, end, frame) in &self.frames {
             let (from, towards) = (self.address(*end), [0xff; 6]);
-            let len = (14 + frame.len()) as u32;
-            let nanos = at.as_nanos();
-            block(
-                &mut to,
-                6,
-                &[
-                    &0u32.to_le_bytes(),
-                    &((nanos >> 32) as u32).to_le_bytes(),
-                    &(nanos as u32).to_le_bytes(),
-                    &len.to_le_bytes(),
-                    &len.to_le_bytes(),
-                    &towards,
-                    &from,
-                    &ETHERTYPE_NDN,
-                    frame,
-                ],
-            )?;
+            file.frame(&Frame {
+                interface,
+                time_ns: at.as_nanos(),
+                direction: None,
+                length: (14 + frame.len()) as u32,
+                parts: &[&towards, &from, &ETHERTYPE_NDN, frame],
+            })?;
         }
         Ok(())
     }
@@ -122,18 +89,4 @@ impl Capture {
         let [.., c, d] = end.to_be_bytes();
         [2, 0, a, b, c, d]
     }
-}
-
-/// A block: its type, its length, its body padded to four bytes, its length again.
-fn block(to: &mut impl Write, kind: u32, parts: &[&[u8]]) -> io::Result<()> {
-    let body: usize = parts.iter().map(|part| part.len()).sum();
-    let padding = body.next_multiple_of(4) - body;
-    let total = ((12 + body + padding) as u32).to_le_bytes();
-    to.write_all(&kind.to_le_bytes())?;
-    to.write_all(&total)?;
-    for part in parts {
-        to.write_all(part)?;
-    }
-    to.write_all(&[0; 3][..padding])?;
-    to.write_all(&total)
 }

@@ -35,6 +35,9 @@ pub struct TraceConfig {
     /// Keep one of so many of packets, delays, values and drops, each kind counted by itself; 0 and 1 keep
     /// all.
     pub one_in: u32,
+    /// The same for packets alone, where it is to be another; 0 is as `one_in`. Whoever counts packets needs
+    /// all of them, however few of the other records are kept.
+    pub packets_one_in: u32,
     /// Records kept in each table; later ones are lost and counted.
     pub max_records: Option<usize>,
 }
@@ -253,6 +256,8 @@ impl Trace {
     fn keeps(&mut self, kind: usize) -> bool {
         let Some(seen) = self.seen.get_mut(kind) else { return false };
         *seen += 1;
-        (*seen - 1).is_multiple_of(self.config.one_in.max(1).into())
+        let of_packets = self.config.packets_one_in;
+        let one_in = if kind == 0 && of_packets > 0 { of_packets } else { self.config.one_in };
+        (*seen - 1).is_multiple_of(one_in.max(1).into())
     }
 }

@@ -35,6 +35,11 @@ impl<R> Table<R> {
         std::mem::take(&mut self.rows)
     }
 
+    /// Puts records that were taken behind those that are there, as far as there is room.
+    pub fn extend(&mut self, rows: impl IntoIterator<Item = R>) {
+        rows.into_iter().for_each(|row| self.push(row));
+    }
+
     pub(crate) fn limit(&mut self, max_rows: usize) {
         self.max_rows = max_rows;
     }
@@ -112,6 +117,16 @@ mod tests {
                         1000000,2,3,\"a,\"\"b\"\"\",-3\n";
         assert_eq!(String::from_utf8(csv).unwrap(), expected);
         assert_eq!((table.rows().len(), table.lost()), (2, 1));
+    }
+
+    #[test]
+    fn what_was_taken_can_be_put_back_as_far_as_there_is_room() {
+        let mut table = Table::default();
+        table.limit(2);
+        (0..2).for_each(|number| table.push(number));
+        let taken = table.take();
+        table.extend(taken.into_iter().chain([7]));
+        assert_eq!((table.rows(), table.lost()), (&[0, 1][..], 1));
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path) -> Result<Experiment, Problems> {
     let shown = path.display().to_string();
     let name = path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
     match files::read_text(path) {
-        Ok(text) => Experiment::parse(&name, &shown, &text),
+        Ok(text) => Experiment::parse_in(path.parent(), &name, &shown, &text),
         Err(error) => Err(Problems::unreadable(shown, &error)),
     }
 }
@@ -65,15 +65,21 @@ fn cases(experiment: &Experiment) -> usize {
     experiment.plans("netns").map_or(0, |plans| plans.len())
 }
 
+/// How many nodes and links its first case has.
+fn size(experiment: &Experiment) -> (usize, usize) {
+    let plans = experiment.plans("netns").unwrap_or_default();
+    plans.first().map_or((0, 0), |plan| (plan.nodes.len(), plan.links.len()))
+}
+
 /// That a file is sound, and what it holds.
 fn sound(path: &Path, experiment: &Experiment) -> String {
     let file = &experiment.file;
     let (cases, repeats) = (cases(experiment), file.repeats.unwrap_or(1));
+    let only = if experiment.can_run_on("netns").is_err() { "; only in virtual time" } else { "" };
+    let (nodes, links) = size(experiment);
     format!(
-        "{}: sound: {} nodes, {} links, {cases} case{}, {repeats} repeat{}, {} each",
+        "{}: sound: {nodes} nodes, {links} links, {cases} case{}, {repeats} repeat{}, {} each{only}",
         path.display(),
-        file.node.len(),
-        file.link.len(),
         if cases == 1 { "" } else { "s" },
         if repeats == 1 { "" } else { "s" },
         file.duration,

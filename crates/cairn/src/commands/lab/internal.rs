@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use lab::backend::hosts::remote;
-use lab::backend::netns::order::{ORDER_FILE, Order, read_json};
 use lab::backend::netns::{guard, load, world};
+use lab::order::{ORDER_FILE, Order, read_json};
 
 use super::Outcome;
 use crate::tool::ToolError;

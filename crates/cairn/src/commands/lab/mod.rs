@@ -1,10 +1,14 @@
 //! `cairn lab`: experiments.
 
 mod compare;
+mod counts;
 mod files;
 mod internal;
+#[cfg(test)]
+mod page_for_beginners;
 mod run;
 mod runs;
+mod study;
 mod verdicts;
 mod watch;
 
@@ -13,8 +17,14 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub(crate) use self::run::Arguments;
 use self::verdicts::Form;
 use crate::tool::{ToolError, finish};
+
+/// What `cairn sim run` does.
+pub(crate) fn run_in_virtual_time(arguments: &Arguments) -> ExitCode {
+    finish(run::run(arguments, lab::backend::VIRTUAL_TIME, None))
+}
 
 /// How a command ended.
 type Outcome = Result<ExitCode, ToolError>;
@@ -133,7 +143,7 @@ impl Command {
     /// Does what was asked.
     pub(crate) fn run(self) -> ExitCode {
         let outcome = match self {
-            Command::Run(arguments) => run::run(&arguments),
+            Command::Run(arguments) => run::run_on(&arguments),
             Command::Sweep(arguments) => run::sweep(&arguments),
             Command::Resume { folder, json } => run::go_on(&folder, Form::of(json)),
             Command::List { runs, json } => runs::list(&runs, json),

@@ -1,12 +1,15 @@
 //! Run an experiment, or go on with one.
 
 use std::io::{IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lab::backend::VIRTUAL_TIME;
 use lab::backend::hosts::Inventory;
 use lab::driver::Programs;
 use lab::experiment::Experiment;
+use lab::experiment::plan::TraceFormat;
 use lab::report::{RunData, write_report};
 use lab::run::progress::Progress;
 use lab::run::{Build, Options, RunFolder, execute, resume};
@@ -16,25 +19,21 @@ use super::verdicts::Form;
 use crate::tool::ToolError;
 use crate::tool::interrupt::Interrupt;
 
-/// How a run is started.
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunArguments {
+/// How a run is started, wherever it is.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Arguments {
     /// The experiment.
-    file: PathBuf,
-    /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH,
-    /// `sim` for virtual time.
-    #[arg(long, default_value = "netns")]
-    on: String,
-    /// The file that names the machines, for `--on hosts`.
-    #[arg(long, value_name = "FILE")]
-    hosts: Option<PathBuf>,
+    pub(super) file: PathBuf,
     /// The folder that runs are put in.
-    #[arg(long, default_value = "runs")]
+    #[arg(long, default_value = "runs", value_name = "FOLDER")]
     runs: PathBuf,
+    /// The folder of this run; without it one is named after the experiment and the moment.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "runs")]
+    pub(super) out: Option<PathBuf>,
     /// Other numbers of repeats than the experiment says.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Another seed than the experiment says.
+    /// Another seed than the experiment says; repeats take it and those that follow.
     #[arg(long)]
     seed: Option<u64>,
     /// Only cases whose name holds this text.
@@ -43,9 +42,48 @@ pub(crate) struct RunArguments {
     /// Leave out control runs. What they would confirm is then called `confirmed, control not run`.
     #[arg(long)]
     no_controls: bool,
+    /// What traces of virtual time look like, whatever the experiment says.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Repeats beside each other in virtual time; as many as there are cores, otherwise. What they find is
+    /// the same with any number.
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
     /// What was found as JSON. Progress is told on standard error.
     #[arg(long)]
     json: bool,
+}
+
+/// What trace files look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text with commas.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl From<Format> for TraceFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Csv => TraceFormat::Csv,
+            Format::Parquet => TraceFormat::Parquet,
+        }
+    }
+}
+
+/// How a run is started, and where.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    run: Arguments,
+    /// Where: `netns` for real forwarders in network namespaces, `hosts` for machines of their own over SSH,
+    /// `sim` for virtual time.
+    #[arg(long, default_value = "netns")]
+    on: String,
+    /// The file that names the machines, for `--on hosts`.
+    #[arg(long, value_name = "FILE")]
+    hosts: Option<PathBuf>,
 }
 
 /// An experiment as it stands, with one more key that is run over many values.
@@ -62,7 +100,7 @@ pub(crate) struct SweepArguments {
 }
 
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
-    let path = &arguments.run.file;
+    let path = &arguments.run.run.file;
     let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
     // What reads as a number or a truth value is one, and all else is text.
     let values = arguments.values.iter().map(|value| value.trim()).map(|value| {
@@ -73,34 +111,59 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome {
     let text = format!("{text}\n[[sweep]]\nkey = {:?}\nvalues = [{}]\n", arguments.key, values.join(", "));
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let shown = format!("{} with --key and --values", path.display());
-    let experiment = Experiment::parse(&name, &shown, &text).map_err(ToolError::other)?;
-    carry_out(&experiment, &arguments.run)
+    let experiment = Experiment::parse_in(path.parent(), &name, &shown, &text).map_err(ToolError::other)?;
+    carry_out(&experiment, &arguments.run.run, &arguments.run.on, arguments.run.hosts.as_deref())
 }
 
-pub(super) fn run(arguments: &RunArguments) -> Outcome {
-    let experiment = super::files::read(&arguments.file).map_err(ToolError::other)?;
-    carry_out(&experiment, arguments)
+pub(super) fn run_on(arguments: &RunArguments) -> Outcome {
+    run(&arguments.run, &arguments.on, arguments.hosts.as_deref())
 }
 
-fn carry_out(experiment: &Experiment, arguments: &RunArguments) -> Outcome {
-    let options = Options {
-        backend: arguments.on.clone(),
-        hosts: arguments.hosts.as_deref().map(Inventory::read).transpose().map_err(ToolError::other)?,
+/// Runs a file on a backend.
+pub(super) fn run(arguments: &Arguments, on: &str, hosts: Option<&Path>) -> Outcome {
+    let path = &arguments.file;
+    let text = crate::tool::files::read_text(path).map_err(ToolError::file(path))?;
+    if super::study::is_study(&text) {
+        if on != VIRTUAL_TIME {
+            let file = path.display();
+            return Err(ToolError::other(format_args!(
+                "{file}: a study is only in virtual time; run it with: cairn lab run {file} --on sim"
+            )));
+        }
+        let workers = arguments.workers.map(NonZeroUsize::get);
+        return super::study::run(path, &text, arguments.out.as_deref(), workers, arguments.json);
+    }
+    let experiment = super::files::read(path).map_err(ToolError::other)?;
+    carry_out(&experiment, arguments, on, hosts)
+}
+
+fn carry_out(experiment: &Experiment, arguments: &Arguments, on: &str, hosts: Option<&Path>) -> Outcome {
+    let mut screen = Screen::new(on == VIRTUAL_TIME)?;
+    let folder = execute(experiment, &options(arguments, on, hosts)?, |progress| screen.show(progress))
+        .map_err(ToolError::other)?;
+    finish(&folder, &mut screen, Form::of(arguments.json))
+}
+
+/// What the library is told.
+pub(super) fn options(arguments: &Arguments, on: &str, hosts: Option<&Path>) -> Result<Options, ToolError> {
+    Ok(Options {
+        backend: on.to_owned(),
+        hosts: hosts.map(Inventory::read).transpose().map_err(ToolError::other)?,
         runs: arguments.runs.clone(),
+        out: arguments.out.clone(),
+        workers: arguments.workers.map(NonZeroUsize::get),
+        trace_format: arguments.format.map(TraceFormat::from),
         programs: programs()?,
         repeats: arguments.repeats,
         seed: arguments.seed,
         only: arguments.only.clone(),
         controls: !arguments.no_controls,
         build: build(),
-    };
-    let mut screen = Screen::new()?;
-    let folder = execute(experiment, &options, |progress| screen.show(progress)).map_err(ToolError::other)?;
-    finish(&folder, &mut screen, Form::of(arguments.json))
+    })
 }
 
 pub(super) fn go_on(folder: &Path, form: Form) -> Outcome {
-    let mut screen = Screen::new()?;
+    let mut screen = Screen::new(false)?;
     let folder =
         resume(folder, &programs()?, build(), |progress| screen.show(progress)).map_err(ToolError::other)?;
     finish(&folder, &mut screen, form)
@@ -111,7 +174,9 @@ fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
     screen.show(&Progress::Step("report".to_owned()));
     let page = write_report(folder).map_err(ToolError::other)?;
     let run = RunData::read(folder).map_err(ToolError::other)?;
-    screen.line("");
+    if !screen.brief {
+        screen.line("");
+    }
     super::verdicts::tell(&run, folder.path(), &page, form)
 }
 
@@ -154,12 +219,16 @@ struct Screen {
     folder: Option<PathBuf>,
     /// Repeats before this one, and how many there are in all.
     done: (u64, u64),
+    /// In virtual time there is little to wait for: only a terminal is told of every step.
+    brief: bool,
 }
 
 impl Screen {
-    fn new() -> Result<Self, ToolError> {
+    fn new(in_virtual_time: bool) -> Result<Self, ToolError> {
+        let terminal = std::io::stderr().is_terminal();
         Ok(Screen {
-            terminal: std::io::stderr().is_terminal(),
+            terminal,
+            brief: in_virtual_time && !terminal,
             began: Instant::now(),
             step: String::new(),
             seconds: 0.0,
@@ -217,7 +286,12 @@ impl Screen {
 
     fn show(&mut self, progress: &Progress) {
         self.heed();
+        let is_wrong = |invalid: &[String]| !invalid.is_empty();
         match progress {
+            Progress::Folder(path) if self.brief => self.folder = Some(path.clone()),
+            Progress::Repeat { .. } | Progress::Step(_) | Progress::Count { .. } | Progress::Skipped
+                if self.brief => {}
+            Progress::Done { invalid } if self.brief && !is_wrong(invalid) => {}
             Progress::Folder(path) => {
                 self.folder = Some(path.clone());
                 self.line(&format!("run folder: {}", path.display()));
@@ -243,13 +317,15 @@ impl Screen {
             Progress::Done { invalid } => {
                 self.line(&format!("  NOT VALID, and not used in means: {}", invalid.join("; ")));
             }
+            Progress::Count { done, all } => {
+                self.status(&format!("  {done} of {all} repeats"));
+            }
             Progress::Skipped => self.line("  done before"),
         }
     }
 
-    fn sample(&mut self, event: &lab::backend::netns::order::Event) {
-        let lab::backend::netns::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event
-        else {
+    fn sample(&mut self, event: &lab::order::Event) {
+        let lab::order::Event::Sample { node, seconds, pending, cpu_percent, .. } = event else {
             return;
         };
         let part = (seconds / self.seconds.max(0.1)).clamp(0.0, 1.0);

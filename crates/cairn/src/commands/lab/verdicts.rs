@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use lab::report::{Conclusion, Judgement, RunData, conclusion, result_rows, verdicts};
 
+use super::counts;
 use crate::tool::{ToolError, output};
 
 /// How what was found is told.
@@ -33,7 +34,12 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
     };
     match form {
         Form::Lines => {
-            lines(run)?;
+            if run.record.is_virtual() {
+                output::bytes(&counts::text(run)?)?;
+                statements(run)?;
+            } else {
+                lines(run)?;
+            }
             output::line(format_args!("report: {}", report.display()))?;
         }
         Form::Json => {
@@ -45,6 +51,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 "conclusion": words,
                 "exit_code": code,
                 "statements": rows,
+                "runs": counts::json(run),
             }))?;
         }
     }
@@ -54,6 +61,10 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
 /// A line for each verdict.
 pub(super) fn lines(run: &RunData) -> Result<(), ToolError> {
     output::line(format_args!("{} ({}, {})", run.record.title, run.record.backend, run.record.began))?;
+    statements(run)
+}
+
+fn statements(run: &RunData) -> Result<(), ToolError> {
     let in_colour = has_colour(std::io::stdout().is_terminal(), std::env::var_os("NO_COLOR").as_deref());
     for verdict in &verdicts(run) {
         let (found, half) = verdict.found();

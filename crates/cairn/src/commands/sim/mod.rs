@@ -1,15 +1,6 @@
 //! `cairn sim …`: networks in virtual time.
 
-mod build;
-mod output;
-mod quantity;
-mod run;
-mod scenario;
-mod study;
-mod summary;
 mod swarm;
-mod sweep;
-mod topology;
 mod workers;
 
 use std::process::ExitCode;
@@ -23,10 +14,10 @@ The forwarders are those of `cairn node`, and the same seed gives the same run t
 
 Examples:
   cairn sim run experiments/first-simulation.toml
-  cairn sim run experiments/first-simulation.toml --repeats 10 --out traces
+  cairn sim run experiments/first-simulation.toml --repeats 10 --out runs/first
   cairn sim swarm --seeds 100
 
-Exit codes: 0 done; 1 failure; 2 wrong usage.")]
+Exit codes: those of `cairn lab run`; of swarm 0 every network healed, 1 failure, 2 wrong usage.")]
 pub(crate) struct Sim {
     #[command(subcommand)]
     action: Action,
@@ -34,8 +25,8 @@ pub(crate) struct Sim {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Run a scenario file: its repeats and sweeps on all cores, with a table of what came of them.
-    Run(run::Run),
+    /// Run an experiment in virtual time: the same as `cairn lab run FILE --on sim`.
+    Run(super::lab::Arguments),
     /// Run random networks that must heal. A failure names the seed that repeats it.
     Swarm(swarm::Swarm),
 }
@@ -43,7 +34,7 @@ enum Action {
 impl Sim {
     pub(crate) fn run(self) -> ExitCode {
         let outcome = match self.action {
-            Action::Run(run) => run.run(),
+            Action::Run(arguments) => return super::lab::run_in_virtual_time(&arguments),
             Action::Swarm(swarm) => swarm.run(),
         };
         match outcome {

@@ -4,12 +4,14 @@ use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
-use client::{Client, Clock, Event};
+use client::{Client, Clock, Event, RequestId};
+use flow::WorkloadSpec;
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use serde_json::json;
 
+use super::pace::Pace;
 use super::pattern::Pattern;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::histogram::Histogram;
@@ -34,6 +36,10 @@ pub(super) struct ConsumeArguments {
     /// Random times between them, as of independent consumers, instead of equal ones.
     #[arg(long, requires = "rate")]
     poisson: bool,
+    /// In place of a rate, which item of `{item}` is asked for when, by the name and parameters of a
+    /// workload: sequential, uniform, zipf, or one of the program's own, as in zipf/items~1000/rate~500.
+    #[arg(long, value_name = "WORKLOAD", group = "load", conflicts_with = "rate")]
+    workload: Option<WorkloadSpec>,
     /// Interests on their way at once; with --rate too, the most there may be.
     #[arg(short, long, group = "load")]
     window: Option<NonZeroUsize>,
@@ -72,7 +78,7 @@ struct Tally {
     content_bytes: u64,
     nacks: u64,
     timeouts: u64,
-    /// Times at which the rate asked for an Interest and the window had no room.
+    /// Times at which an Interest was due and the window had no room.
     held_back: u64,
     marks: u64,
 }
@@ -87,33 +93,36 @@ impl ConsumeArguments {
         let (mut tally, mut trips) = (Tally::default(), Histogram::new());
         let begin = client.now();
         let end = self.time.map_or(Instant::NEVER, |time| begin + time);
-        let mut next_send = begin;
+        let mut pace = self.pace(begin, &mut random)?;
         loop {
             let now = client.now();
-            let sending = now < end && self.count.is_none_or(|count| tally.sent < count) && !interrupt.came();
+            let is_open = now < end && !interrupt.came();
+            let sending = |pace: &Pace, sent| {
+                is_open && !pace.is_complete() && self.count.is_none_or(|count| sent < count)
+            };
             // A batch at most, so that what comes back is seen in time.
             let mut budget = 64;
-            while sending
-                && budget > 0
-                && next_send <= now
-                && self.count.is_none_or(|count| tally.sent < count)
-            {
+            while budget > 0 && sending(&pace, tally.sent) && pace.next_deadline() <= now {
                 if client.pending() >= window {
-                    tally.held_back += u64::from(self.rate.is_some());
+                    tally.held_back += u64::from(pace.is_timed());
                     break;
                 }
-                self.send(&mut client, &mut patterns, &mut random, &mut tally)?;
-                next_send = self.after(next_send, &mut random);
+                let Some(item) = pace.poll_item(now) else { break };
+                let id = self.send(&mut client, &mut patterns, &mut random, item, &mut tally)?;
+                pace.handle_sent(id, item, &mut random);
                 budget -= 1;
             }
+            let sending = sending(&pace, tally.sent);
             if (!sending && client.pending() == 0) || interrupt.came() {
                 break;
             }
             let full = client.pending() >= window;
-            let until = if sending && !full { next_send.min(end) } else { Instant::NEVER };
-            if budget == 0 {
-                continue_without_waiting(&mut client, &mut tally, &mut trips)?;
-            } else if let Some(event) = client.next(Some(until))? {
+            let until = if sending && !full { pace.next_deadline().min(end) } else { Instant::NEVER };
+            // Without waiting, what is there is looked at, and so many events at most.
+            let (until, events) = if budget == 0 { (now, 64) } else { (until, 1) };
+            for _ in 0..events {
+                let Some(event) = client.next(Some(until))? else { break };
+                pace.handle_event(client.now(), &event);
                 note(event, &mut tally, &mut trips);
             }
         }
@@ -122,27 +131,32 @@ impl ConsumeArguments {
         Ok(if tally.data == tally.sent { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
+    fn pace(&self, begin: Instant, random: &mut Random) -> Result<Pace, ToolError> {
+        match (&self.workload, self.rate) {
+            (None, _) if self.pattern.iter().any(Pattern::needs_item) => {
+                Err(ToolError::other("{item} stands for what --workload asks for: say which"))
+            }
+            (Some(spec), _) => Pace::of(spec, begin, random.next_u64()).map_err(ToolError::other),
+            (None, Some(rate)) => Ok(Pace::at_rate(rate, self.poisson, begin)),
+            (None, None) => Ok(Pace::Window),
+        }
+    }
+
     fn send(
         &self,
         client: &mut Client,
         patterns: &mut [Pattern],
         random: &mut Random,
+        item: u64,
         tally: &mut Tally,
-    ) -> Result<(), ToolError> {
+    ) -> Result<RequestId, ToolError> {
         let turn = (tally.sent % patterns.len() as u64) as usize;
-        let Some(pattern) = patterns.get_mut(turn) else { return Ok(()) };
-        let name = pattern.next(random).map_err(ToolError::other)?;
+        // Clap asks for one pattern at least.
+        let pattern = patterns.get_mut(turn).ok_or_else(|| ToolError::other("there is no pattern"))?;
+        let name = pattern.next(random, item).map_err(ToolError::other)?;
         let interest = InterestBuilder::new(name).must_be_fresh(self.fresh).can_be_prefix(self.prefix);
-        client.express(&interest, self.lifetime)?;
         tally.sent += 1;
-        Ok(())
-    }
-
-    /// When the next Interest is due.
-    fn after(&self, last: Instant, random: &mut Random) -> Instant {
-        let Some(rate) = self.rate else { return last };
-        let gap = if self.poisson { -(1.0 - random.unit()).ln() / rate } else { 1.0 / rate };
-        last + Duration::from_secs_f64(gap)
+        Ok(client.express(&interest, self.lifetime)?)
     }
 
     fn report(
@@ -189,22 +203,6 @@ impl ConsumeArguments {
         }
         Ok(())
     }
-}
-
-/// Looks at what is there, and does not wait for more.
-fn continue_without_waiting(
-    client: &mut Client,
-    tally: &mut Tally,
-    trips: &mut Histogram,
-) -> Result<(), ToolError> {
-    let now = client.now();
-    for _ in 0..64 {
-        match client.next(Some(now))? {
-            Some(event) => note(event, tally, trips),
-            None => break,
-        }
-    }
-    Ok(())
 }
 
 fn note(event: Event, tally: &mut Tally, trips: &mut Histogram) {

@@ -1,6 +1,7 @@
 //! `cairn traffic`: makes Interests and Data by recipe, and measures what comes of them.
 
 mod consume;
+mod pace;
 mod pattern;
 mod produce;
 
@@ -18,12 +19,14 @@ Names of consumers are made from a pattern with fields:
   {random}         a random number of 64 bits
   {uniform:N}      a number below N, each as likely
   {zipf:N:A}       a number below N, popular ones by Zipf's law with exponent A
+  {item}           the number that the workload of --workload asks for
 
 Examples:
   cairn traffic produce /load --size 1k
   cairn traffic consume '/load/{seq}' --rate 1k/s --for 10s
   cairn traffic consume '/load/{zipf:10000:0.8}' --window 64 --count 1M --histogram
   cairn traffic consume '/load/{zipf:100:1}/{uniform:10}' --rate 500/s --poisson --for 1m --json
+  cairn traffic consume '/load/{item}' --workload zipf/items~1000/rate~500/spacing~poisson --for 1m
 
 Exit codes: 0 all answered; 1 something was lost or came back, or failed; 2 wrong usage.")]
 pub(crate) struct TrafficArguments {

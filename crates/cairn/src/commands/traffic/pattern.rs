@@ -19,14 +19,21 @@ enum PatternPart {
     Random,
     Uniform(u64),
     Zipf(Zipf),
+    /// What a workload asks for.
+    Item,
 }
 
 /// So many numbers at most: the table takes eight bytes for each.
 const MAX_CATALOGUE: u64 = 10_000_000;
 
 impl Pattern {
-    /// The next name.
-    pub(super) fn next(&mut self, random: &mut Random) -> Result<Name, packet::name::UriError> {
+    /// Whether a workload has to say which item the name is of.
+    pub(super) fn needs_item(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, PatternPart::Item))
+    }
+
+    /// The next name, of this item where the pattern has a place for one.
+    pub(super) fn next(&mut self, random: &mut Random, item: u64) -> Result<Name, packet::name::UriError> {
         let mut uri = String::new();
         for piece in &self.pieces {
             match piece {
@@ -34,6 +41,7 @@ impl Pattern {
                 PatternPart::Sequence => uri.push_str(&self.next.to_string()),
                 PatternPart::Random => uri.push_str(&random.next_u64().to_string()),
                 PatternPart::Uniform(count) => uri.push_str(&random.below(*count).to_string()),
+                PatternPart::Item => uri.push_str(&item.to_string()),
                 PatternPart::Zipf(zipf) => uri.push_str(&zipf.draw(random).to_string()),
             }
         }
@@ -57,14 +65,16 @@ impl FromStr for Pattern {
         pieces.push(PatternPart::Text(rest.to_owned()));
         let mut pattern = Pattern { pieces, next: 0 };
         // What makes no name now never will.
-        pattern.next(&mut Random::from_seed(1)).map_err(|error| error.to_string())?;
+        pattern.next(&mut Random::from_seed(1), 0).map_err(|error| error.to_string())?;
         pattern.next = 0;
         Ok(pattern)
     }
 }
 
 fn parse_field(field: &str) -> Result<PatternPart, String> {
-    let wrong = || format!("{{{field}}} is no field: use {{seq}}, {{random}}, {{uniform:N}} or {{zipf:N:A}}");
+    let wrong = || {
+        format!("{{{field}}} is no field: use {{seq}}, {{random}}, {{uniform:N}}, {{zipf:N:A}} or {{item}}")
+    };
     let count = |text: &str| match text.parse() {
         Ok(count @ 1..=MAX_CATALOGUE) => Ok(count),
         _ => Err(format!("{text:?}: a catalogue has 1 to {MAX_CATALOGUE} names")),
@@ -72,6 +82,7 @@ fn parse_field(field: &str) -> Result<PatternPart, String> {
     match field.split(':').collect::<Vec<_>>()[..] {
         ["seq"] => Ok(PatternPart::Sequence),
         ["random"] => Ok(PatternPart::Random),
+        ["item"] => Ok(PatternPart::Item),
         ["uniform", number] => Ok(PatternPart::Uniform(count(number)?)),
         ["zipf", number, exponent] => {
             let exponent: f64 = exponent.parse().map_err(|_| wrong())?;
@@ -94,7 +105,7 @@ mod tests {
         let mut random = Random::from_seed(1);
         let mut pattern: Pattern = "/a/{seq}/{uniform:3}".parse().unwrap();
         for number in 0..50 {
-            let name = pattern.next(&mut random).unwrap().to_string();
+            let name = pattern.next(&mut random, 0).unwrap().to_string();
             assert!((0..3).any(|last| name == format!("/a/{number}/{last}")), "{name}");
         }
         for text in

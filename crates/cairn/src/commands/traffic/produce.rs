@@ -12,11 +12,8 @@ use serde_json::json;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::signing::SigningArguments;
-use crate::tool::units::{duration, show_size, size};
+use crate::tool::units::{duration, payload_size, show_size};
 use crate::tool::{ToolError, output};
-
-/// Room for name and signature beside the payload.
-const MAX_PAYLOAD: u64 = 8000;
 
 /// Answer every Interest under prefixes.
 #[derive(Debug, Args)]
@@ -26,7 +23,7 @@ pub(super) struct ProduceArguments {
     prefix: Vec<Name>,
     /// Bytes of payload: a size, or two with - between for any size from the one to the other.
     #[arg(short, long, value_parser = size_range, default_value = "1000")]
-    size: (u64, u64),
+    size: (usize, usize),
     /// How long Data counts as fresh.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0ms")]
     freshness: Duration,
@@ -45,15 +42,10 @@ pub(super) struct ProduceArguments {
     connect: ConnectArguments,
 }
 
-fn size_range(text: &str) -> Result<(u64, u64), String> {
+fn size_range(text: &str) -> Result<(usize, usize), String> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
-    let size = |text| size(text).map_err(|error| error.to_string());
-    let (from, to) = (size(from)?, size(to)?);
-    if from <= to && to <= MAX_PAYLOAD {
-        Ok((from, to))
-    } else {
-        Err(format!("payloads are at most {MAX_PAYLOAD} bytes, the smaller one first"))
-    }
+    let (from, to) = (payload_size(from)?, payload_size(to)?);
+    if from <= to { Ok((from, to)) } else { Err("the smaller size comes first".to_owned()) }
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -71,11 +63,11 @@ impl ProduceArguments {
             tell!("answering under {prefix}");
         }
         let begin = client.now();
-        let payload = vec![0x5a; usize::try_from(self.size.1).unwrap_or(0)];
+        let payload = vec![0x5a; self.size.1];
         // Whatever comes is answered: the forwarder sends what was registered.
         let source = Generator::new(vec![Name::root()], signer, Clock::seed())
             .with_content(payload)
-            .with_least_bytes(self.size.0)
+            .with_least_bytes(self.size.0 as u64)
             .with_freshness(self.freshness)
             .with_failures(self.ignore, self.nack);
         let mut server = Server::new(source, ServerConfig::default(), begin);

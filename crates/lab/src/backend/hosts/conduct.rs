@@ -10,12 +10,12 @@ use super::clock::{Clock, Exchange};
 use super::inventory::Inventory;
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use super::ssh::{Connection, Heard, Ssh};
-use crate::backend::netns::cgroup::Owner;
 use crate::backend::netns::conduct::ConductError;
-use crate::backend::netns::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::backend::netns::wiring::Interface;
 use crate::driver::Programs;
 use crate::experiment::Plan;
+use crate::order::Owner;
+use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, write_json};
 
 /// How long a host may take for one step.
 const PATIENCE: Duration = Duration::from_secs(100);

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::netns::order::Event;
 use crate::backend::netns::wiring::Interface;
 use crate::capture::tap::TapCounts;
 use crate::driver::Programs;
 use crate::experiment::Plan;
+use crate::order::Event;
 
 /// One node of one repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]

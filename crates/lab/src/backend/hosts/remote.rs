@@ -18,15 +18,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
 use crate::agent::management::Manager;
-use crate::backend::netns::cgroup::{Controllers, Group, Owner};
+use crate::backend::netns::cgroup::{Controllers, Group};
 use crate::backend::netns::clients::Clients;
 use crate::backend::netns::load::Load;
 use crate::backend::netns::machine::Machine;
-use crate::backend::netns::order::write_json;
 use crate::backend::netns::sampler::{Sampler, SamplerConfig};
 use crate::backend::netns::world::is_captured;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Setup, driver};
+use crate::order::{Owner, write_json};
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::inventory::Host;
 use super::protocol::{Reply, Request, Said};
 use super::remote::{FOLDER_PREFIX, PROGRAM};
-use crate::backend::netns::order::Event;
+use crate::order::Event;
 
 /// How long a connection may take.
 const PATIENCE: Duration = Duration::from_secs(30);

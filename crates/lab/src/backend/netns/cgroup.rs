@@ -8,8 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the directories of a run are called; the owner's process and its start time follow.
-const PREFIX: &str = "cairn-lab-";
+use crate::order::Owner;
+
 /// The least that the kernel grants of a period, and the least period, in microseconds.
 const LEAST_US: u64 = 1000;
 /// The longest period that the kernel takes.
@@ -57,49 +57,6 @@ struct Place {
 pub struct Controllers {
     processor: Option<Place>,
     memory: Option<Place>,
-}
-
-/// The process that owns a run, told apart from a later one with the same number by when it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Owner {
-    pid: u32,
-    started: u64,
-}
-
-impl Owner {
-    /// The calling process.
-    #[must_use]
-    pub fn this_process() -> Self {
-        let pid = std::process::id();
-        Owner { pid, started: start_time(Path::new("/proc/self/stat")).unwrap_or(0) }
-    }
-
-    /// What its directories are called.
-    #[must_use]
-    pub fn directory(self) -> String {
-        format!("{PREFIX}{}-{}", self.pid, self.started)
-    }
-
-    /// Reads the owner from a directory's name.
-    #[must_use]
-    pub fn of_directory(name: &str) -> Option<Self> {
-        let (pid, started) = name.strip_prefix(PREFIX)?.split_once('-')?;
-        Some(Owner { pid: pid.parse().ok()?, started: started.parse().ok()? })
-    }
-
-    /// Does the owner still run?
-    #[must_use]
-    pub fn is_alive(self) -> bool {
-        start_time(Path::new(&format!("/proc/{}/stat", self.pid))) == Some(self.started)
-    }
-}
-
-/// The moment a process started, in ticks since the machine did.
-fn start_time(stat: &Path) -> Option<u64> {
-    let text = fs::read_to_string(stat).ok()?;
-    // The second field is the program's name in brackets and may hold spaces; counting begins behind it.
-    let (_, rest) = text.rsplit_once(')')?;
-    rest.split_whitespace().nth(19)?.parse().ok()
 }
 
 impl Controllers {
@@ -352,21 +309,6 @@ fn usable(place: Place) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_directory_names_its_owner() {
-        let owner = Owner { pid: 42, started: 977 };
-        assert_eq!(Owner::of_directory(&owner.directory()), Some(owner));
-        assert_eq!(Owner::of_directory("cairn-lab-x-1"), None);
-        assert_eq!(Owner::of_directory("system.slice"), None);
-    }
-
-    #[test]
-    fn this_process_is_alive_and_one_that_started_at_another_time_is_not() {
-        let owner = Owner::this_process();
-        assert!(owner.is_alive());
-        assert!(!Owner { started: owner.started + 1, ..owner }.is_alive());
-    }
 
     #[test]
     fn a_share_stands_still_no_longer_than_the_kernel_makes_it() {

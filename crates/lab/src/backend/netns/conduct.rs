@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::cgroup::Controllers;
 use super::guard;
-use super::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
+use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
 
 /// Why a run gave no result.
 #[derive(Debug, thiserror::Error)]

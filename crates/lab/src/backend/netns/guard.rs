@@ -17,7 +17,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::Signal;
 
-use super::cgroup::{Controllers, Owner};
+use super::cgroup::Controllers;
+use crate::order::Owner;
 
 /// Why there can be no world here.
 #[derive(Debug, thiserror::Error)]

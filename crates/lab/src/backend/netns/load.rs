@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::cgroup::{Controllers, Group, Owner};
+use super::cgroup::{Controllers, Group};
 use crate::experiment::Plan;
 use crate::experiment::plan::{Activity, Workload};
+use crate::order::Owner;
 
 /// The burner's own work: `threads` threads that are busy after the line "busy" and rest after the line
 /// "rest", until the input ends.

@@ -9,12 +9,6 @@ pub mod load;
 pub(crate) mod machine;
 pub mod namespace;
 pub mod netlink;
-pub mod order;
 pub(crate) mod sampler;
 pub mod wiring;
 pub mod world;
-
-/// The columns of a forwarder's log.
-pub(crate) fn sampler_head() -> &'static str {
-    sampler::HEAD
-}

@@ -11,13 +11,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::management::GeneralStatus;
 
 use super::cgroup::Group;
-use super::order::Event;
 use crate::agent::management::{ManagementError, Manager};
+use crate::order::Event;
+use crate::order::sample::{self, Answer, Load, LogOf};
 use crate::sampling::moment;
-
-/// The columns of a forwarder's log: the testbed report's, and what they are made from.
-pub(crate) const HEAD: &str = "time,names,pending,propagated,noted,cpu,memory,cached,in_interests,out_interests,in_data,\
-                               out_data,in_nacks,out_nacks,satisfied,unsatisfied,waited,throttled";
 
 /// How long is waited for an answer. A forwarder that is worn out answers late, and just then its numbers are
 /// wanted.
@@ -110,7 +107,7 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
 
 fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     let mut file = BufWriter::new(File::create(&config.file)?);
-    writeln!(file, "{HEAD}")?;
+    file.write_all(sample::head(LogOf::Process).as_bytes())?;
     let mut manager: Option<Manager> = None;
     let (mut samples, mut invalid) = (0, 0);
     let mut last: Option<(Instant, [u64; 3])> = None;
@@ -148,14 +145,15 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         // After a late answer not at once again: what is used in an instant says nothing of a share.
         due = due.max(now + config.every / 2);
         samples += 1;
-        write_line(
-            &mut file,
-            time,
-            status.as_ref(),
-            before.as_ref().map(|(at, status)| (now - *at, status)),
-            processor,
-            memory,
-        )?;
+        let answer = status.as_ref().map(|status| {
+            let before = before.as_ref().map(|(at, before)| (now.saturating_duration_since(*at), before));
+            answer(status, before)
+        });
+        let [cpu, waited, throttled] = processor;
+        let load = Load { cpu, memory_bytes: memory, waited, throttled, busy: None };
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at_ns = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+        file.write_all(sample::line(at_ns, answer.as_ref(), &load).as_bytes())?;
         // For whoever watches from another terminal.
         file.flush()?;
         Event::Sample {
@@ -174,44 +172,28 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
     Ok((samples, invalid))
 }
 
-/// One line. Without a status its fields stay empty, which makes the line invalid, as in the testbed report.
-fn write_line(
-    file: &mut impl Write,
-    time: SystemTime,
-    status: Option<&GeneralStatus>,
-    before: Option<(Duration, &GeneralStatus)>,
-    [cpu, waited, throttled]: [f64; 3],
-    memory: u64,
-) -> io::Result<()> {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    write!(file, "{}.{:09},", since.as_secs(), since.subsec_nanos())?;
-    let Some(status) = status else {
-        return writeln!(file, ",,,,{cpu:.2},{memory},,,,,,,,,,{waited:.2},{throttled:.2}");
-    };
+/// What a forwarder said, and what it said before and how long ago that was.
+fn answer(status: &GeneralStatus, before: Option<(Duration, &GeneralStatus)>) -> Answer {
     let per_second = |now: fn(&GeneralStatus) -> u64| {
         before.map_or(0.0, |(passed, before)| {
             now(status).saturating_sub(now(before)) as f64 / passed.as_secs_f64().max(1e-9)
         })
     };
-    let propagated = per_second(|status| status.out_interests);
-    // Interests that were received and not sent on: joined to a pending one, answered from the cache, or
-    // dropped.
-    let noted = per_second(|status| status.in_interests.saturating_sub(status.out_interests));
-    writeln!(
-        file,
-        "{},{},{propagated:.1},{noted:.1},{cpu:.2},{memory},{},{},{},{},{},{},{},{},{},{waited:.2},{throttled:.2}",
-        status.name_tree_entries,
-        status.pit_entries,
-        status.cs_entries,
-        status.in_interests,
-        status.out_interests,
-        status.in_data,
-        status.out_data,
-        status.in_nacks,
-        status.out_nacks,
-        status.satisfied_interests,
-        status.unsatisfied_interests,
-    )
+    Answer {
+        names: status.name_tree_entries,
+        pending: status.pit_entries,
+        propagated: per_second(|status| status.out_interests),
+        noted: per_second(|status| status.in_interests.saturating_sub(status.out_interests)),
+        cached: status.cs_entries,
+        in_interests: status.in_interests,
+        out_interests: status.out_interests,
+        in_data: status.in_data,
+        out_data: status.out_data,
+        in_nacks: status.in_nacks,
+        out_nacks: status.out_nacks,
+        satisfied: status.satisfied_interests,
+        unsatisfied: status.unsatisfied_interests,
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use super::guard::{GuardError, enter_world};
 use super::load::Load;
 use super::machine::Machine;
 use super::namespace::{Namespace, NamespaceError};
-use super::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
 use super::sampler::{Sampler, SamplerConfig};
 use super::wiring::{Wiring, WiringError, wire};
 use crate::agent::management::{ManagementError, Manager};
@@ -23,6 +22,7 @@ use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, Setup, driver};
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
+use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -3,8 +3,12 @@
 //! after the measurement is the same.
 
 mod application;
+mod consumers;
+mod counted;
+mod events;
 mod network;
 mod record;
 mod run;
+mod trace;
 
 pub use run::{SimulationError, simulate};

@@ -2,23 +2,29 @@
 
 use engine::{FaceConfig, RateLimit};
 use packet::time::{Duration, Instant};
-use sim::{LinkConfig, LinkId, Network, NodeId, ProcessorConfig, Queue, SimError, TraceConfig};
+use sim::{Clock, CoDel, CoDelAction, LinkConfig, LinkId, Network, NodeId, ProcessorConfig, Queue, SimError};
 
 use super::run::SimulationError;
 use crate::experiment::model::Forwarder;
-use crate::experiment::plan::{Activity, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan};
+use crate::experiment::plan::{
+    Activity, ClockPlan, LinkKind, LinkPlan, NodeIndex, NodePlan, Plan, SimulatedLink,
+};
 
 /// The header of an Ethernet frame, which its MTU does not count.
 const ETHERNET_BYTES: u32 = 14;
 
-/// Bytes below NDNLPv2 on a real link: Ethernet, IP and UDP; IP and TCP with timestamps; Ethernet alone.
-pub(super) fn overhead_bytes(kind: LinkKind) -> u32 {
-    ETHERNET_BYTES
-        + match kind {
-            LinkKind::Udp => 20 + 8,
-            LinkKind::Tcp => 20 + 32,
-            LinkKind::Ether => 0,
-        }
+/// Bytes below NDNLPv2: as the experiment says, or those of a real link: Ethernet, IP and UDP; IP and TCP
+/// with timestamps; Ethernet alone.
+pub(super) fn overhead_bytes(link: &LinkPlan) -> u32 {
+    let real = || {
+        ETHERNET_BYTES
+            + match link.kind {
+                LinkKind::Udp => 20 + 8,
+                LinkKind::Tcp => 20 + 32,
+                LinkKind::Ether => 0,
+            }
+    };
+    link.simulated.overhead_bytes.unwrap_or_else(real)
 }
 
 /// Interests that a face with a rate limit may send at once; the daemon's own default.
@@ -33,29 +39,32 @@ pub(super) struct Built {
 
 pub(super) fn build(plan: &Plan, seed: u64) -> Result<Built, SimulationError> {
     let mut network = Network::new(seed);
-    network.record(TraceConfig { packets: true, ..TraceConfig::default() });
+    network.record(super::trace::config(&plan.trace));
     let mut nodes = Vec::new();
     for (index, node) in plan.nodes.iter().enumerate() {
         configure(&mut network, node)?;
         let id = network.add_node()?;
-        network.set_processor(id, processor(plan, index, node))?;
+        if let Some(processor) = processor(plan, index, node) {
+            network.set_processor(id, processor)?;
+        }
+        if let Some(clock) = node.clock {
+            set_clock(&mut network, id, clock)?;
+        }
         nodes.push(id);
     }
     let mut links = Vec::new();
     for link in &plan.links {
         let [a, b] = link.between;
         let (Some(a), Some(b)) = (nodes.get(a), nodes.get(b)) else { continue };
-        links.push(network.connect(*a, *b, &self::link(link))?);
+        links.push(network.connect(*a, *b, &self::link(link)?)?);
     }
+    super::trace::capture(&mut network, &plan.trace, &links)?;
     for hop in &plan.hops {
         let towards = plan.links.get(hop.link).map(|link| link.other(hop.node));
         let ends = nodes.get(hop.node).zip(towards.and_then(|towards| nodes.get(towards)));
         if let Some((from, to)) = ends {
             network.add_route(*from, hop.prefix.as_str(), *to, u64::from(hop.cost))?;
         }
-    }
-    for (plan, id) in plan.nodes.iter().zip(&nodes) {
-        limit_faces(&mut network, *id, &plan.forwarder);
     }
     Ok(Built { network, nodes, links })
 }
@@ -94,7 +103,7 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
         // A real forwarder keeps far more than the thousand packets of a simulated one.
         let entries = node.forwarder.content_store.unwrap_or(1 << 20);
         config.content_store.max_entries = entries.max(1);
-        config.content_store.max_bytes = 256 << 20;
+        config.content_store.max_bytes = node.forwarder.content_store_bytes.map_or(256 << 20, |size| size.0);
         config.content_store.admit = entries > 0;
         config.content_store.serve = entries > 0;
         config.default_strategy = strategy;
@@ -102,12 +111,17 @@ fn configure(network: &mut Network, node: &NodePlan) -> Result<(), SimulationErr
     Ok(())
 }
 
-/// The processor of a node: its service time, its share, and what competing loads leave of it and when.
-fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> ProcessorConfig {
+/// The processor of a node: its service time, its share, and what competing loads leave of it and when. One
+/// whose work takes no time needs none.
+fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> Option<ProcessorConfig> {
+    if node.service_time_ns == 0 && node.data_service_time_ns == 0 {
+        return None;
+    }
     let share = node.cpu.unwrap_or(1.0).min(1.0);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let thousandths = |part: f64| ((share * part * 1000.0).round() as u32).max(1);
     let mut capacity = vec![(Instant::ZERO, thousandths(1.0))];
+    capacity.extend(node.capacity.iter().map(|(at, part)| (Instant::from_nanos(*at), thousandths(*part))));
     for workload in plan.workloads.iter().filter(|workload| workload.at == index) {
         let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
         let mut at = workload.start_ns;
@@ -118,23 +132,74 @@ fn processor(plan: &Plan, index: NodeIndex, node: &NodePlan) -> ProcessorConfig 
         }
     }
     capacity.sort_by_key(|(at, _)| *at);
-    ProcessorConfig {
+    Some(ProcessorConfig {
         max_waiting: node.service_queue,
         capacity,
         data_time: Duration::from_nanos(node.data_service_time_ns),
         ..ProcessorConfig::uniform(Duration::from_nanos(node.service_time_ns))
-    }
+    })
 }
 
-fn link(link: &LinkPlan) -> LinkConfig {
-    LinkConfig {
+fn set_clock(network: &mut Network, node: NodeId, plan: ClockPlan) -> Result<(), SimulationError> {
+    let clock = Clock {
+        offset: Duration::from_nanos(plan.offset_ns),
+        drift_nanos_per_second: plan.drift_ns_per_second,
+        tick: Duration::from_nanos(plan.tick_ns),
+    };
+    network.set_clock(node, clock)?;
+    if plan.of_engine {
+        network.set_engine_clock(node, clock)?;
+    }
+    Ok(())
+}
+
+fn link(link: &LinkPlan) -> Result<LinkConfig, SimulationError> {
+    let SimulatedLink { rate_control, frames, reliable, .. } = &link.simulated;
+    let control = rate_control.as_ref().map(|(method, max_held)| {
+        let method = method.parse::<engine::RateMethod>();
+        method.map(|method| (method, *max_held)).map_err(|error| SimulationError::Network(error.to_string()))
+    });
+    let mut config = LinkConfig {
         rate_bits_per_second: link.rate_bps,
-        overhead_bytes: overhead_bytes(link.kind),
+        overhead_bytes: overhead_bytes(link),
+        metric: link.metric,
+        rate_control: control.transpose()?,
         ..LinkConfig::ideal()
     }
     .delay(Duration::from_nanos(link.delay_ns))
-    .queue(Queue::bytes(u64::from(link.queue) * u64::from(link.mtu + ETHERNET_BYTES)))
-    .loss(link.loss)
+    .queue(queue(link))
+    .loss(link.loss);
+    config.impairment.duplicate = link.simulated.duplicate;
+    config.impairment.reorder = link.simulated.reorder;
+    config.impairment.reorder_delay = Duration::from_nanos(link.simulated.reorder_delay_ns);
+    config.impairment.jitter = Duration::from_nanos(link.simulated.jitter_ns);
+    if *frames {
+        config.framing = Some(Box::new(::link::v2::Config {
+            transport_mtu_bytes: Some(link.mtu as usize),
+            reliability: reliable.then(::link::v2::ReliabilityConfig::default),
+            ..::link::v2::Config::default()
+        }));
+    }
+    Ok(config)
+}
+
+/// By packets or bytes where the experiment says so, and else for so many full frames.
+fn queue(link: &LinkPlan) -> Queue {
+    let given = &link.simulated;
+    let queue = match (given.queue_packets, given.queue_bytes) {
+        (None, None) => Queue::bytes(u64::from(link.queue) * u64::from(link.mtu + ETHERNET_BYTES)),
+        (packets, bytes) => Queue {
+            max_packets: packets.unwrap_or(u32::MAX),
+            max_bytes: bytes.unwrap_or(u64::MAX),
+            ..Queue::UNLIMITED
+        },
+    };
+    let codel = given.codel.map(|codel| CoDel {
+        target: Duration::from_nanos(codel.target_ns),
+        interval: Duration::from_nanos(codel.interval_ns),
+        action: if codel.mark { CoDelAction::Mark } else { CoDelAction::Drop },
+    });
+    Queue { mark_above_bytes: given.mark_above_bytes, codel, ..queue }
 }
 
 impl From<SimError> for SimulationError {

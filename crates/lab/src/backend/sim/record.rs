@@ -1,19 +1,20 @@
 //! What the lab records of a real run, read off the simulated one.
 
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use packet::Name;
 use packet::PacketKind;
+use sim::LinkId;
 use sim::trace::PacketRecord;
 
 use super::network::{Built, overhead_bytes};
 use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
-use crate::backend::netns::order::Event;
-use crate::backend::netns::sampler_head;
-use crate::experiment::plan::{Activity, Plan};
+use crate::experiment::plan::{Activity, Plan, TracePlan};
+use crate::order::Event;
+use crate::order::sample::{self, Answer, Load, LogOf};
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
@@ -40,7 +41,7 @@ fn part_of_a_core(plan: &Plan, node: usize, at_ns: u64) -> f64 {
 /// Bytes of headers below a packet on a link. The simulated link carries each packet as one frame and charges
 /// one set of headers: with more of them a full link would seem to carry more than its rate.
 fn below(plan: &Plan, link: usize) -> f64 {
-    plan.links.get(link).map_or(0.0, |link| f64::from(overhead_bytes(link.kind)))
+    plan.links.get(link).map_or(0.0, |link| f64::from(overhead_bytes(link)))
 }
 
 /// The logs of all nodes, and their watched links by the second.
@@ -50,10 +51,38 @@ pub(super) struct Recorder {
     before: Vec<Before>,
     origins: Origins,
     seen: Vec<Seen>,
+    /// For each link its place in the plan, and the nodes that watch it: is the node at end 0, and does Data
+    /// come in there?
+    watchers: BTreeMap<LinkId, (usize, Vec<Watcher>)>,
+    /// Packets that the experiment wants to have written down, and how many there were in all.
+    kept: (Vec<PacketRecord>, u64),
+}
+
+/// A node that watches a link.
+#[derive(Debug, Clone, Copy)]
+struct Watcher {
+    node: usize,
+    /// The end of the link that it is.
+    end: usize,
+    /// Has it a route over the link? Then Data comes in; at a node without one it goes out.
+    is_route: bool,
+}
+
+/// Who watches which link.
+fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (usize, Vec<Watcher>)> {
+    let routes: BTreeSet<(usize, usize)> = plan.hops.iter().map(|hop| (hop.node, hop.link)).collect();
+    let mut watchers: Vec<Vec<Watcher>> = vec![Vec::new(); plan.links.len()];
+    for (node, link) in plan.nodes.iter().enumerate().filter_map(|(node, plan)| Some((node, plan.watch?))) {
+        let end = plan.links.get(link).and_then(|link| link.between.iter().position(|end| *end == node));
+        if let (Some(list), Some(end)) = (watchers.get_mut(link), end) {
+            list.push(Watcher { node, end, is_route: routes.contains(&(node, link)) });
+        }
+    }
+    built.links.iter().copied().zip(watchers.into_iter().enumerate()).collect()
 }
 
 impl Recorder {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan, built: &Built) -> Self {
         let count = plan.nodes.len();
         let seconds = plan.duration_ns.div_ceil(1_000_000_000);
         let mut table = Table::new(TRAFFIC_COLUMNS);
@@ -65,12 +94,13 @@ impl Recorder {
             table.rows.push(row);
         }
         Recorder {
-            // What tables take is not what a process takes: it has another name.
-            logs: vec![format!("{},busy\n", sampler_head().replace("memory", "table_bytes")); count],
+            logs: vec![sample::head(LogOf::VirtualTime); count],
             traffic: vec![table; count],
             before: vec![Before::default(); count],
             origins: Origins::of(plan),
             seen: vec![Seen::default(); count],
+            watchers: watchers(plan, built),
+            kept: (Vec::new(), 0),
         }
     }
 
@@ -106,17 +136,23 @@ impl Recorder {
             let memory = sizes.footprint_bytes as u64 + sizes.pending_bytes + sizes.cached_bytes;
             // As the daemon counts them: the names of pending Interests, and the prefixes of routes.
             let names = sizes.pending + sizes.routes;
-            let _ = writeln!(
-                log,
-                "{seconds:.9},{names},{},{propagated:.3},{noted:.3},{cpu:.2},{memory},{},{in_interests},{sent},\
-                 {in_data},{},{in_nacks},{},{},{},0,0,{busy:.2}",
-                sizes.pending,
-                sizes.cached,
-                counters.data_sent,
-                counters.nacks_sent,
-                counters.satisfied,
-                counters.unsatisfied,
-            );
+            let answer = Answer {
+                names: names.into(),
+                pending: sizes.pending.into(),
+                propagated,
+                noted,
+                cached: sizes.cached.into(),
+                in_interests,
+                out_interests: sent,
+                in_data,
+                out_data: counters.data_sent,
+                in_nacks,
+                out_nacks: counters.nacks_sent,
+                satisfied: counters.satisfied,
+                unsatisfied: counters.unsatisfied,
+            };
+            let load = Load { cpu, memory_bytes: memory, busy: Some(busy), ..Load::default() };
+            log.push_str(&sample::line(now_ns, Some(&answer), &load));
             let waiting_ns = given_ns - done_ns;
             *before = Before { at_ns: now_ns, busy_ns, waiting_ns, received: not_sent, sent };
             observe(&Event::Sample {
@@ -137,17 +173,35 @@ impl Recorder {
     /// Counts the packets that have crossed links since the last time.
     pub(super) fn count(&mut self, plan: &Plan, built: &mut Built) {
         let rows = built.network.trace_mut().packets.take();
+        let all = std::mem::take(&mut self.watchers);
         for record in &rows {
-            let Some(link) = built.links.iter().position(|id| *id == record.link) else { continue };
-            for (index, _) in plan.nodes.iter().enumerate().filter(|(_, node)| node.watch == Some(link)) {
-                let Some(ends) = plan.links.get(link).map(|link| link.between) else { continue };
-                let outwards = ends.get(record.from_end as usize) == Some(&index);
-                let is_route = plan.hops.iter().any(|hop| hop.node == index && hop.link == link);
-                // Data comes in from the next hop; at a node without one it goes out.
-                let with_data = outwards != is_route;
-                self.add(index, record, outwards, with_data, below(plan, link));
+            let Some((link, watchers)) = all.get(&record.link) else { continue };
+            for Watcher { node, end, is_route } in watchers {
+                let outwards = record.from_end as usize == *end;
+                self.add(*node, record, outwards, outwards != *is_route, below(plan, *link));
             }
         }
+        self.watchers = all;
+        if plan.trace.packets {
+            self.keep(&plan.trace, rows);
+        }
+    }
+
+    /// Keeps the packets that the experiment wants to have: one of so many, and as many as have room.
+    fn keep(&mut self, plan: &TracePlan, rows: Vec<PacketRecord>) {
+        let (kept, seen) = &mut self.kept;
+        for row in rows {
+            *seen += 1;
+            // One more than have room, so that the table tells that something was lost.
+            if (*seen - 1).is_multiple_of(plan.one_in.max(1).into()) && kept.len() <= plan.max_records {
+                kept.push(row);
+            }
+        }
+    }
+
+    /// The packets that the experiment wants to have.
+    pub(super) fn take_kept(&mut self) -> Vec<PacketRecord> {
+        std::mem::take(&mut self.kept.0)
     }
 
     fn add(&mut self, node: usize, record: &PacketRecord, outwards: bool, with_data: bool, below: f64) {

@@ -8,11 +8,15 @@ use packet::time::{Duration, Instant};
 use sim::AppId;
 
 use super::application::Agent;
+use super::consumers::{self, Placed};
 use super::network::{Built, build, limit_faces};
 use super::record::Recorder;
+use super::{counted, events, trace};
 use crate::agent::Job;
 use crate::agent::workloads::{Activities, Served};
-use crate::backend::netns::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
+use crate::analysis::{NETWORK_FILE, NetworkCounts};
+use crate::experiment::Plan;
+use crate::order::{Event, OUTCOME_FILE, Order, Outcome, write_json};
 use crate::sampling::moment;
 
 /// Why a simulation gave no result.
@@ -53,11 +57,106 @@ fn start_agents(
         let served = Served::new(&job).map_err(SimulationError::Workload)?;
         let activities = Activities::new(&job, 0).map_err(SimulationError::Workload)?;
         agents.push(built.network.add_application(*id, Agent::new(served, activities, end))?);
-        if let Some(node) = order.plan.nodes.get(index) {
-            limit_faces(&mut built.network, *id, &node.forwarder);
-        }
     }
     Ok(agents)
+}
+
+/// Is everything done that has an end? What has none does not keep a run going, unless there is nothing else.
+fn is_over(plan: &Plan, built: &Built, agents: &[AppId], consumers: &[Placed]) -> bool {
+    let is_done = |id: &AppId| built.network.application::<Agent>(*id).is_none_or(Agent::is_complete);
+    if !agents.iter().all(is_done) {
+        return false;
+    }
+    let counts = counted::count(plan, built, consumers).consumers;
+    let mut ends = counts.iter().filter_map(|consumer| consumer.is_complete).peekable();
+    (!agents.is_empty() || ends.peek().is_some()) && ends.all(|is_complete| is_complete)
+}
+
+/// A network with all that is at work in it.
+struct World {
+    built: Built,
+    agents: Vec<AppId>,
+    consumers: Vec<Placed>,
+    recorder: Recorder,
+}
+
+impl World {
+    fn new(order: &Order, folder: &Path, mut observe: impl FnMut(&Event)) -> Result<Self, SimulationError> {
+        let plan = &order.plan;
+        observe(&step("network"));
+        let mut built = build(plan, order.seed)?;
+        observe(&step("clients"));
+        let agents = start_agents(order, folder, &mut built, Instant::from_nanos(plan.duration_ns))?;
+        let consumers = consumers::add(&mut built, plan, order.seed)?;
+        for (node, id) in plan.nodes.iter().zip(&built.nodes) {
+            limit_faces(&mut built.network, *id, &node.forwarder);
+        }
+        events::plan(&mut built, &plan.events);
+        let recorder = Recorder::new(plan, &built);
+        Ok(World { built, agents, consumers, recorder })
+    }
+
+    /// Runs until the experiment's end, or until a second after all is done where that is what is wanted.
+    fn run(&mut self, plan: &Plan, mut observe: impl FnMut(&Event)) -> Result<(), SimulationError> {
+        let World { built, agents, consumers, recorder } = self;
+        let end = Instant::from_nanos(plan.duration_ns);
+        recorder.sample(plan, built, &mut observe);
+        let every = Duration::from_nanos(plan.sample_every_ns);
+        let mut done_at: Option<Instant> = None;
+        let mut period: u32 = 0;
+        while built.network.now() < end {
+            let begin = built.network.now();
+            let until = begin + every.min(end.saturating_since(begin));
+            // Somewhere in the period, and not always where a workload that is in step with it is.
+            let period_length = std::time::Duration::from_nanos(plan.sample_every_ns);
+            let at = Instant::from_nanos(nanos(moment(period, period_length)));
+            if at > begin && at < until {
+                built.network.run_for(at.saturating_since(begin))?;
+                recorder.sample(plan, built, &mut observe);
+            }
+            let left = until.saturating_since(built.network.now());
+            built.network.run_for(left)?;
+            period += 1;
+            for id in &*agents {
+                let again = built.network.application_mut::<Agent>(*id).map(Agent::take_again);
+                recorder.again(&again.unwrap_or_default());
+            }
+            recorder.count(plan, built);
+            if plan.until_done && is_over(plan, built, agents, consumers) {
+                let since = *done_at.get_or_insert(built.network.now());
+                if built.network.now().saturating_since(since) >= Duration::from_secs(1) {
+                    break;
+                }
+            }
+        }
+        recorder.sample(plan, built, &mut observe);
+        Ok(())
+    }
+
+    /// Writes all that was seen; gives what a reader should know of it.
+    fn write(&mut self, order: &Order, folder: &Path) -> Result<Vec<String>, SimulationError> {
+        let World { built, agents, consumers, recorder } = self;
+        let (plan, now) = (&order.plan, built.network.now());
+        for id in agents {
+            if let Some(agent) = built.network.application_mut::<Agent>(*id) {
+                agent.finish(now)?;
+            }
+        }
+        recorder.write(plan, folder)?;
+        let counts = NetworkCounts { seed: order.seed, ..counted::count(plan, built, consumers) };
+        write_json(&folder.join(NETWORK_FILE), &counts)?;
+        built.network.trace_mut().packets.extend(recorder.take_kept());
+        let captured = plan.trace.captures.iter().filter_map(|(link, _)| plan.links.get(*link));
+        let captured: Vec<&str> = captured.map(|link| link.name.as_str()).collect();
+        let mut notes = vec![format!("trace hash {}", counts.trace_hash)];
+        // Beside the raw data, and as it is: people open it with their own tools.
+        notes.extend(trace::write(&built.network, &plan.trace, &captured, &folder.with_file_name("trace"))?);
+        Ok(notes)
+    }
+}
+
+fn step(name: &str) -> Event {
+    Event::Step { name: name.to_owned() }
 }
 
 /// Carries an order out in virtual time and writes what a real run would have written.
@@ -70,61 +169,18 @@ pub fn simulate(
     folder: &Path,
     mut observe: impl FnMut(&Event),
 ) -> Result<Outcome, SimulationError> {
-    let plan = &order.plan;
     fs::create_dir_all(folder)?;
-    let step = |name: &str| Event::Step { name: name.to_owned() };
-    observe(&step("network"));
-    let mut built = build(plan, order.seed)?;
-    observe(&step("clients"));
-    let end = Instant::from_nanos(plan.duration_ns);
-    let agents = start_agents(order, folder, &mut built, end)?;
+    let mut world = World::new(order, folder, &mut observe)?;
     observe(&step("workloads"));
-    let mut recorder = Recorder::new(plan);
-    recorder.sample(plan, &built, &mut observe);
-    let every = Duration::from_nanos(plan.sample_every_ns);
-    let mut done_at: Option<Instant> = None;
-    let mut period: u32 = 0;
-    while built.network.now() < end {
-        let begin = built.network.now();
-        let until = begin + every.min(end.saturating_since(begin));
-        // Somewhere in the period, and not always where a workload that is in step with it is.
-        let at =
-            Instant::from_nanos(nanos(moment(period, std::time::Duration::from_nanos(plan.sample_every_ns))));
-        if at > begin && at < until {
-            built.network.run_for(at.saturating_since(begin))?;
-            recorder.sample(plan, &built, &mut observe);
-        }
-        let left = until.saturating_since(built.network.now());
-        built.network.run_for(left)?;
-        period += 1;
-        for id in &agents {
-            let again = built.network.application_mut::<Agent>(*id).map(Agent::take_again);
-            recorder.again(&again.unwrap_or_default());
-        }
-        recorder.count(plan, &mut built);
-        let all = |id: &AppId| built.network.application::<Agent>(*id).is_none_or(Agent::is_complete);
-        if plan.until_done && agents.iter().all(all) {
-            let since = *done_at.get_or_insert(built.network.now());
-            if built.network.now().saturating_since(since) >= Duration::from_secs(1) {
-                break;
-            }
-        }
-    }
-    recorder.sample(plan, &built, &mut observe);
+    world.run(&order.plan, &mut observe)?;
     observe(&step("stop"));
-    let now = built.network.now();
-    for id in &agents {
-        if let Some(agent) = built.network.application_mut::<Agent>(*id) {
-            agent.finish(now)?;
-        }
-    }
-    recorder.write(plan, folder)?;
+    let notes = world.write(order, folder)?;
     let outcome = Outcome {
         start_ns: 0,
-        stop_ns: now.as_nanos(),
+        stop_ns: world.built.network.now().as_nanos(),
         control: "virtual time: a service time for each packet, divided by the node's share".to_owned(),
         software: format!("cairn {}, simulated", env!("CARGO_PKG_VERSION")),
-        notes: vec![format!("trace hash {:016x}", built.network.trace().hash())],
+        notes,
         ..Outcome::default()
     };
     write_json(&folder.join(OUTCOME_FILE), &outcome)?;

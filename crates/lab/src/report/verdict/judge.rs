@@ -64,7 +64,7 @@ impl<'a> Court<'a> {
     pub(super) fn sample(self, here: &CaseData, measure: &Measure) -> Option<Sample> {
         let case = self.case(here, measure)?;
         let values = case.values(&format!("{}.{}", measure.subject, measure.quantity), &measure.summary);
-        let exact = self.run.record.backend == "sim" && case.plan.is_deterministic();
+        let exact = self.run.record.is_virtual() && case.plan.is_deterministic();
         (!values.is_empty()).then_some(Sample { values, exact })
     }
 

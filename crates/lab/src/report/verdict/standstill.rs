@@ -18,7 +18,7 @@ pub(super) fn reason(
     expect: &Expect,
     measure: &Measure,
 ) -> Option<String> {
-    if court.run.record.backend == "sim" {
+    if court.run.record.is_virtual() {
         return None;
     }
     let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
@@ -61,7 +61,7 @@ fn longest(case: &CaseData) -> Option<(u64, String)> {
 fn round_trip(case: &CaseData) -> Option<f64> {
     let mean = |key: String| Some(case.estimate(&key, "mean")?.mean);
     let trips = case.plan.workloads.iter().filter_map(|workload| match workload.does {
-        Activity::Load { .. } => None,
+        Activity::Load { .. } | Activity::Consume(_) => None,
         Activity::Ping { .. } | Activity::Traffic { .. } => {
             Some(case.estimate(&format!("{}.rtt", workload.name), "median")?.mean / 1e3)
         }

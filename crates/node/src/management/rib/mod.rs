@@ -12,6 +12,7 @@
 mod inherit;
 #[cfg(test)]
 mod oracle;
+mod shares;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -22,6 +23,8 @@ use packet::{Buffer, Name, NameRef};
 use thiserror::Error;
 
 use inherit::{LARGEST_COST, Sweep};
+use shares::Shares;
+pub use shares::{Holder, Quantity};
 
 /// A route of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub struct Route {
     pub expires: Instant,
     /// The announcement it was learned from, a whole Data.
     pub announcement: Option<Buffer>,
+    /// Whose share it takes up.
+    pub holder: Holder,
 }
 
 /// A change to the forwarding table.
@@ -75,6 +80,22 @@ pub enum RibFull {
     /// Their names and announcements take as much memory as they may.
     #[error("the names and announcements of the routes in the RIB take {limit} bytes, as much as they may")]
     Bytes {
+        /// The limit.
+        limit: usize,
+    },
+    /// The neighbours at one address have as much as they may.
+    #[error("neighbours at one address may have {limit} {what} in the RIB, and have them")]
+    Address {
+        /// Of what.
+        what: Quantity,
+        /// The limit.
+        limit: usize,
+    },
+    /// All neighbours together have as much as they may.
+    #[error("all neighbours together may have {limit} {what} in the RIB, and have them")]
+    Neighbours {
+        /// Of what.
+        what: Quantity,
         /// The limit.
         limit: usize,
     },
@@ -144,7 +165,9 @@ pub struct Rib {
     /// Bytes of names and announcements of all routes.
     bytes: usize,
     max_bytes: usize,
+    shares: Shares,
     refused: u64,
+    refused_for_share: u64,
     hops_left_out: u64,
 }
 
@@ -162,7 +185,9 @@ impl Rib {
             max_routes,
             bytes: 0,
             max_bytes: usize::MAX,
+            shares: Shares::new(max_routes, usize::MAX, usize::MAX),
             refused: 0,
+            refused_for_share: 0,
             hops_left_out: 0,
         }
     }
@@ -170,6 +195,14 @@ impl Rib {
     /// The same, with a limit for the bytes of the routes' names and announcements.
     pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
         self.max_bytes = max_bytes;
+        self.shares.set_max(Quantity::Bytes, max_bytes);
+        self
+    }
+
+    /// The same, told how many prefixes the forwarding table holds. Neighbours may have their part of them;
+    /// the table itself sees to it that there are not more.
+    pub fn with_max_prefixes(mut self, max_prefixes: usize) -> Self {
+        self.shares.set_max(Quantity::Prefixes, max_prefixes);
         self
     }
 
@@ -208,6 +241,11 @@ impl Rib {
         self.refused
     }
 
+    /// Those among them that were refused because neighbours have as much as they may.
+    pub fn refused_for_share(&self) -> u64 {
+        self.refused_for_share
+    }
+
     /// How often a next hop was left out because its prefix had [`MAX_NEXT_HOPS`] better ones.
     pub fn hops_left_out(&self) -> u64 {
         self.hops_left_out
@@ -228,10 +266,11 @@ impl Rib {
     /// Adds a route, or replaces the one of the same face and origin.
     ///
     /// # Errors
-    /// The RIB is full. Replacing always works, but for an announcement that is larger than the one before.
+    /// The RIB is full, or the share of who wants the route. Replacing one's own always works, but for an
+    /// announcement that is larger than the one before.
     pub fn register(&mut self, prefix: &Name, route: Route) -> Result<(), RibFull> {
         let key = (route.face, route.origin);
-        let old = self.route(prefix, route.face, route.origin);
+        let old = self.entries.get(prefix).and_then(|entry| entry.routes.get(&key));
         let is_new = old.is_none();
         if is_new && self.route_count >= self.max_routes {
             self.refused += 1;
@@ -242,7 +281,16 @@ impl Rib {
             self.refused += 1;
             return Err(RibFull::Bytes { limit: self.max_bytes });
         }
+        if let Err(full) = self.shares.check(prefix, &route, old) {
+            self.refused += 1;
+            self.refused_for_share += 1;
+            return Err(full);
+        }
         self.bytes = self.bytes - old_cost + cost;
+        if let Some(old) = old {
+            self.shares.remove(prefix, old);
+        }
+        self.shares.add(prefix, &route);
         if route.expires < Instant::NEVER {
             self.expirations.insert((route.expires, prefix.clone(), route.face, route.origin));
         }
@@ -278,6 +326,7 @@ impl Rib {
         }
         self.route_count -= 1;
         self.bytes -= cost_bytes(prefix, &route);
+        self.shares.remove(prefix, &route);
         self.expirations.remove(&(route.expires, prefix.clone(), face, origin));
         self.settle(prefix, reaches_heirs);
         true

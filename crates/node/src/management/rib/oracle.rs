@@ -116,7 +116,8 @@ impl Pair {
                 };
                 let origin = RouteOrigin::from_number(origin);
                 let (face, flags) = (FaceId(face), RouteFlags(flags));
-                let route = Route { face, origin, cost, flags, expires, announcement: None };
+                let route =
+                    Route { face, origin, cost, flags, expires, announcement: None, holder: Holder::Host };
                 self.rib.register(&name(prefix), route.clone()).unwrap();
                 self.model.register(&name(prefix), route);
             }
@@ -209,6 +210,7 @@ fn a_full_rib_refuses_new_routes_and_still_replaces_old_ones() {
         flags: RouteFlags::NONE,
         expires: Instant::NEVER,
         announcement: None,
+        holder: Holder::Host,
     };
     let prefix: Name = "/a".parse().unwrap();
     rib.register(&prefix, route(256, 1)).unwrap();
@@ -232,6 +234,7 @@ fn however_often_a_prefix_changes_its_heirs_are_gone_through_twice_at_most() {
         flags: RouteFlags::CHILD_INHERIT,
         expires: Instant::NEVER,
         announcement: None,
+        holder: Holder::Host,
     };
     let mut rib = Rib::new(HEIRS + 2);
     for number in 0..HEIRS {
@@ -271,6 +274,7 @@ fn costs_near_the_largest_number_keep_their_order() {
         flags: RouteFlags::CHILD_INHERIT,
         expires: Instant::NEVER,
         announcement: None,
+        holder: Holder::Host,
     };
     rib.register(&"/".parse().unwrap(), route(256, u64::MAX)).unwrap();
     rib.register(&"/a".parse().unwrap(), route(257, u64::MAX)).unwrap();
@@ -293,6 +297,7 @@ fn a_refused_next_hop_is_offered_again_when_something_changes_around_it() {
         flags: RouteFlags::NONE,
         expires: Instant::NEVER,
         announcement: None,
+        holder: Holder::Host,
     };
     rib.register(&prefix, route(256, 1)).unwrap();
     assert!(rib.poll_update().is_some());
@@ -312,6 +317,7 @@ fn the_longest_prefix_that_a_face_has_a_route_for_is_found() {
         flags: RouteFlags::NONE,
         expires: Instant::NEVER,
         announcement: None,
+        holder: Holder::Host,
     };
     for (prefix, face) in [("/", 256), ("/a/b", 256), ("/a/b/c", 257)] {
         rib.register(&prefix.parse().unwrap(), route(face)).unwrap();

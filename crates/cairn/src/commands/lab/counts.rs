@@ -1,0 +1,189 @@
+//! What virtual time counted: a line for each case, with means over its repeats, and for a single run a line
+//! for each consumer at each of its nodes.
+
+use std::io::{self, Write};
+
+use lab::analysis::{ConsumerCounts, NetworkCounts};
+use lab::report::{CaseData, RunData};
+use lab::stats::{Estimate, fairness};
+
+use crate::tool::output::printable;
+
+/// The title, the tables, and the hash over every packet of every repeat.
+pub(super) fn text(run: &RunData) -> io::Result<Vec<u8>> {
+    let mut to = Vec::new();
+    writeln!(to, "{}", printable(&run.record.title))?;
+    if let [case] = run.cases.as_slice()
+        && let [counts] = case.counts.as_slice()
+        && !counts.consumers.is_empty()
+    {
+        consumers(&mut to, counts)?;
+        writeln!(to)?;
+    }
+    cases(&mut to, &run.cases)?;
+    writeln!(to, "trace hash {:016x}", hash(&run.cases))?;
+    Ok(to)
+}
+
+/// One number over the hashes of all repeats.
+fn hash(cases: &[CaseData]) -> u64 {
+    cases.iter().flat_map(|case| &case.counts).fold(0u64, |hash, counts| {
+        let of_repeat = u64::from_str_radix(&counts.trace_hash, 16).unwrap_or(0);
+        (hash ^ of_repeat).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)
+    })
+}
+
+/// Consumers that fetch what exists.
+fn fetching(counts: &NetworkCounts) -> impl Iterator<Item = &ConsumerCounts> {
+    counts.consumers.iter().filter(|consumer| consumer.kind != "flood")
+}
+
+/// The numbers of a repeat, each with its name.
+fn metrics(counts: &NetworkCounts) -> Vec<(&'static str, f64)> {
+    let mut metrics = Vec::new();
+    let rates: Vec<f64> = fetching(counts).map(|consumer| consumer.megabits(counts.seconds)).collect();
+    if !rates.is_empty() {
+        let sum = |value: fn(&ConsumerCounts) -> u64| fetching(counts).map(value).sum::<u64>() as f64;
+        let received = sum(|consumer| consumer.received);
+        let delays: f64 =
+            fetching(counts).map(|consumer| consumer.mean_delay_ms * consumer.received as f64).sum();
+        metrics.push(("received", received));
+        metrics.push(("Mbit/s", rates.iter().sum()));
+        metrics.push(("delay_ms", if received == 0.0 { 0.0 } else { delays / received }));
+        metrics.push(("repeated", sum(|consumer| consumer.repeated)));
+        metrics.push(("nacks", sum(|consumer| consumer.nacks)));
+        metrics.push(("failed", sum(|consumer| consumer.failed)));
+    }
+    metrics.push(("cache_hits", counts.hit_share()));
+    metrics.push(("link_drops", counts.link_drops as f64));
+    metrics.push(("engine_drops", counts.engine_drops as f64));
+    metrics.push(("nacks_sent", counts.nacks_sent as f64));
+    if !rates.is_empty() {
+        metrics.push(("fairness", fairness(&rates)));
+    }
+    metrics.push(("hops", counts.hops as f64));
+    metrics
+}
+
+/// A line for each case, with means and, where there are repeats, their 95 % confidence intervals.
+fn cases(to: &mut impl Write, cases: &[CaseData]) -> io::Result<()> {
+    let with_name = cases.len() > 1;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for case in cases {
+        let all: Vec<Vec<(&str, f64)>> = case.counts.iter().map(metrics).collect();
+        let Some(first) = all.first() else { continue };
+        if rows.is_empty() {
+            let names = first.iter().map(|(name, _)| (*name).to_owned());
+            rows.push(with_name.then(|| "case".to_owned()).into_iter().chain(names).collect());
+        }
+        let mut row: Vec<String> = with_name.then(|| printable(case.name())).into_iter().collect();
+        for place in 0..first.len() {
+            let values: Vec<f64> =
+                all.iter().filter_map(|run| run.get(place).map(|(_, value)| *value)).collect();
+            row.push(mean(&values));
+        }
+        rows.push(row);
+    }
+    table(to, &rows)
+}
+
+/// A mean with the half width of its interval (Student's t), where it has one that is more than rounding.
+fn mean(values: &[f64]) -> String {
+    let (middle, half) =
+        Estimate::of(values).map_or((0.0, 0.0), |estimate| (estimate.mean, estimate.half95.unwrap_or(0.0)));
+    if half <= middle.abs() * 1e-6 { short(middle) } else { format!("{}±{}", short(middle), short(half)) }
+}
+
+/// More lines are not read.
+const MOST_LINES: usize = 20;
+
+/// A line for each consumer.
+fn consumers(to: &mut impl Write, counts: &NetworkCounts) -> io::Result<()> {
+    const HEADER: [&str; 8] =
+        ["node", "kind", "received", "Mbit/s", "delay_ms", "repeated", "nacks", "failed"];
+    let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
+    for row in counts.consumers.iter().take(MOST_LINES) {
+        rows.push(vec![
+            printable(&row.node),
+            row.kind.clone(),
+            row.received.to_string(),
+            short(row.megabits(counts.seconds)),
+            short(row.mean_delay_ms),
+            row.repeated.to_string(),
+            row.nacks.to_string(),
+            row.failed.to_string(),
+        ]);
+    }
+    table(to, &rows)?;
+    if let Some(more) = counts.consumers.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
+        writeln!(to, "… and {more} more; --json shows them all")?;
+    }
+    Ok(())
+}
+
+/// A number with four significant digits, or all of them if it is whole.
+fn short(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value}");
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let digits = (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.digits$}")
+}
+
+fn table(to: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
+        writeln!(to, "{}", cells.collect::<Vec<_>>().join("  "))?;
+    }
+    Ok(())
+}
+
+/// The same for programs: every repeat of every case.
+pub(super) fn json(run: &RunData) -> serde_json::Value {
+    let repeat = |case: &CaseData, counts: &NetworkCounts| {
+        let metrics = metrics(counts).into_iter().map(|(name, value)| (name.to_owned(), value.into()));
+        let consumers = counts.consumers.iter().map(|row| {
+            serde_json::json!({
+                "workload": row.workload, "node": row.node, "kind": row.kind, "received": row.received,
+                "megabits_per_second": row.megabits(counts.seconds), "mean_delay_ms": row.mean_delay_ms,
+                "repeated": row.repeated, "nacks": row.nacks, "failed": row.failed,
+            })
+        });
+        serde_json::json!({
+            "case": case.plan.case,
+            "seed": counts.seed,
+            "trace_hash": counts.trace_hash,
+            "metrics": metrics.collect::<serde_json::Map<_, _>>(),
+            "consumers": consumers.collect::<Vec<_>>(),
+        })
+    };
+    run.cases.iter().flat_map(|case| case.counts.iter().map(move |counts| repeat(case, counts))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_whole_ones_whole() {
+        for (value, text) in [(0.0, "0"), (1234567.0, "1234567"), (3.15159, "3.152"), (0.0123456, "0.01235")]
+        {
+            assert_eq!(short(value), text);
+        }
+    }
+
+    #[test]
+    fn a_mean_has_its_interval_beside_it_where_values_differ() {
+        assert_eq!(mean(&[3.0]), "3");
+        assert_eq!(mean(&[3.0, 3.0]), "3");
+        // Deviation 1, three values: 4.303 / sqrt(3).
+        assert_eq!(mean(&[1.0, 2.0, 3.0]), "2±2.484");
+    }
+}

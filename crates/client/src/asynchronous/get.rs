@@ -1,0 +1,131 @@
+//! Fetching an object while all else goes on.
+
+use std::path::Path;
+
+use flow::{Segment, VerifiedFetch};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+use super::{AsyncClient, driver};
+use crate::client::fetching::{FetchFailure, FetchOptions, FetchStep};
+use crate::error::ClientError;
+use crate::get::{Fetched, Get, PartFile, Rest};
+use crate::session::FetchId;
+
+/// A fetch that ends when nobody waits for it any more.
+struct Running<'a> {
+    client: &'a AsyncClient,
+    id: FetchId,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.client.lock().session.end_fetch(self.id);
+    }
+}
+
+impl Get<'_, &AsyncClient> {
+    /// Fetches into memory.
+    ///
+    /// # Errors
+    /// The object cannot be had, not be trusted, or is too large; the forwarder went away for too long.
+    pub async fn into_memory(self) -> Result<(Vec<u8>, Fetched), FetchFailure> {
+        let mut bytes = Vec::new();
+        let fetched = self.bounded().write_to(&mut bytes).await?;
+        Ok((bytes, fetched))
+    }
+
+    /// Fetches into a file, which takes the place of what is there when it is complete, and not before: until
+    /// then it has `.part` behind its name.
+    ///
+    /// # Errors
+    /// As [`Get::into_memory`]; the file cannot be written. What has come is removed then.
+    pub async fn into_file(self, path: impl AsRef<Path>) -> Result<Fetched, FetchFailure> {
+        let path = path.as_ref().to_owned();
+        let part = blocking(move || PartFile::create(&path)).await?;
+        let mut out = tokio::io::BufWriter::new(tokio::fs::File::from_std(part.file.try_clone()?));
+        let fetched = self.write_to(&mut out).await?;
+        // `flush` of a file of tokio waits for its last write, and tells of it.
+        out.flush().await?;
+        blocking(move || part.complete()).await?;
+        Ok(fetched)
+    }
+
+    /// Fetches and writes to `out`, in order, what is verified.
+    ///
+    /// # Errors
+    /// As [`Get::into_memory`]; `out` fails.
+    pub async fn write_to(self, out: &mut (impl AsyncWrite + Unpin)) -> Result<Fetched, FetchFailure> {
+        let (client, order) = self.into_parts();
+        let options = order.options();
+        let (fetch, mut rest) = order.begin(client.now());
+        let id = client.change(|client| Ok(client.session.begin_fetch(fetch, options.next_hop_face)))?;
+        let running = Running { client, id };
+        let outcome = running.drive(&mut rest, &options, out).await;
+        let ended: Option<VerifiedFetch> = client.lock().session.end_fetch(id);
+        match ended {
+            Some(fetch) => rest.fetched(&fetch, outcome),
+            None => Err(FetchFailure::Interrupted),
+        }
+    }
+}
+
+impl Running<'_> {
+    async fn drive(
+        &self,
+        rest: &mut Rest<'_>,
+        options: &FetchOptions,
+        out: &mut (impl AsyncWrite + Unpin),
+    ) -> Result<(), FetchFailure> {
+        let mut segments: Vec<Segment> = Vec::new();
+        loop {
+            let step = self.step(rest, options, &mut segments).await?;
+            match step {
+                FetchStep::Over(outcome) => return outcome,
+                FetchStep::Segments => {
+                    for segment in &segments {
+                        rest.count(segment)?;
+                        out.write_all(segment.data.content()).await?;
+                    }
+                    // There is room for more.
+                    self.client.change(|client| {
+                        client.recycle(&mut segments);
+                        Ok(())
+                    })?;
+                }
+                FetchStep::Refused(_) | FetchStep::Waiting => {}
+            }
+        }
+    }
+
+    /// The next thing that has come of the fetch, telling how far it is meanwhile.
+    async fn step(
+        &self,
+        rest: &mut Rest<'_>,
+        options: &FetchOptions,
+        segments: &mut Vec<Segment>,
+    ) -> Result<FetchStep, FetchFailure> {
+        let looked = self.client.until(|client| {
+            let step = client.poll_fetch(self.id, segments);
+            if !matches!(step, FetchStep::Waiting) {
+                return Some(Ok(step));
+            }
+            if driver::is_gone_too_long(client.gone_since(), client.now(), options.longest_outage) {
+                return Some(Err(ClientError::Away(client.connection().remote().clone())));
+            }
+            let goes_on = client.session.fetch(self.id).is_some_and(|fetch| rest.tell(fetch.fetcher()));
+            (!goes_on).then_some(Ok(FetchStep::Over(Err(FetchFailure::Interrupted))))
+        });
+        Ok(looked.await??)
+    }
+}
+
+/// Does on a thread for that what may wait for a disk.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> std::io::Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // The runtime ends, or the work panicked.
+        Err(error) => Err(std::io::Error::other(error)),
+    }
+}

@@ -1,0 +1,228 @@
+//! The client for tokio does over one connection, for many tasks at once, what the one that blocks does.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod common;
+
+use std::future::Future;
+
+use client::{
+    AskError, AsyncClient, BackOffConfig, Client, ClientError, Event, FetchFailure, Trust, WhenGone,
+};
+use common::{Peer, answer_command, connect, forwarder};
+use flow::source::{Reply, answer_with};
+use flow::{Answer, Publication, PublicationConfig};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::time::Duration;
+use packet::{Data, Interest, LinkHeader, NackReason, Name};
+use trust::Signer;
+
+fn name(uri: &str) -> Name {
+    uri.parse().unwrap()
+}
+
+fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test)
+}
+
+fn bytes() -> Vec<u8> {
+    (0..300_000u32).map(|number| (number % 251) as u8).collect()
+}
+
+fn publication() -> Publication {
+    Publication::new(PublicationConfig::new(name("/far/file"), 1, bytes().len() as u64, Signer::digest()))
+        .unwrap()
+}
+
+fn reply_to(interest: &Interest, content: &[u8]) -> Data {
+    let data = DataBuilder::new(interest.name().to_name()).content(content.to_vec());
+    data.build_with_digest().unwrap()
+}
+
+/// Answers commands, `/far/file`, and questions with their own names, but for those under `/silent`; asks for
+/// `/near/…` once after every answer. Says how many of these were answered.
+fn busy_forwarder(mut peer: Peer) -> (u32, u32) {
+    let (publication, mut asked, mut answered) = (publication(), 0, 0);
+    while let Some(received) = peer.receive() {
+        if received.packet.first() == Some(&6) {
+            answered += 1;
+            continue;
+        }
+        let interest = received.interest();
+        let uri = interest.name().to_string();
+        if uri.starts_with("/localhost/") {
+            answer_command(&mut peer, &interest, 200);
+            continue;
+        } else if uri.starts_with("/silent") {
+            continue;
+        } else if uri.starts_with("/nack") {
+            peer.send(interest.wire(), &LinkHeader::default(), Some(NackReason::NoRoute));
+            continue;
+        }
+        match publication.answer(&interest).unwrap() {
+            Answer::Data(data) => peer.send_data(&data),
+            Answer::Segment(range) => {
+                let (all, start) = (bytes(), range.offset_bytes as usize);
+                let part = &all[start..start + range.len_bytes as usize];
+                peer.send_data(&publication.segment(range.segment, part).unwrap());
+            }
+            Answer::Refuse | Answer::NotMine => peer.send_data(&reply_to(&interest, uri.as_bytes())),
+        }
+        asked += 1;
+        let question = InterestBuilder::new(name(&format!("/near/{asked}"))).nonce(asked).build().unwrap();
+        peer.send(question.wire(), &LinkHeader::default(), None);
+    }
+    (asked, answered)
+}
+
+#[test]
+fn tasks_fetch_ask_and_serve_at_once_over_one_connection() {
+    let (client, peer) = connect(busy_forwarder);
+    run(async move {
+        let client = AsyncClient::over(client);
+        let here = |interest: &Interest| Ok(Reply::Data(reply_to(interest, b"here")));
+        client.serve(&name("/near"), answer_with(here)).await.unwrap();
+        let mut tasks = tokio::task::JoinSet::new();
+        for number in 0..50 {
+            let client = client.clone();
+            tasks.spawn(async move {
+                let asked = name(&format!("/far/question/{number}"));
+                let data = client.ask(&InterestBuilder::new(asked.clone()), Duration::from_secs(10)).await;
+                assert_eq!(data.unwrap().content(), asked.to_string().as_bytes());
+            });
+        }
+        for _ in 0..2 {
+            let client = client.clone();
+            tasks.spawn(async move {
+                let mut told = 0;
+                let get = client.get(&name("/far/file"), Trust::anybody()).progress(|_| {
+                    told += 1;
+                    true
+                });
+                let (fetched, summary) = get.into_memory().await.unwrap();
+                assert!(fetched == bytes() && summary.bytes == fetched.len() as u64);
+                assert!(told > 0, "nothing was told of progress");
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap();
+        }
+        client.flush().await.unwrap();
+    });
+    let (asked, answered) = peer.join().unwrap();
+    // The last questions may have come too late for an answer.
+    assert!(asked > 100 && answered > asked - 20, "{answered} of {asked}");
+}
+
+#[test]
+fn questions_end_with_a_nack_or_at_their_time_and_what_was_expressed_comes_as_events() {
+    let (client, peer) = connect(busy_forwarder);
+    run(async move {
+        let client = AsyncClient::over(client);
+        let second = Duration::from_secs(5);
+        let nack = client.ask(&InterestBuilder::new(name("/nack")), second).await.unwrap_err();
+        assert!(matches!(nack, AskError::Nack { reason: NackReason::NoRoute, .. }), "{nack}");
+        let silent = InterestBuilder::new(name("/silent"));
+        let late = client.ask(&silent, Duration::from_millis(20)).await.unwrap_err();
+        assert!(matches!(late, AskError::Timeout(_)), "{late}");
+        // Who stops waiting leaves nothing behind.
+        let waiting = client.ask(&silent, second);
+        assert!(tokio::time::timeout(std::time::Duration::from_millis(20), waiting).await.is_err());
+        assert_eq!(client.pending(), 0);
+        let id = client.express(&InterestBuilder::new(name("/far/other")), second).await.unwrap();
+        loop {
+            match client.next().await.unwrap() {
+                Event::Data { id: other, .. } => {
+                    assert_eq!(id, other);
+                    break;
+                }
+                Event::Interest { interest, header } => {
+                    client.reply(&reply_to(&interest, b"by hand"), &header).await.unwrap();
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+    peer.join().unwrap();
+}
+
+#[test]
+fn an_object_goes_into_a_file_when_it_is_whole_and_one_that_is_too_large_leaves_nothing() {
+    let (client, peer) = connect(busy_forwarder);
+    let folder = std::env::temp_dir().join(format!("cairn-asynchronous-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("file");
+    run(async {
+        let client = AsyncClient::over(client);
+        let get = || client.get(&name("/far/file"), Trust::anybody());
+        let refused = get().at_most(1000).into_file(&path).await.unwrap_err();
+        assert!(matches!(refused, FetchFailure::TooLarge(1000)), "{refused}");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        let stopped = get().progress(|_| false).into_file(&path).await.unwrap_err();
+        assert!(matches!(stopped, FetchFailure::Interrupted), "{stopped}");
+        get().into_file(&path).await.unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), bytes());
+    });
+    peer.join().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_forwarder_that_comes_back_has_everything_as_before_and_questions_are_asked_again() {
+    let (remote, listener) = forwarder();
+    let forwarder = std::thread::spawn(move || {
+        let mut first = listener.accept();
+        let command = first.receive().unwrap().interest();
+        answer_command(&mut first, &command, 200);
+        let before = first.receive().unwrap().interest();
+        drop(first);
+        let mut second = listener.accept();
+        let (mut registered, mut answered) = (false, false);
+        while !(registered && answered) {
+            let interest = second.receive().unwrap().interest();
+            if interest.name().to_string().starts_with("/localhost/") {
+                answer_command(&mut second, &interest, 200);
+                registered = true;
+            } else {
+                assert_eq!(interest.name(), before.name());
+                second.send_data(&reply_to(&interest, b"at last"));
+                answered = true;
+            }
+        }
+        second.receive().is_none()
+    });
+    let mut client = Client::connect(&remote).unwrap();
+    let quick = BackOffConfig {
+        first: Duration::from_millis(2),
+        longest: Duration::from_millis(20),
+        steady: Duration::from_secs(1),
+    };
+    client.when_gone(WhenGone::Reconnect { back_off: quick, tell: |_| {} });
+    run(async move {
+        let client = AsyncClient::over(client);
+        client.register(&name("/lab")).await.unwrap();
+        let data = client.ask(&InterestBuilder::new(name("/far")), Duration::from_secs(10)).await.unwrap();
+        assert_eq!(data.content(), b"at last");
+        while client.is_gone() {
+            tokio::task::yield_now().await;
+        }
+    });
+    forwarder.join().unwrap();
+}
+
+#[test]
+fn a_client_that_is_to_fail_tells_why_and_every_call_after_that_fails() {
+    let (mut client, peer) = connect(|mut peer: Peer| drop(peer.receive()));
+    client.when_gone(WhenGone::Fail);
+    run(async move {
+        let client = AsyncClient::over(client);
+        let asked = InterestBuilder::new(name("/far"));
+        for _ in 0..2 {
+            let failed = client.ask(&asked, Duration::from_secs(10)).await.unwrap_err();
+            assert!(matches!(failed, AskError::Client(ClientError::Closed(_))), "{failed}");
+        }
+        assert!(client.next().await.is_err());
+    });
+    peer.join().unwrap();
+}

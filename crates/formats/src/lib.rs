@@ -1,0 +1,17 @@
+//! File formats of other people's tools, as far as this house writes them: captures that Wireshark opens, and
+//! tables that every statistics program reads. They write to whatever can be written to, and open nothing.
+//!
+//! ```
+//! use formats::pcapng::{Direction, Frame, Interface, Writer};
+//!
+//! let mut file = Vec::new();
+//! let mut writer = Writer::new(&mut file, "an example")?;
+//! let interface = writer.interface(&Interface { name: "eth0", ..Interface::default() })?;
+//! let frame = [0; 60];
+//! writer.frame(&Frame { interface, time_ns: 0, direction: Some(Direction::In), length: 60, parts: &[&frame] })?;
+//! assert_eq!(file.len() % 4, 0);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod parquet;
+pub mod pcapng;

@@ -1,0 +1,169 @@
+//! Producers and consumers of an experiment as applications of the simulator.
+
+use std::sync::Arc;
+
+use flow::{FetchConfig, PublicationConfig, TransferConfig};
+use packet::random::{Random, Zipf};
+use packet::time::Duration;
+use sim::{AppId, Flooder, Network, NodeId};
+
+use super::network::Built;
+use super::run::SimulationError;
+use crate::experiment::plan::{
+    Activity, Answers, ConsumerPlan, Demand, Gap, NodeIndex, Plan, ProducerPlan, Workload,
+};
+
+/// A consumer at one of its nodes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    /// Its workload's place in the plan.
+    pub(super) workload: usize,
+    pub(super) node: NodeIndex,
+    pub(super) application: AppId,
+}
+
+fn wrong(name: &str) -> impl Fn(String) -> SimulationError {
+    let name = name.to_owned();
+    move |error| SimulationError::Workload(format!("{name}: {error}"))
+}
+
+/// Adds all producers, and then all consumers.
+pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Placed>, SimulationError> {
+    for producer in &plan.producers {
+        for node in &producer.nodes {
+            if let Some(id) = built.nodes.get(*node) {
+                add_producer(&mut built.network, *id, producer, seed).map_err(wrong(&producer.name))?;
+            }
+        }
+    }
+    let mut placed = Vec::new();
+    for (workload, of_plan) in plan.workloads.iter().enumerate() {
+        let Activity::Consume(consumer) = &of_plan.does else { continue };
+        let catalogue = catalogue(consumer).map_err(wrong(&of_plan.name))?;
+        for node in &consumer.nodes {
+            let Some(id) = built.nodes.get(*node) else { continue };
+            let application = add_consumer(&mut built.network, *id, of_plan, consumer, catalogue.clone())
+                .map_err(wrong(&of_plan.name))?;
+            placed.push(Placed { workload, node: *node, application });
+        }
+    }
+    Ok(placed)
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}
+
+fn add_producer(
+    network: &mut Network,
+    node: NodeId,
+    producer: &ProducerPlan,
+    seed: u64,
+) -> Result<(), String> {
+    let bytes = |bytes: u64| usize::try_from(bytes).map_err(text);
+    let mut application = match producer.answers {
+        Answers::File(size) => {
+            let mut random = Random::derive(seed, 0x6669_6c65);
+            #[allow(clippy::cast_possible_truncation)]
+            let content: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
+            let prefix = producer.prefix.parse().map_err(text)?;
+            let config = PublicationConfig::new(prefix, 1, size, trust::Signer::digest());
+            let publisher = sim::Publisher::new(config, content).map_err(text)?;
+            return network.add_application(node, publisher).map(drop).map_err(text);
+        }
+        Answers::Packets(size) => sim::Producer::of_packet_size(bytes(size)?),
+        Answers::Contents(size) => sim::Producer::new(bytes(size)?),
+    };
+    if let Some(freshness) = producer.freshness_ns {
+        application = application.freshness(Duration::from_nanos(freshness));
+    }
+    if let Some(delay) = producer.reply_delay_ns {
+        application = application.reply_delay(Duration::from_nanos(delay));
+    }
+    network.add_producer(node, producer.prefix.as_str(), application).map(drop).map_err(text)
+}
+
+/// The catalogue of a consumer that has one; all its nodes share it.
+fn catalogue(consumer: &ConsumerPlan) -> Result<Option<Arc<Zipf>>, String> {
+    let Demand::Zipf { objects, exponent, shift, .. } = consumer.demand else { return Ok(None) };
+    let zipf = Zipf::new(objects as usize, exponent, shift).map_err(text)?;
+    Ok(Some(Arc::new(zipf)))
+}
+
+fn add_consumer(
+    network: &mut Network,
+    node: NodeId,
+    workload: &Workload,
+    consumer: &ConsumerPlan,
+    catalogue: Option<Arc<Zipf>>,
+) -> Result<AppId, String> {
+    let prefix = consumer.prefix.as_str();
+    let start = Duration::from_nanos(workload.start_ns);
+    // Without a word on it nothing is stopped before the network is.
+    let stop = if consumer.stops { Duration::from_nanos(workload.stop_ns) } else { Duration::MAX };
+    let lifetime = consumer.lifetime_ns.map(Duration::from_nanos);
+    let (application, gap) = match &consumer.demand {
+        Demand::Rate(per_second, gap) => (sim::Consumer::constant_rate(prefix, *per_second), *gap),
+        Demand::Window(window) => (sim::Consumer::window(prefix, *window as usize), Gap::Even),
+        Demand::Batches(batches) => {
+            let batches = batches.iter().map(|(at, count)| (Duration::from_nanos(*at), *count));
+            (sim::Consumer::batches(prefix, batches), Gap::Even)
+        }
+        Demand::Zipf { per_second, gap, .. } => {
+            let catalogue = catalogue.ok_or("it has no catalogue")?;
+            (sim::Consumer::zipf(prefix, catalogue, *per_second), *gap)
+        }
+        Demand::Transfer(controller) => {
+            let config = transfer(consumer, controller.as_deref())?;
+            let mut application = sim::TransferConsumer::new(prefix, config).map_err(text)?.start_at(start);
+            if let Some(items) = consumer.items {
+                application = application.items(items);
+            }
+            if let Some(lifetime) = lifetime {
+                application = application.lifetime(lifetime);
+            }
+            return network.add_application(node, application).map_err(text);
+        }
+        Demand::File(controller) => {
+            let transfer = transfer(consumer, controller.as_deref())?;
+            let config = FetchConfig { transfer, ..FetchConfig::default() };
+            let application = sim::FileFetcher::new(prefix, config).map_err(text)?.start_at(start);
+            return network.add_application(node, application).map_err(text);
+        }
+        Demand::Flood(per_second) => {
+            let mut application = Flooder::new(prefix, *per_second).map_err(text)?.between(start, stop);
+            if let Some(lifetime) = lifetime {
+                application = application.lifetime(lifetime);
+            }
+            return network.add_application(node, application).map_err(text);
+        }
+    };
+    let mut application = application.map_err(text)?.start_at(start).stop_at(stop);
+    application = match gap {
+        Gap::Even => application,
+        Gap::Uniform => application.gap(sim::Gap::Uniform),
+        Gap::Exponential => application.gap(sim::Gap::Exponential),
+    };
+    if let Some(items) = consumer.items {
+        application = application.limit(items);
+    }
+    if let Some(lifetime) = lifetime {
+        application = application.lifetime(lifetime);
+    }
+    if let Some(attempts) = consumer.attempts {
+        application = application.attempts(attempts);
+    }
+    network.add_application(node, application).map_err(text)
+}
+
+fn transfer(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<TransferConfig, String> {
+    let mut config = TransferConfig::default();
+    if let Some(controller) = controller {
+        config.controller = controller.parse().map_err(text)?;
+    }
+    if let Some(attempts) = consumer.attempts {
+        config.max_attempts = attempts;
+    }
+    Ok(config)
+}

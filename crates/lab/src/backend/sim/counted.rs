@@ -1,0 +1,95 @@
+//! What the simulator counted: of the network as a whole, and of each consumer.
+
+use sim::{Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer};
+
+use super::consumers::Placed;
+use super::network::Built;
+use crate::analysis::{ConsumerCounts, NetworkCounts};
+use crate::experiment::plan::{Activity, Plan};
+
+/// Everything that was counted by now.
+pub(super) fn count(plan: &Plan, built: &Built, consumers: &[Placed]) -> NetworkCounts {
+    let network = &built.network;
+    let mut counts = NetworkCounts {
+        trace_hash: format!("{:016x}", network.trace().hash()),
+        seconds: network.now().as_nanos() as f64 / 1e9,
+        hops: network.hops(),
+        consumers: consumers.iter().filter_map(|placed| consumer(plan, built, *placed)).collect(),
+        ..NetworkCounts::default()
+    };
+    for engine in network.nodes().filter_map(|node| network.engine(node)) {
+        counts.cache_hits += engine.counters().cache_hits;
+        counts.cache_misses += engine.content_store_counters().misses;
+        counts.engine_drops += engine.counters().drops.total();
+        counts.nacks_sent += engine.counters().nacks_sent;
+    }
+    for of_end in network.links().filter_map(|link| network.link_counters(link).ok()).flatten() {
+        counts.link_drops += LinkDropReason::ALL.iter().map(|&reason| of_end.dropped(reason)).sum::<u64>();
+    }
+    counts
+}
+
+fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts> {
+    let network = &built.network;
+    let workload = plan.workloads.get(placed.workload)?;
+    let Activity::Consume(said) = &workload.does else { return None };
+    let counts = ConsumerCounts {
+        workload: workload.name.clone(),
+        node: plan.node_name(placed.node).to_owned(),
+        ..ConsumerCounts::default()
+    };
+    let id = placed.application;
+    if let Some(application) = network.application::<Consumer>(id) {
+        let report = application.report();
+        return Some(ConsumerCounts {
+            kind: "consumer".to_owned(),
+            asked: report.received + report.failed + application.outstanding() as u64,
+            received: report.received,
+            bytes: report.packet_bytes,
+            mean_delay_ms: report.mean_delay().as_secs_f64() * 1000.0,
+            repeated: report.timeouts,
+            nacks: report.nacks,
+            failed: report.failed,
+            is_complete: said.items.map(|_| application.is_done()),
+            ..counts
+        });
+    }
+    if let Some(application) = network.application::<TransferConsumer>(id) {
+        let is_complete = said.items.map(|_| application.completed_at().is_some());
+        let bytes = application.packet_bytes();
+        return Some(of_transfer(application.transfer()?, "transfer", bytes, is_complete, counts));
+    }
+    if let Some(application) = network.application::<FileFetcher>(id) {
+        let is_complete = Some(application.completed_at().is_some());
+        let Some(fetcher) = application.fetcher() else {
+            return Some(ConsumerCounts { kind: "file".to_owned(), is_complete, ..counts });
+        };
+        let bytes = fetcher.progress().content_bytes;
+        return Some(of_transfer(fetcher.transfer(), "file", bytes, is_complete, counts));
+    }
+    let (sent, data, nacks) = network.application::<Flooder>(id)?.counts();
+    let kind = "flood".to_owned();
+    Some(ConsumerCounts { kind, asked: sent, received: data, nacks, ..counts })
+}
+
+fn of_transfer(
+    transfer: &flow::Transfer,
+    kind: &str,
+    bytes: u64,
+    is_complete: Option<bool>,
+    counts: ConsumerCounts,
+) -> ConsumerCounts {
+    let counted = *transfer.counters();
+    ConsumerCounts {
+        kind: kind.to_owned(),
+        asked: counted.data + counted.failures,
+        received: counted.data,
+        bytes,
+        mean_delay_ms: transfer.round_trip().smoothed().unwrap_or_default().as_secs_f64() * 1000.0,
+        repeated: counted.repeated,
+        nacks: counted.nacks_congestion + counted.nacks_no_route,
+        failed: counted.failures,
+        is_complete,
+        ..counts
+    }
+}

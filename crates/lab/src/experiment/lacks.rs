@@ -1,0 +1,122 @@
+//! What real forwarders lack: the keys that only virtual time carries out, and why. A file that has them runs
+//! there, and everywhere else it is refused with the reason.
+
+use toml::{Table, Value};
+
+use super::resolve::Finding;
+
+/// Keys of the file, and what those who want the same on real forwarders can do.
+const OF_THE_FILE: &[(&str, &str)] = &[
+    ("producer", "agents at real forwarders serve `content`"),
+    ("consumer", "agents at real forwarders do `download`, `traffic`, `ping` and `flood`"),
+    ("event", "links and forwarders of a real run stay as they are until its end"),
+    ("trace", "real forwarders are sampled by `sample_every` and captured by `probe`"),
+    ("capture", "at real forwarders every node captures the link it watches, by `probe`"),
+];
+
+/// Keys of a link.
+const OF_LINKS: &[(&str, &str)] = &[
+    ("queue_packets", "the kernel's token bucket counts bytes: say `queue`"),
+    ("queue_bytes", "the kernel's queue has room for whole frames: say `queue`"),
+    ("mark_above", "the kernel knows no congestion marks of NDNLPv2"),
+    ("codel", "links keep their rate by a token bucket with a queue of its own"),
+    ("rate_control", "real forwarders do not tell consumers their rates"),
+    ("overhead", "real headers are as long as `kind` makes them"),
+    ("duplicate", "only delay and loss are made on real links"),
+    ("reorder", "only delay and loss are made on real links"),
+    ("reorder_delay", "only delay and loss are made on real links"),
+    ("jitter", "only delay and loss are made on real links"),
+    ("frames", "real links always carry frames"),
+    ("reliable", "say it in the settings of the forwarder"),
+];
+
+/// Keys of a node.
+const OF_NODES: &[(&str, &str)] = &[
+    ("capacity", "a `load` takes processor time away from a real forwarder"),
+    ("tick", "clocks of real nodes are what they are"),
+    ("clock_offset", "clocks of real nodes are what they are"),
+    ("drift_ppm", "clocks of real nodes are what they are"),
+    ("engine_clock", "clocks of real nodes are what they are"),
+];
+
+/// Keys of a forwarder.
+const OF_FORWARDERS: &[(&str, &str)] =
+    &[("content_store_bytes", "say it in the forwarder's own configuration, in `settings`")];
+
+/// Everything in the content of a file that real forwarders lack.
+pub(super) fn real_forwarders(content: &Table) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    note(content, "", OF_THE_FILE, &mut findings);
+    let mut link = |key: &str, table: &Table| note(table, key, OF_LINKS, &mut findings);
+    each(content.get("link"), "link", &mut link);
+    at(content, &["defaults", "link"], &mut link);
+    let mut node = |key: &str, table: &Table| {
+        note(table, key, OF_NODES, &mut findings);
+        let forwarder = table.get("forwarder").and_then(Value::as_table);
+        if let Some(forwarder) = forwarder {
+            note(forwarder, &format!("{key}.forwarder"), OF_FORWARDERS, &mut findings);
+        }
+    };
+    each(content.get("node"), "node", &mut node);
+    at(content, &["defaults", "node"], &mut node);
+    each(content.get("group"), "group", &mut |key, group| {
+        if let Some(set) = group.get("set").and_then(Value::as_table) {
+            node(&format!("{key}.set"), set);
+        }
+    });
+    findings
+}
+
+fn note(table: &Table, path: &str, lacking: &[(&str, &str)], findings: &mut Vec<Finding>) {
+    for (key, instead) in lacking.iter().filter(|(key, _)| table.contains_key(*key)) {
+        let full = if path.is_empty() { (*key).to_owned() } else { format!("{path}.{key}") };
+        findings.push(Finding {
+            key: full,
+            message: format!("only in virtual time: {instead}"),
+            suggestion: Some("run it with --on sim".to_owned()),
+        });
+    }
+}
+
+/// Every table in a table of names.
+fn each(value: Option<&Value>, path: &str, found: &mut dyn FnMut(&str, &Table)) {
+    for (name, value) in value.and_then(Value::as_table).into_iter().flatten() {
+        if let Some(table) = value.as_table() {
+            found(&format!("{path}.{name}"), table);
+        }
+    }
+}
+
+/// The table at a path, if it is there.
+fn at(content: &Table, path: &[&str; 2], found: &mut dyn FnMut(&str, &Table)) {
+    let outer = content.get(path[0]).and_then(Value::as_table);
+    if let Some(table) = outer.and_then(|outer| outer.get(path[1])).and_then(Value::as_table) {
+        found(&path.join("."), table);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_only_virtual_time_has_is_found_where_it_stands() {
+        let text = "[defaults.link]\nqueue_packets = 5\n[link.a-b]\njitter = '1 ms'\nrate = '1 Mbps'\n\
+                    [node.a]\ntick = '1 ms'\n[node.b.forwarder]\ncontent_store_bytes = '1 MB'\n\
+                    [group.g.set]\ncapacity = []\n[consumer.c]\nkind = 'rate'\n[[event]]\nat = '1 s'\n";
+        let content: Table = text.parse().unwrap_or_default();
+        let mut keys: Vec<String> =
+            real_forwarders(&content).into_iter().map(|finding| finding.key).collect();
+        keys.sort();
+        let expected = [
+            "consumer",
+            "defaults.link.queue_packets",
+            "event",
+            "group.g.set.capacity",
+            "link.a-b.jitter",
+            "node.a.tick",
+            "node.b.forwarder.content_store_bytes",
+        ];
+        assert_eq!(keys, expected);
+    }
+}

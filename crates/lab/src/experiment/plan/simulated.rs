@@ -1,0 +1,245 @@
+//! What only virtual time carries out: the rest of links, clocks, consumers, events, traces.
+
+use serde::{Deserialize, Serialize};
+
+use super::{LinkIndex, NodeIndex};
+
+/// What a simulated link has beside what every link has.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedLink {
+    /// Packets that wait, whatever their size; `None` with `queue_bytes` of `None` is by the link's queue.
+    pub queue_packets: Option<u32>,
+    /// Bytes that wait.
+    pub queue_bytes: Option<u64>,
+    /// Packets that join get a mark while more bytes wait.
+    pub mark_above_bytes: Option<u64>,
+    /// Controlled delay.
+    pub codel: Option<CoDelPlan>,
+    /// The method by which engines at its ends tell consumers how fast to ask, and Interests that may wait.
+    pub rate_control: Option<(String, u32)>,
+    /// Bytes of headers below a packet; `None` is as its kind has.
+    pub overhead_bytes: Option<u32>,
+    /// The part of packets that arrives twice.
+    pub duplicate: f64,
+    /// The part of packets that is late.
+    pub reorder: f64,
+    /// By so much.
+    pub reorder_delay_ns: u64,
+    /// Each packet is late by up to this.
+    pub jitter_ns: u64,
+    /// Real frames of at most the link's MTU.
+    pub frames: bool,
+    /// With acknowledgements.
+    pub reliable: bool,
+}
+
+impl SimulatedLink {
+    /// Does anything happen by chance on it?
+    pub(super) fn is_random(&self) -> bool {
+        self.duplicate > 0.0 || self.reorder > 0.0 || self.jitter_ns > 0
+    }
+}
+
+/// Controlled delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoDelPlan {
+    /// How long packets may wait in the long run.
+    pub target_ns: u64,
+    /// For how long that may be exceeded.
+    pub interval_ns: u64,
+    /// Mark and do not drop.
+    pub mark: bool,
+}
+
+/// A clock that is not true.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockPlan {
+    /// How coarse it is.
+    pub tick_ns: u64,
+    /// How far ahead.
+    pub offset_ns: u64,
+    /// How much faster it runs.
+    pub drift_ns_per_second: i64,
+    /// Does the forwarder have it, too?
+    pub of_engine: bool,
+}
+
+/// Who answers for all names under a prefix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProducerPlan {
+    /// Its name in the file.
+    pub name: String,
+    /// Where it is.
+    pub nodes: Vec<NodeIndex>,
+    /// The prefix.
+    pub prefix: String,
+    /// What it answers with.
+    pub answers: Answers,
+    /// Freshness period; `None` is the producer's own.
+    pub freshness_ns: Option<u64>,
+    /// How long an answer takes.
+    pub reply_delay_ns: Option<u64>,
+}
+
+/// What a producer answers with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answers {
+    /// Packets of so many bytes.
+    Packets(u64),
+    /// Packets with so many bytes of content.
+    Contents(u64),
+    /// One published file of so many bytes.
+    File(u64),
+}
+
+/// What a consumer does, at each of its nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConsumerPlan {
+    /// Where it is.
+    pub nodes: Vec<NodeIndex>,
+    /// The prefix of the names.
+    pub prefix: String,
+    /// How it asks.
+    pub demand: Demand,
+    /// How many names; `None` is without end.
+    pub items: Option<u64>,
+    /// Interest lifetime; `None` is its kind's own.
+    pub lifetime_ns: Option<u64>,
+    /// How often a name is asked for; `None` is its kind's own.
+    pub attempts: Option<u32>,
+    /// Has the experiment said when it ends?
+    pub stops: bool,
+}
+
+/// How a consumer asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Demand {
+    /// So many Interests a second.
+    Rate(f64, Gap),
+    /// So many in flight.
+    Window(u32),
+    /// At moments in nanoseconds, so many.
+    Batches(Vec<(u64, u64)>),
+    /// Objects of a catalogue, by their popularity.
+    Zipf {
+        /// Interests a second.
+        per_second: f64,
+        /// Between them.
+        gap: Gap,
+        /// Objects there are.
+        objects: u32,
+        /// The exponent.
+        exponent: f64,
+        /// The shift.
+        shift: f64,
+    },
+    /// Numbered names under this controller, or the default one.
+    Transfer(Option<String>),
+    /// A published file under it.
+    File(Option<String>),
+    /// So many Interests a second for what nobody has.
+    Flood(f64),
+}
+
+impl Demand {
+    /// Does chance decide when or what it asks?
+    pub(super) fn is_random(&self) -> bool {
+        match self {
+            Demand::Rate(_, gap) => *gap != Gap::Even,
+            Demand::Zipf { .. } => true,
+            Demand::Window(_)
+            | Demand::Batches(_)
+            | Demand::Transfer(_)
+            | Demand::File(_)
+            | Demand::Flood(_) => false,
+        }
+    }
+}
+
+/// Times between Interests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Gap {
+    /// All the same.
+    Even,
+    /// From nothing to twice the mean, each as likely.
+    Uniform,
+    /// As of a Poisson process.
+    Exponential,
+}
+
+/// Something that happens to the network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventPlan {
+    /// When.
+    pub at_ns: u64,
+    /// What.
+    pub change: Change,
+}
+
+/// A change of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Change {
+    /// A link goes down.
+    LinkDown(LinkIndex),
+    /// It comes back.
+    LinkUp(LinkIndex),
+    /// It becomes another.
+    LinkChange {
+        /// Which.
+        link: LinkIndex,
+        /// Its new rate.
+        rate_bps: Option<u64>,
+        /// Its new delay.
+        delay_ns: Option<u64>,
+        /// Its new loss.
+        loss: Option<f64>,
+    },
+    /// A forwarder starts anew.
+    Restart(NodeIndex),
+}
+
+/// What is written down beside what every run writes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TracePlan {
+    /// How often everything is looked at.
+    pub sample_ns: Option<u64>,
+    /// Packets that arrive.
+    pub packets: bool,
+    /// Answers.
+    pub delays: bool,
+    /// Numbers of consumers.
+    pub values: bool,
+    /// Drops.
+    pub drops: bool,
+    /// One of so many.
+    pub one_in: u32,
+    /// Records in each table.
+    pub max_records: usize,
+    /// How files are written.
+    pub format: TraceFormat,
+    /// Links that are captured, with how many packets.
+    pub captures: Vec<(LinkIndex, usize)>,
+}
+
+impl TracePlan {
+    /// Is anything to be written?
+    pub(crate) fn is_asked(&self) -> bool {
+        self.sample_ns.is_some()
+            || self.packets
+            || self.delays
+            || self.values
+            || self.drops
+            || !self.captures.is_empty()
+    }
+}
+
+/// How the files of a trace are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TraceFormat {
+    /// Text with commas.
+    #[default]
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+}

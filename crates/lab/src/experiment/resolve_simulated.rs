@@ -1,0 +1,300 @@
+//! Producers, consumers, events and traces with their defaults filled in and their names looked up.
+
+use packet::random::Zipf;
+
+use super::choice::Purpose;
+use super::model::{self, File};
+use super::network;
+use super::plan::{
+    Activity, Answers, Change, ConsumerPlan, Demand, EventPlan, Gap, LinkPlan, ProducerPlan, TraceFormat,
+    TracePlan, Workload,
+};
+use super::problem::suggest;
+use super::resolve::Findings;
+
+/// More bytes of Data than this do not fit into one packet.
+const MOST_PACKET_BYTES: u64 = 8800;
+/// A published file is in memory.
+const MOST_FILE_BYTES: u64 = 1 << 30;
+
+/// Do other seeds make another network, or other nodes do something in it?
+pub(super) fn is_drawn(file: &File) -> bool {
+    file.topology.as_ref().is_some_and(network::is_random)
+        || file.group.values().any(|group| group.nodes.is_random())
+        || file.producer.values().any(|producer| producer.at.is_random())
+        || file.consumer.values().any(|consumer| consumer.at.is_random())
+}
+
+/// Who answers.
+pub(super) fn producers(file: &File, names: &[&str], seed: u64, f: &mut Findings) -> Vec<ProducerPlan> {
+    file.producer.iter().map(|(name, given)| producer(name, given, names, seed, f)).collect()
+}
+
+fn producer(
+    name: &str,
+    given: &model::Producer,
+    names: &[&str],
+    seed: u64,
+    f: &mut Findings,
+) -> ProducerPlan {
+    let key = format!("producer.{name}");
+    f.prefix(&format!("{key}.prefix"), &given.prefix);
+    let nodes = given.at.nodes(&format!("{key}.at"), names, (seed, Purpose::Producers), f);
+    let said = [("packet", given.packet), ("content", given.content), ("file", given.file)];
+    let said: Vec<_> = said.into_iter().filter_map(|(name, size)| Some((name, size?.0))).collect();
+    if said.len() > 1 {
+        let words: Vec<String> = said.iter().map(|(name, _)| format!("`{name}`")).collect();
+        f.add(&key, format!("{} exclude each other", words.join(" and ")), None);
+    }
+    let answers = match said.first() {
+        Some(("packet", bytes)) => Answers::Packets(*bytes),
+        Some(("file", bytes)) => Answers::File(*bytes),
+        Some((_, bytes)) => Answers::Contents(*bytes),
+        None => Answers::Contents(1000),
+    };
+    let (most, what) = match answers {
+        Answers::Packets(bytes) => (bytes <= MOST_PACKET_BYTES, "packet"),
+        Answers::Contents(bytes) => (bytes <= MOST_PACKET_BYTES - 800, "content"),
+        Answers::File(bytes) => (bytes > 0 && bytes <= MOST_FILE_BYTES, "file"),
+    };
+    if !most {
+        let message = match what {
+            "file" => "a published file has from 1 byte to 1 GiB",
+            _ => "a packet has no more than 8800 bytes, of which 800 are for its name and signature",
+        };
+        f.add(format!("{key}.{what}"), message, None);
+    }
+    ProducerPlan {
+        name: name.to_owned(),
+        nodes,
+        prefix: given.prefix.clone(),
+        answers,
+        freshness_ns: given.freshness.map(|span| span.0),
+        reply_delay_ns: given.reply_delay.map(|span| span.0),
+    }
+}
+
+/// Who asks.
+pub(super) fn consumers(file: &File, names: &[&str], seed: u64, f: &mut Findings) -> Vec<Workload> {
+    file.consumer.iter().filter_map(|(name, given)| consumer(file, name, given, names, seed, f)).collect()
+}
+
+fn consumer(
+    file: &File,
+    name: &str,
+    given: &model::Consumer,
+    names: &[&str],
+    seed: u64,
+    f: &mut Findings,
+) -> Option<Workload> {
+    let key = format!("consumer.{name}");
+    f.prefix(&format!("{key}.prefix"), &given.prefix);
+    if given.attempts == Some(0) {
+        f.add(format!("{key}.attempts"), "a name is asked for at least once", None);
+    }
+    let nodes = given.at.nodes(&format!("{key}.at"), names, (seed, Purpose::Consumers), f);
+    let demand = demand(&key, given, f)?;
+    let at = *nodes.first()?;
+    let start_ns = given.start.map_or(0, |span| span.0);
+    let stop_ns = given.stop.map_or(file.duration.0, |span| span.0);
+    if stop_ns <= start_ns {
+        f.add(format!("{key}.stop"), "it ends before it begins", None);
+    }
+    let does = Activity::Consume(ConsumerPlan {
+        nodes,
+        prefix: given.prefix.clone(),
+        demand,
+        items: given.items,
+        lifetime_ns: given.lifetime.map(|span| span.0),
+        attempts: given.attempts,
+        stops: given.stop.is_some(),
+    });
+    Some(Workload { name: name.to_owned(), at, start_ns, stop_ns, does })
+}
+
+/// Keys that only some kinds of consumers have.
+const KEYS: [(&str, &[&str]); 7] = [
+    ("rate", &["rate", "gap", "items", "lifetime", "attempts", "stop"]),
+    ("window", &["window", "items", "lifetime", "attempts", "stop"]),
+    ("batch", &["batch", "items", "lifetime", "attempts", "stop"]),
+    ("zipf", &["rate", "gap", "objects", "exponent", "shift", "items", "lifetime", "attempts", "stop"]),
+    ("transfer", &["controller", "items", "lifetime", "attempts"]),
+    ("file", &["controller", "attempts"]),
+    ("flood", &["rate", "lifetime", "stop"]),
+];
+
+/// How a consumer asks, as far as that can be told.
+fn demand(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand> {
+    let allowed = f.word(&format!("{key}.kind"), &given.kind, &KEYS)?;
+    for (name, is_there) in [
+        ("rate", given.rate.is_some()),
+        ("gap", given.gap.is_some()),
+        ("window", given.window.is_some()),
+        ("batch", !given.batch.is_empty()),
+        ("objects", given.objects.is_some()),
+        ("exponent", given.exponent.is_some()),
+        ("shift", given.shift.is_some()),
+        ("controller", given.controller.is_some()),
+        ("items", given.items.is_some()),
+        ("lifetime", given.lifetime.is_some()),
+        ("attempts", given.attempts.is_some()),
+        ("stop", given.stop.is_some()),
+    ] {
+        if is_there && !allowed.contains(&name) {
+            let hint = Some(format!("it has: {}", allowed.join(", ")));
+            f.add(
+                format!("{key}.{name}"),
+                format!("a consumer of kind {} has no `{name}`", given.kind),
+                hint,
+            );
+        }
+    }
+    let missing = |name: &str, f: &mut Findings| {
+        let message = format!("a consumer of kind {} needs `{name}`", given.kind);
+        f.add(key, message, Some(format!("add {name} = …")));
+    };
+    let per_second = match given.rate.map(|rate| rate.0) {
+        Some(rate) if rate > 0.0 => Some(rate),
+        Some(_) => {
+            f.add(format!("{key}.rate"), "a rate must be above zero", None);
+            return None;
+        }
+        None if allowed.contains(&"rate") => {
+            missing("rate", f);
+            return None;
+        }
+        None => None,
+    };
+    let gaps = [("even", Gap::Even), ("uniform", Gap::Uniform), ("exponential", Gap::Exponential)];
+    let gap = f.word(&format!("{key}.gap"), given.gap.as_deref().unwrap_or("even"), &gaps)?;
+    Some(match given.kind.as_str() {
+        "window" => match given.window {
+            Some(window) if window > 0 => Demand::Window(window),
+            Some(_) => {
+                f.add(format!("{key}.window"), "with a window of 0 nothing is ever asked for", None);
+                return None;
+            }
+            None => {
+                missing("window", f);
+                return None;
+            }
+        },
+        "batch" if given.batch.is_empty() => {
+            missing("batch", f);
+            return None;
+        }
+        "batch" => Demand::Batches(given.batch.iter().map(|batch| (batch.at.0, batch.count)).collect()),
+        "zipf" => zipf(key, given, (per_second?, gap), f)?,
+        "transfer" => Demand::Transfer(controller(key, given, f)?),
+        "file" => Demand::File(controller(key, given, f)?),
+        "flood" => Demand::Flood(per_second?),
+        _ => Demand::Rate(per_second?, gap),
+    })
+}
+
+fn zipf(key: &str, given: &model::Consumer, pace: (f64, Gap), f: &mut Findings) -> Option<Demand> {
+    let Some(objects) = given.objects else {
+        f.add(key, "a consumer of kind zipf needs `objects`", Some("add objects = 1000".to_owned()));
+        return None;
+    };
+    let (exponent, shift) = (given.exponent.unwrap_or(0.8), given.shift.unwrap_or(0.0));
+    if let Err(error) = Zipf::new(objects as usize, exponent, shift) {
+        f.add(format!("{key}.objects"), error.to_string(), None);
+        return None;
+    }
+    Some(Demand::Zipf { per_second: pace.0, gap: pace.1, objects, exponent, shift })
+}
+
+/// The controller that is named; nothing outside when it does not exist.
+fn controller(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Option<String>> {
+    let Some(word) = &given.controller else { return Some(None) };
+    if let Err(error) = word.parse::<flow::ControllerSpec>() {
+        let words: Vec<&str> = flow::controller_names().collect();
+        let name = word.split('/').next().unwrap_or_default();
+        f.add(format!("{key}.controller"), error.to_string(), Some(suggest(name, &words)));
+        return None;
+    }
+    Some(Some(word.clone()))
+}
+
+/// What happens to the network.
+pub(super) fn events(file: &File, names: &[&str], links: &[LinkPlan], f: &mut Findings) -> Vec<EventPlan> {
+    let link_names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+    let mut list = Vec::new();
+    for (number, event) in file.event.iter().enumerate() {
+        let key = format!("event.{number}");
+        let at_ns = event.at.0;
+        let actions =
+            [("link-down", "link"), ("link-up", "link"), ("link-change", "link"), ("restart", "node")];
+        let Some(of) = f.word(&format!("{key}.action"), &event.action, &actions) else { continue };
+        let (given, known, what) = match of {
+            "node" => (&event.node, names, "node"),
+            _ => (&event.link, link_names.as_slice(), "link"),
+        };
+        let Some(given) = given else {
+            f.add(&key, format!("{} needs `{what}`", event.action), Some(format!("add {what} = …")));
+            continue;
+        };
+        let Some(place) = f.place(&format!("{key}.{what}"), what, given, known) else { continue };
+        if at_ns >= file.duration.0 {
+            f.add(format!("{key}.at"), "it happens after the experiment has ended", None);
+        }
+        let changes = event.rate.is_some() || event.delay.is_some() || event.loss.is_some();
+        if changes != (event.action == "link-change") {
+            let message = "`rate`, `delay` and `loss` belong to link-change, which needs one of them";
+            f.add(&key, message, None);
+        }
+        if event.loss.is_some_and(|loss| !(0.0..=1.0).contains(&loss.0)) {
+            f.add(format!("{key}.loss"), "a loss lies between 0 % and 100 %", None);
+        }
+        let change = match event.action.as_str() {
+            "link-down" => Change::LinkDown(place),
+            "link-up" => Change::LinkUp(place),
+            "restart" => Change::Restart(place),
+            _ => Change::LinkChange {
+                link: place,
+                rate_bps: event.rate.map(|rate| rate.0),
+                delay_ns: event.delay.map(|span| span.0),
+                loss: event.loss.map(|share| share.0),
+            },
+        };
+        list.push(EventPlan { at_ns, change });
+    }
+    list
+}
+
+/// What virtual time writes down.
+pub(super) fn trace(file: &File, links: &[LinkPlan], f: &mut Findings) -> TracePlan {
+    let given = file.trace.as_ref();
+    let flag = |key: fn(&model::Trace) -> Option<bool>| given.and_then(key).unwrap_or(false);
+    let formats = [("csv", TraceFormat::Csv), ("parquet", TraceFormat::Parquet)];
+    let format = given.and_then(|trace| trace.format.as_deref()).unwrap_or("csv");
+    let format = f.word("trace.format", format, &formats).unwrap_or_default();
+    if given.and_then(|trace| trace.sample).is_some_and(|span| span.0 < 1_000) {
+        f.add(
+            "trace.sample",
+            "looking that often would never end",
+            Some("write at least \"1 us\"".to_owned()),
+        );
+    }
+    let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+    let mut captures = Vec::new();
+    for (number, capture) in file.capture.iter().enumerate() {
+        let place = f.place(&format!("capture.{number}.link"), "link", &capture.link, &names);
+        let most = usize::try_from(capture.max_frames.unwrap_or(100_000)).unwrap_or(usize::MAX);
+        captures.extend(place.map(|link| (link, most)));
+    }
+    TracePlan {
+        sample_ns: given.and_then(|trace| trace.sample).map(|span| span.0),
+        packets: flag(|trace| trace.packets),
+        delays: flag(|trace| trace.delays),
+        values: flag(|trace| trace.values),
+        drops: flag(|trace| trace.drops),
+        one_in: given.and_then(|trace| trace.one_in).unwrap_or(1),
+        max_records: given
+            .and_then(|trace| trace.max_records)
+            .map_or(10_000_000, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        format,
+        captures,
+    }
+}

@@ -1,0 +1,136 @@
+//! What every backend is told, what it says while it works, and what it leaves: the words that namespaces,
+//! hosts and virtual time have in common.
+
+mod owner;
+pub(crate) mod sample;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::owner::Owner;
+use crate::backend::hosts::Clock;
+use crate::capture::tap::TapCounts;
+use crate::driver::Programs;
+use crate::experiment::Plan;
+
+/// The file in the run's folder that holds the order.
+pub const ORDER_FILE: &str = "order.json";
+/// The file that holds the outcome.
+pub const OUTCOME_FILE: &str = "outcome.json";
+
+/// One repeat of one case.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// What to do.
+    pub plan: Plan,
+    /// The seed of this repeat.
+    pub seed: u64,
+    /// The lab, by which control groups are named.
+    pub owner: Owner,
+    /// Where programs are.
+    pub programs: Programs,
+}
+
+/// Something that happened in a world.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// A step of the workflow has begun.
+    Step {
+        /// Its name.
+        name: String,
+    },
+    /// Something that a reader of the report should know.
+    Note {
+        /// In a sentence.
+        text: String,
+    },
+    /// A forwarder was asked for its counters.
+    Sample {
+        /// The node.
+        node: String,
+        /// Seconds since the start.
+        seconds: f64,
+        /// Pending Interests; nothing when it did not answer.
+        pending: Option<u64>,
+        /// Processor time in percent of a core.
+        cpu_percent: f64,
+        /// Resident memory.
+        memory_bytes: u64,
+    },
+    /// The run failed.
+    Failed {
+        /// Why.
+        why: String,
+    },
+}
+
+impl Event {
+    /// Writes the event to standard output, a line of its own.
+    pub fn say(&self) {
+        let Ok(mut line) = serde_json::to_string(self) else { return };
+        line.push('\n');
+        // Whoever listened is gone, and the guard ends us.
+        let _ = io::stdout().lock().write_all(line.as_bytes());
+    }
+}
+
+/// What a world says at its end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// When workloads began, in nanoseconds since the epoch.
+    pub start_ns: u64,
+    /// When they ended.
+    pub stop_ns: u64,
+    /// What each node's capture saw.
+    pub taps: BTreeMap<String, TapCounts>,
+    /// Samples of each node, and those it did not answer.
+    pub samples: BTreeMap<String, (u64, u64)>,
+    /// The part of the processor's time that the machine below took away.
+    pub steal: f64,
+    /// How far the clock was set during the run.
+    pub clock_shift_ns: u64,
+    /// How far the clock of each node's host is from the lab's, when it is another.
+    #[serde(default)]
+    pub clocks: BTreeMap<String, Clock>,
+    /// What shares were kept by.
+    pub control: String,
+    /// The software under test, as it says it itself.
+    pub software: String,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// A forwarder or a client that ended before the run did. What was measured is kept, and is not valid.
+    #[serde(default)]
+    pub lost: Option<String>,
+}
+
+impl Outcome {
+    /// When workloads began, by the clock of the node's host.
+    #[must_use]
+    pub fn start_at(&self, node: &str) -> u64 {
+        self.clocks.get(node).map_or(self.start_ns, |clock| clock.at_host(self.start_ns))
+    }
+}
+
+/// Writes a value as JSON.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    std::fs::write(path, text)
+}
+
+/// Reads a value from JSON.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
+    let text = std::fs::read_to_string(path)?;
+    serde_json::from_str(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,119 @@
+//! A line of a forwarder's log: what it answered when it was asked for its counters, and what its processor
+//! did. Every backend writes the same columns.
+
+use std::fmt::Write as _;
+
+/// What a forwarder said of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Answer {
+    /// Names that it knows.
+    pub(crate) names: u64,
+    /// Pending Interests.
+    pub(crate) pending: u64,
+    /// Interests sent on, in a second since the last answer.
+    pub(crate) propagated: f64,
+    /// Interests received and not sent on, in a second: joined to a pending one, answered from the cache, or
+    /// dropped.
+    pub(crate) noted: f64,
+    /// Packets in the content store.
+    pub(crate) cached: u64,
+    /// Since it began, as all below.
+    pub(crate) in_interests: u64,
+    pub(crate) out_interests: u64,
+    pub(crate) in_data: u64,
+    pub(crate) out_data: u64,
+    pub(crate) in_nacks: u64,
+    pub(crate) out_nacks: u64,
+    pub(crate) satisfied: u64,
+    pub(crate) unsatisfied: u64,
+}
+
+/// What was seen of its processor and memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Load {
+    /// Processor time in percent of a core.
+    pub(crate) cpu: f64,
+    /// What its process takes, or in virtual time its tables and packets, in bytes.
+    pub(crate) memory_bytes: u64,
+    /// Time without a processor that others had, in percent.
+    pub(crate) waited: f64,
+    /// Time that its share denied, in percent.
+    pub(crate) throttled: f64,
+    /// Processor time in percent of what the node has, where the backend knows that better than by its share.
+    pub(crate) busy: Option<f64>,
+}
+
+/// What a log is of: a process, or virtual time. What tables take is not what a process takes, and has
+/// another name; and virtual time knows what a competing load takes from a share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogOf {
+    Process,
+    VirtualTime,
+}
+
+/// The columns, with their line's end.
+pub(crate) fn head(of: LogOf) -> String {
+    let (memory, busy) = match of {
+        LogOf::Process => ("memory", ""),
+        LogOf::VirtualTime => ("table_bytes", ",busy"),
+    };
+    format!(
+        "time,names,pending,propagated,noted,cpu,{memory},cached,in_interests,out_interests,in_data,out_data,\
+         in_nacks,out_nacks,satisfied,unsatisfied,waited,throttled{busy}\n"
+    )
+}
+
+/// A line at a moment in nanoseconds. Without an answer its fields stay empty, which makes the line invalid,
+/// as in the testbed report.
+pub(crate) fn line(at_ns: u64, answer: Option<&Answer>, load: &Load) -> String {
+    let Load { cpu, memory_bytes, waited, throttled, busy } = load;
+    let mut line = format!("{}.{:09},", at_ns / 1_000_000_000, at_ns % 1_000_000_000);
+    let _ = match answer {
+        None => write!(line, ",,,,{cpu:.2},{memory_bytes},,,,,,,,,,"),
+        Some(answer) => write!(
+            line,
+            "{},{},{:.3},{:.3},{cpu:.2},{memory_bytes},{},{},{},{},{},{},{},{},{},",
+            answer.names,
+            answer.pending,
+            answer.propagated,
+            answer.noted,
+            answer.cached,
+            answer.in_interests,
+            answer.out_interests,
+            answer.in_data,
+            answer.out_data,
+            answer.in_nacks,
+            answer.out_nacks,
+            answer.satisfied,
+            answer.unsatisfied,
+        ),
+    };
+    let _ = write!(line, "{waited:.2},{throttled:.2}");
+    if let Some(busy) = busy {
+        let _ = write!(line, ",{busy:.2}");
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Table;
+
+    #[test]
+    fn a_line_has_a_field_for_every_column_and_without_an_answer_is_invalid() {
+        let answer = Answer { pending: 7, unsatisfied: 9, propagated: 1.5, ..Answer::default() };
+        for (of, busy) in [(LogOf::Process, None), (LogOf::VirtualTime, Some(12.5))] {
+            let load = Load { cpu: 50.0, throttled: 3.25, busy, ..Load::default() };
+            let text = head(of) + &line(1_500_000_000, Some(&answer), &load) + &line(2, None, &load);
+            let table = Table::read(text.as_bytes()).unwrap_or_default();
+            let first = |column: &str| table.column(column).first().copied();
+            assert_eq!(first("time"), Some(1.5));
+            assert_eq!((first("pending"), first("unsatisfied")), (Some(7.0), Some(9.0)));
+            assert_eq!((first("propagated"), first("throttled")), (Some(1.5), Some(3.25)));
+            assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+            assert!(table.column("pending").get(1).is_some_and(|value| value.is_nan()));
+        }
+    }
+}

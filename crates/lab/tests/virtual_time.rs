@@ -1,0 +1,224 @@
+//! Experiments of virtual time: the shipped ones do the same to the bit, cores change nothing, drawn networks
+//! follow their seeds, and what is wrong or lacking is told with its line.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it must be")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::options;
+use lab::experiment::Experiment;
+use lab::report::{Judgement, RunData, verdicts, write_report};
+use lab::run::{Options, derive_anew, execute};
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cairn-virtual-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Place(path)
+    }
+
+    fn run(&self, experiment: &Experiment, change: impl FnOnce(&mut Options)) -> RunData {
+        let mut options = options(&self.0);
+        change(&mut options);
+        let folder = execute(experiment, &options, |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        RunData::read(&folder).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn shipped(name: &str) -> Experiment {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../experiments/{name}.toml"));
+    Experiment::read(&path).unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
+fn written(text: &str) -> Experiment {
+    Experiment::parse("t", "t.toml", text).unwrap_or_else(|wrong| panic!("{wrong}"))
+}
+
+/// The hashes over all packets of all repeats, case by case.
+fn hashes(run: &RunData) -> Vec<&str> {
+    run.cases.iter().flat_map(|case| &case.counts).map(|counts| counts.trace_hash.as_str()).collect()
+}
+
+#[test]
+fn shipped_experiments_send_the_same_packets_as_ever() {
+    let place = Place::new("shipped");
+    // One repeat of each case. The numbers are of the simulator before experiments had one language.
+    for (name, only, expected) in [
+        ("first-simulation", None, &["95847e70591bccdd"][..]),
+        ("two-videos", None, &["18807fe4b82a6eb5"]),
+        ("two-videos-queues", Some("queue 5"), &["8e3ab50cf5a4f5b8"]),
+        ("link-failure", None, &["de04c317a6dd144b", "fbec526f025f6941", "438cf356db051cfc"]),
+        ("controllers", Some("pcon"), &["f41874d5a732809f"]),
+        ("cache-sizes", Some("cache 100, eviction lru"), &["22928c4f6d4bbcd8"]),
+    ] {
+        let run = place.run(&shipped(name), |options| {
+            options.repeats = Some(1);
+            options.only = only.map(str::to_owned);
+        });
+        assert_eq!(hashes(&run), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_failing_link_is_judged_like_any_experiment() {
+    let place = Place::new("judged");
+    let run = place.run(&shipped("link-failure"), |_| {});
+    let list = verdicts(&run);
+    assert_eq!(list.len(), 2);
+    assert!(list.iter().all(|verdict| verdict.judgement == Judgement::Confirmed));
+    let page = fs::read_to_string(write_report(&run.folder).unwrap()).unwrap();
+    assert!(page.contains("reader") && page.contains("answers for /data"));
+}
+
+const DRAWN: &str = r#"
+title = "Drawn"
+duration = "2 s"
+repeats = 3
+routes = "all"
+[topology]
+kind = "waxman"
+nodes = 12
+[defaults.link]
+rate = "10 Mbps"
+[defaults.node.forwarder]
+eviction = "lru"
+[group.slow]
+nodes = { random = 3 }
+set = { cpu = "20 %" }
+[producer.p]
+at = { random = 2 }
+prefix = "/data"
+[consumer.c]
+kind = "window"
+at = { random = 4 }
+prefix = "/data"
+window = 8
+[trace]
+sample = "500 ms"
+packets = true
+one_in = 10
+"#;
+
+fn drawn() -> Experiment {
+    written(DRAWN)
+}
+
+#[test]
+fn results_are_the_same_with_any_number_of_workers() {
+    let place = Place::new("workers");
+    let run = |workers| place.run(&drawn(), |options| options.workers = Some(workers));
+    let (one, three) = (run(1), run(3));
+    assert_eq!(hashes(&one), hashes(&three));
+    assert_eq!(one.cases[0].results, three.cases[0].results);
+}
+
+#[test]
+fn each_repeat_draws_a_network_of_its_own_from_its_seed() {
+    let place = Place::new("drawn");
+    let all = place.run(&drawn(), |_| {});
+    let hashes_of_all = hashes(&all);
+    assert_ne!(hashes_of_all[0], hashes_of_all[1]);
+    let second = place.run(&drawn(), |options| (options.seed, options.repeats) = (Some(2), Some(1)));
+    assert_eq!(hashes(&second), hashes_of_all[1..2]);
+    // What is derived again is derived with the network that was drawn.
+    let before = all.cases[0].results.clone();
+    derive_anew(&all.folder).unwrap();
+    assert_eq!(RunData::read(&all.folder).unwrap().cases[0].results, before);
+}
+
+#[test]
+fn traces_are_thinned_as_asked_and_the_counts_of_nodes_are_not() {
+    let place = Place::new("thin");
+    let thin = drawn();
+    let all = written(&thin.text.replace("one_in = 10", ""));
+    let once = |options: &mut Options| options.repeats = Some(1);
+    let (thin, all) = (place.run(&thin, once), place.run(&all, once));
+    let lines = |run: &RunData| {
+        let trace = run.folder.repeat(0, 0).join("trace/packets.csv");
+        fs::read_to_string(trace).unwrap().lines().count() - 1
+    };
+    assert_eq!(lines(&thin), lines(&all).div_ceil(10));
+    assert_eq!(lines(&all) as u64, all.cases[0].counts[0].hops);
+    assert_eq!(thin.cases[0].results, all.cases[0].results);
+}
+
+#[test]
+fn a_network_of_a_file_is_kept_with_the_run() {
+    let place = Place::new("file");
+    let map = "node = [{ name = 'a' }, { name = 'b' }]\nlink = [{ from = 'a', to = 'b', rate = '1 Mbps' }]\n";
+    fs::create_dir_all(place.0.join("maps")).unwrap();
+    fs::write(place.0.join("maps/two.toml"), map).unwrap();
+    let text = "title = 't'\nduration = '1 s'\nroutes = 'shortest'\n\
+                topology = { kind = 'named', file = 'maps/two.toml' }\n\
+                [ping.p]\nat = 'a'\nto = 'b'\nprefix = '/p'\nstart = '0 s'\n[[expect]]\nsay = 'all come'\n\
+                value = 'p.loss'\nat_most = 0\n";
+    let experiment = Experiment::parse_in(Some(&place.0), "t", "t.toml", text).unwrap();
+    assert!(
+        experiment.can_run_on("netns").is_ok(),
+        "a network of a file is nothing that real forwarders lack"
+    );
+    let run = place.run(&experiment, |_| {});
+    fs::remove_dir_all(place.0.join("maps")).unwrap();
+    let again = RunData::read(&run.folder).unwrap();
+    assert_eq!(again.cases[0].plan.links[0].rate_bps, Some(1_000_000));
+    assert_eq!(verdicts(&again)[0].judgement, Judgement::Confirmed);
+}
+
+#[test]
+fn mistakes_are_told_with_their_lines() {
+    const LINE: &str = "title = 't'\nduration = '1 s'\nroutes = 'shortest'\n\
+        topology = { kind = 'chain', nodes = 2 }\n[producer.p]\nat = 'node-1'\nprefix = '/p'\n\
+        [consumer.c]\nkind = 'window'\nat = 'node-0'\nprefix = '/p'\nwindow = 3\n\
+        [[event]]\nat = '0.5 s'\naction = 'link-down'\nlink = 'node-0-node-1'\n";
+    assert!(Experiment::parse("t", "t.toml", LINE).is_ok());
+    for (from, to, line, said) in [
+        ("'node-1'", "'node-7'", 6, "there is no node called `node-7`"),
+        ("window = 3", "", 8, "needs `window`"),
+        ("window = 3", "window = 3\nrate = '5/s'", 13, "has no `rate`"),
+        ("kind = 'window'", "kind = 'wndow'", 9, "did you mean `window`?"),
+        ("link = 'node-0-node-1'", "link = 'node-1-node-0'", 16, "no link called"),
+        ("'link-down'", "'restart'", 13, "restart needs `node`"),
+        ("'0.5 s'", "'5 s'", 14, "after the experiment has ended"),
+        ("routes = 'shortest'", "routes = 'short'", 3, "known are: static, shortest, all"),
+        ("window = 3", "window = 3\n[[capture]]\nlink = 'x'", 14, "no link called `x`"),
+        ("window = 3", "window = 3\n[link.node-0-node-1]\nreliable = true", 14, "only links with frames"),
+        (
+            "window = 3",
+            "window = 3\n[consumer.d]\nkind = 'transfer'\nat = 'all'\nprefix = '/p'\ncontroller = 'cubik'",
+            17,
+            "did you mean `cubic`?",
+        ),
+    ] {
+        let wrong = Experiment::parse("t", "t.toml", &LINE.replace(from, to)).unwrap_err().to_string();
+        assert!(wrong.starts_with(&format!("t.toml:{line}: ")) && wrong.contains(said), "{to}: {wrong}");
+    }
+}
+
+#[test]
+fn real_forwarders_refuse_what_they_lack_with_line_and_reason() {
+    let text = "title = 't'\nduration = '1 s'\n[node]\na = {}\nb = {}\n[link]\na-b = { jitter = '1 ms' }\n\
+                [[case]]\nname = 'plain'\n[[case]]\nname = 'marked'\n\
+                set = { 'link.a-b.mark_above' = '9 kB' }\n";
+    let experiment = written(text);
+    assert!(experiment.can_run_on("sim").is_ok());
+    for backend in ["netns", "hosts"] {
+        let lacks = experiment.can_run_on(backend).unwrap_err().to_string();
+        assert!(lacks.contains("t.toml:7: link.a-b.jitter: only in virtual time: "), "{lacks}");
+        assert!(lacks.contains("t.toml:10: case.1: only in virtual time: "), "{lacks}");
+        let place = Place::new(backend);
+        let refused =
+            execute(&experiment, &Options { backend: backend.to_owned(), ..options(&place.0) }, |_| {});
+        assert!(refused.is_err());
+        assert_eq!(fs::read_dir(&place.0).unwrap().count(), 0, "nothing is begun");
+    }
+}

@@ -1,0 +1,66 @@
+//! When the control thread does work that nobody waits for.
+//!
+//! Whoever asks for something comes first. But who never stops asking must not keep that work from being done
+//! for ever, or routes that others have changed would never reach the prefixes below them.
+
+/// So many things are done for others until a piece of the work at leisure is done between two of them.
+const OTHERS_PER_PIECE: u32 = 16;
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A piece of the work that nobody waits for.
+    WorkAtLeisure,
+    /// Nothing, until something happens.
+    Wait,
+    /// See what others want.
+    LookAgain,
+}
+
+/// Counts what is done for others.
+#[derive(Debug, Default)]
+pub(super) struct Leisure {
+    others: u32,
+}
+
+impl Leisure {
+    /// What to do after a look at what others want: whether something was done for them, and whether there
+    /// is work at leisure.
+    pub(super) fn next(&mut self, has_worked: bool, has_work_at_leisure: bool) -> Next {
+        self.others += u32::from(has_worked);
+        match (has_worked, has_work_at_leisure) {
+            (false, false) => Next::Wait,
+            (true, false) => Next::LookAgain,
+            (true, true) if self.others < OTHERS_PER_PIECE => Next::LookAgain,
+            (_, true) => {
+                self.others = 0;
+                Next::WorkAtLeisure
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is done of work that never ends, and for others, in `turns` turns.
+    fn share(has_others: bool, turns: u32) -> u32 {
+        let mut leisure = Leisure::default();
+        let pieces = (0..turns).filter(|_| leisure.next(has_others, true) == Next::WorkAtLeisure);
+        pieces.count() as u32
+    }
+
+    #[test]
+    fn who_asks_comes_first_and_who_never_stops_asking_does_not_keep_the_rest_from_being_done() {
+        assert_eq!(share(false, 100), 100);
+        assert_eq!(share(true, 16 * 100), 100);
+    }
+
+    #[test]
+    fn without_work_at_leisure_the_thread_sleeps_when_nobody_wants_anything() {
+        let mut leisure = Leisure::default();
+        assert_eq!(leisure.next(true, false), Next::LookAgain);
+        assert_eq!(leisure.next(false, false), Next::Wait);
+    }
+}

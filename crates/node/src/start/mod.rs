@@ -5,6 +5,7 @@ mod limits;
 mod meant;
 mod memory;
 mod patterns;
+pub(crate) mod threads;
 mod wanted;
 
 use std::path::{Path, PathBuf};

@@ -160,6 +160,8 @@ fn make_anew_with_its_number(pause: Duration) {
     };
     own_network::run(|| {
         plug();
+        let mut path = over_multicast();
+        path.assert_carries();
         for _ in 0..2 {
             unplug();
             std::thread::sleep(pause);

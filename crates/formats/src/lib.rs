@@ -8,7 +8,8 @@
 //! let mut writer = Writer::new(&mut file, "an example")?;
 //! let interface = writer.interface(&Interface { name: "eth0", ..Interface::default() })?;
 //! let frame = [0; 60];
-//! writer.frame(&Frame { interface, time_ns: 0, direction: Some(Direction::In), length: 60, parts: &[&frame] })?;
+//! let parts: &[&[u8]] = &[&frame];
+//! writer.frame(&Frame { interface, time_ns: 0, direction: Some(Direction::In), length: 60, parts })?;
 //! assert_eq!(file.len() % 4, 0);
 //! # Ok::<(), std::io::Error>(())
 //! ```

@@ -1,5 +1,5 @@
-//! Files that are read while the node runs: certificates, its configuration, its state. What is no file, such as
-//! a pipe that nobody writes to, would keep the node from doing anything else.
+//! Files that are read while the node runs: certificates, its configuration, its state. What is no file,
+//! such as a pipe that nobody writes to, would keep the node from doing anything else.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};

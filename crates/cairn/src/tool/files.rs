@@ -105,8 +105,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8], is_secret: bool) -> io::Result<()
     written
 }
 
-/// Opens what is no file, such as a device or a pipe, for writing. A pipe is waited for until somebody reads it,
-/// or `is_over` says that nobody wants it any more.
+/// Opens what is no file, such as a device or a pipe, for writing. A pipe is waited for until somebody reads
+/// it, or `is_over` says that nobody wants it any more.
 pub(crate) fn open_special(path: &Path, is_over: impl Fn() -> bool) -> io::Result<File> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
     let file = loop {

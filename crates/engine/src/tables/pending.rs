@@ -25,9 +25,9 @@ impl PendingId {
     }
 }
 
-/// Entries under one name that differ in their forwarding hints, selectors of CCNx, or few hops, at most: each
-/// costs every Data of that name a look. Those that have none of these always have a place, and are four at
-/// most.
+/// Entries under one name that differ in their forwarding hints, selectors of CCNx, or few hops, at most:
+/// each costs every Data of that name a look. Those that have none of these always have a place, and are
+/// four at most.
 pub(crate) const MAX_VARIANTS: usize = 32;
 
 /// Interests that may go fewer hops than this are joined only with those that may go as many. Where an
@@ -283,8 +283,8 @@ impl PendingTable {
         self.tag_with_hops(interest, few_hops(interest))
     }
 
-    /// The tag that an Interest had before a hop was taken from those it has left; `None` if it says no number
-    /// of hops, or as many as make no difference.
+    /// The tag that an Interest had before a hop was taken from those it has left; `None` if it says no
+    /// number of hops, or as many as make no difference.
     #[cold]
     pub(crate) fn tag_a_hop_ago(&self, interest: &Interest) -> Option<VariantTag> {
         let hops = few_hops(interest)? + 1;

@@ -1,10 +1,10 @@
 //! Interfaces that go down, come up, vanish and come back under their names, and what is bound to them:
 //! packet sockets, and sockets for UDP multicast.
 //!
-//! The system tells by netlink that something about interfaces has changed, not least when an address appears
-//! that a group needs. What it says in detail is not read, but that an interface has gone, for another may have
-//! its name and number a moment later: all interfaces are looked at anew, a moment later, so that a flood of
-//! changes costs one look.
+//! The system tells by netlink that something about interfaces has changed, not least when an address
+//! appears that a group needs. What it says in detail is not read, but that an interface has gone, for
+//! another may have its name and number a moment later: all interfaces are looked at anew, a moment later,
+//! so that a flood of changes costs one look.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 

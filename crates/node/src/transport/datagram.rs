@@ -134,9 +134,9 @@ impl DatagramChannel {
         Ok(channel)
     }
 
-    /// Leaves the group, as far as it is in one. Before another socket joins it: the system keeps one count for
-    /// an interface of one number, and a socket of before that is closed later would take the new one's place
-    /// from it.
+    /// Leaves the group, as far as it is in one. Before another socket joins it: the system keeps one count
+    /// for an interface of one number, and a socket of before that is closed later would take the new one's
+    /// place from it.
     pub(crate) fn leave_group(&self) {
         let Some(place) = &self.place else { return };
         let socket = socket2::SockRef::from(&self.socket);

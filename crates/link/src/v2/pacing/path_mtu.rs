@@ -13,8 +13,8 @@ pub(crate) const BASE_BYTES: usize = 1200;
 const MAX_PROBES: u32 = 3;
 /// The search ends when it is known to so many bytes.
 const RESOLUTION_BYTES: usize = 32;
-/// How often the MTU in use is probed while large frames leave: for as long a path that has come to carry less
-/// swallows what is larger.
+/// How often the MTU in use is probed while large frames leave: for as long a path that has come to carry
+/// less swallows what is larger.
 const CONFIRM_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a smaller MTU is kept before a larger one is tried.
 const RAISE_INTERVAL: Duration = Duration::from_secs(600);

@@ -62,4 +62,4 @@ fmt: cargo
 
 cargo:
 	@command -v cargo >/dev/null || { \
-	    echo "cargo is missing: install Rust 1.88 or newer with rustup" >&2; exit 1; }
+	    echo "cargo is missing: install Rust 1.90 or newer with rustup" >&2; exit 1; }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::{
-    enemies, fuzz, interop, licences, memory, packages, pictures, process, swarm, table, tidy, tree,
-    worst_cases,
+    enemies, fuzz, interop, licences, memory, packages, pictures, process, repository, swarm, table, tidy,
+    tree, worst_cases,
 };
 
 /// One thing that must pass.
@@ -57,6 +57,7 @@ const STEPS: &[Step] = &[
         only_in_full: true,
         run: |_| pictures::run().map(|missing| unless_missing(&missing)),
     },
+    Step { name: "repository", only_in_full: true, run: |_| repository::run(&[]).map(passed) },
     Step { name: "swarm", only_in_full: true, run: |_| swarm::run(&[]).map(passed) },
     Step {
         name: "memory",

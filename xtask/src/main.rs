@@ -16,6 +16,7 @@ mod memory;
 mod packages;
 mod pictures;
 mod process;
+mod repository;
 mod source;
 mod swarm;
 mod table;
@@ -38,6 +39,7 @@ Usage: cargo xtask <command>
                                   one target (default 60 seconds)
   fuzz run TARGET FILE            one input again, as after a crash
   swarm [--seeds N] [--seed S]    N random networks (default 100) that must heal, from seed S (default 0)
+  repository [--rounds N]         a repository killed N times (default 50) while it stores and deletes
   interop [--write] [WORD...]     other people's software against ours; --write makes docs/interop.md of it
   enemies [--short] [--list] [--attack NAME]... [--json FILE] [--seed N]
                                   attacks on a running node, and what honest traffic loses by them (as root)
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         ["pictures"] => {
             pictures::run().map(|missing| missing.iter().for_each(|what| println!("NOT RUN: {what}")))
         }
+        ["repository", rest @ ..] => repository::run(rest),
         ["swarm", rest @ ..] => swarm::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["help" | "--help" | "-h"] => {

@@ -1,6 +1,7 @@
 //! The state machine itself: what it is made of, and what its owner may call.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use crate::limit::{RateControl, TokenBucket};
 use crate::pipeline::arrival::Arrival;
 use crate::pipeline::gone_faces::Sweep;
 use crate::pipeline::shaping::Turns;
+use crate::second_store::{Asking, ForSecondStore, SecondStore, SecondStoreConfig, SecondStoreCounters};
 use crate::state::{Settings, Tables, Upkeep};
 use crate::strategy::{Action, StrategyError, StrategySpec};
 use crate::tables::chunked::Slab;
@@ -154,6 +156,8 @@ pub struct Engine {
     pub(crate) faces: FaceTable,
     pub(crate) tables: Tables,
     pub(crate) upkeep: Upkeep,
+    /// Behind the content store, if there is one.
+    pub(crate) second_store: Option<Box<Asking>>,
     /// Tells the Data that answer several Interests apart.
     pub(crate) round: u64,
     pub(crate) counters: EngineCounters,
@@ -208,6 +212,7 @@ impl Engine {
                 strategies,
             },
             upkeep: Upkeep { turns: Turns::default(), sweep: Sweep::default(), order_at: Instant::ZERO },
+            second_store: None,
             round: 0,
             counters: EngineCounters::default(),
             transmits: TransmitQueue::default(),
@@ -246,6 +251,11 @@ impl Engine {
     /// What the content store has done.
     pub fn content_store_counters(&self) -> &ContentStoreCounters {
         &self.tables.store.counters
+    }
+
+    /// What became of questions to the second store, if there is one.
+    pub fn second_store_counters(&self) -> Option<&SecondStoreCounters> {
+        self.second_store.as_ref().map(|asking| &asking.counters)
     }
 
     /// Budget and behaviour of the content store.
@@ -440,6 +450,20 @@ impl Engine {
         self.tables.store.erase(&mut self.tables.index, dialect, prefix, limit)
     }
 
+    /// Puts a store behind the content store, in place of the one before, or takes it away. Interests that
+    /// waited for that go upstream.
+    pub fn set_second_store(
+        &mut self,
+        now: Instant,
+        store: Option<(Arc<dyn SecondStore>, SecondStoreConfig)>,
+    ) {
+        let first = if store.is_some() { self.random.next_u64() >> 1 } else { 0 };
+        let asking = store.map(|(store, config)| Box::new(Asking::new(store, config, first)));
+        if let Some(before) = std::mem::replace(&mut self.second_store, asking) {
+            self.part_from_store(now, *before);
+        }
+    }
+
     // What the world tells the engine.
 
     /// Takes a packet that arrived.
@@ -459,6 +483,7 @@ impl Engine {
         self.take_turns(now);
         self.sweep(now);
         self.order_store(now);
+        self.give_up_questions(now);
         for _ in 0..MAX_DUE {
             match self.tables.pending.pop_due(now) {
                 Some(id) => self.handle_due(now, id),
@@ -480,6 +505,12 @@ impl Engine {
         self.events.pop_front()
     }
 
+    /// The next question to the second store, or Data offered to it.
+    #[inline]
+    pub fn poll_second_store(&mut self) -> Option<ForSecondStore> {
+        self.second_store.as_mut()?.poll()
+    }
+
     /// When [`Engine::advance`] should be called next, at the latest; [`Instant::NEVER`] if nothing is
     /// waiting. That may be earlier than anything is due, if what was due then has been done with meanwhile:
     /// such a call finds nothing to do, and the deadline is later after it.
@@ -490,6 +521,7 @@ impl Engine {
             .next_deadline()
             .min(self.upkeep.turns.next_deadline())
             .min(self.background_deadline())
+            .min(self.second_store.as_ref().map_or(Instant::NEVER, |asking| asking.next_deadline()))
     }
 
     // Helpers of the pipelines.

@@ -19,6 +19,8 @@ pub struct FaceId(pub u32);
 impl FaceId {
     /// What Data from the content store names as the face it came from, as in NFD.
     pub const CONTENT_STORE: FaceId = FaceId(254);
+    /// What Data from the second store names as the face it came from.
+    pub const SECOND_STORE: FaceId = FaceId(253);
     /// Numbers up to this one are reserved; faces to peers begin above.
     pub const LAST_RESERVED: FaceId = FaceId(255);
 }

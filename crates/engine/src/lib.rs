@@ -46,6 +46,7 @@
 //! - `strategy/` decides who gets an Interest, one file for each way; [`Strategy`] is the trait,
 //!   [`StrategyContext`] what it sees.
 //! - `limit/` and [`DropReason`] say what happens when there is too much of something.
+//! - [`SecondStore`] is a source of Data behind the content store that answers later.
 //! - `scope` says how far a name may travel.
 
 pub mod batch;
@@ -56,6 +57,7 @@ mod limit;
 mod pipeline;
 mod processor;
 mod scope;
+mod second_store;
 mod state;
 mod strategy;
 mod tables;
@@ -66,6 +68,7 @@ pub use engine::{Engine, EngineConfig, EngineCounters, FaceExists, SetStrategyEr
 pub use face::{FaceConfig, FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 pub use limit::{LeakyBucket, RateControlConfig, RateMethod, TokenBucket};
 pub use pipeline::arrival::Arrival;
+pub use second_store::{ForSecondStore, QuestionId, SecondStore, SecondStoreConfig, SecondStoreCounters};
 pub use strategy::{
     AddError, ParameterError, Parameters, Strategy, StrategyContext, StrategyError, StrategyKind,
     StrategySpec, Trigger, add_strategies, strategy_names,

@@ -73,3 +73,7 @@ pub const CAIRN_DROPPED: u32 = 51_730;
 pub const CAIRN_LAYER: u32 = 51_732;
 pub const CAIRN_REASON: u32 = 51_734;
 pub const CAIRN_MEMORY_BUDGET_BYTES: u32 = 51_736;
+pub const CAIRN_REPOSITORY: u32 = 51_738;
+pub const CAIRN_PATH: u32 = 51_740;
+pub const CAIRN_NUMBER: u32 = 51_742;
+pub const CAIRN_WORD: u32 = 51_744;

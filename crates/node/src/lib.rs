@@ -42,6 +42,7 @@
 //! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face.
 //! - `codec/`: frames into packets and back, the one place that knows the languages faces speak.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
+//! - `repository`: persistent stores behind the content store, on threads of their own.
 //! - `serve`: sources of Data served over faces inside the process.
 //! - [`control`]: the seam to management protocols; [`management`] is NFD's.
 //! - [`capture`], `metrics`: what a node shows of itself. [`DropReason`]: why a frame went no further.
@@ -60,6 +61,7 @@ mod metrics;
 mod node;
 mod plane;
 pub mod regular_file;
+mod repository;
 mod serve;
 mod socket_path;
 mod start;
@@ -68,6 +70,7 @@ mod transport;
 
 pub use drop_reason::{DropCounters, DropReason};
 pub use node::{Node, RemoteControl, StartError};
+pub use repository::RepositoryStatus;
 pub use start::default_unix_paths;
 pub use sys::pages::use_small_pages;
 pub use transport::inner::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};

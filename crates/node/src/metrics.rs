@@ -162,6 +162,7 @@ fn render(status: &NodeStatus) -> Page {
     for (word, count) in &status.link_drops {
         page.line("cairn_drops_total", &[("layer", "link"), ("reason", word)], *count as f64);
     }
+    page.repositories(status);
     page
 }
 
@@ -191,6 +192,37 @@ impl Page {
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.head(name, help, "counter");
         self.line(name, &[], value as f64);
+    }
+
+    fn repositories(&mut self, status: &NodeStatus) {
+        if let Some(asked) = &status.second_store {
+            let name = "cairn_repository_questions_total";
+            self.head(
+                name,
+                "Interests that repositories were asked about, and what became of them.",
+                "counter",
+            );
+            for (word, count) in [
+                ("asked", asked.asked),
+                ("found", asked.found),
+                ("absent", asked.absent),
+                ("overdue", asked.overdue),
+                ("crowded", asked.crowded),
+            ] {
+                self.line(name, &[("what", word)], count as f64);
+            }
+        }
+        if status.repositories.is_empty() {
+            return;
+        }
+        let name = "cairn_repository";
+        self.head(name, "What a repository holds and has done, and what it refused, by word.", "gauge");
+        for repository in &status.repositories {
+            let path = repository.path.display().to_string();
+            for (word, number) in repository.numbers() {
+                self.line(name, &[("path", &path), ("what", word)], number as f64);
+            }
+        }
     }
 
     fn management(&mut self, counters: &[(&str, u64)]) {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration as StdDuration;
 
-use engine::{FaceId, NextHop, SetStrategyError, StrategySpec};
+use engine::{FaceId, NextHop, SecondStoreConfig, SetStrategyError, StrategySpec};
 use packet::{Buffer, Dialect, Name};
 use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
@@ -22,6 +22,7 @@ use crate::control::{
 };
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Task};
+use crate::repository::{self, Answers, Repositories, RepositoryStatus, Watched};
 use crate::start::{self, Wanted};
 use crate::transport::inner::{InnerFace, InnerLimits, inner_face};
 use crate::transport::ring::{RingLimits, Signal, ring};
@@ -52,6 +53,14 @@ pub enum StartError {
         /// What it needs.
         capability: &'static str,
     },
+    /// A repository cannot be opened.
+    #[error("the repository at {}: {problem}", .path.display())]
+    Repository {
+        /// Its folder.
+        path: std::path::PathBuf,
+        /// Why.
+        problem: String,
+    },
     /// The system refused something else that a node needs.
     #[error("cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -74,6 +83,7 @@ pub struct Node {
     control: Option<JoinHandle<()>>,
     metrics: Option<MetricsServer>,
     captures: Option<CaptureServer>,
+    repositories: Repositories,
     /// Says when one of the threads has ended without which the node is none.
     ended: Mutex<Option<Receiver<()>>>,
     config: Config,
@@ -111,9 +121,14 @@ impl Node {
         // The plane never waits for room in it, so the second signal wakes nobody.
         let limits = RingLimits { items: MESSAGES, bytes: usize::MAX };
         let (messages, message_receiver) = ring(limits, Signal::new()?, Signal::new()?);
+        let waker_of_answers = waker.clone();
         let application_counters = Arc::default();
-        let remote =
-            RemoteControl { tasks: task_sender, waker: waker.clone(), application: application_counters };
+        let remote = RemoteControl {
+            tasks: task_sender,
+            waker: waker.clone(),
+            application: application_counters,
+            repositories: Arc::default(),
+        };
         let ends = Ends { tasks, waker, messages };
         let pin = config.node.pin_to_cpu;
         let (started_sender, started) = sync_channel(1);
@@ -139,6 +154,7 @@ impl Node {
             control: None,
             metrics: None,
             captures: None,
+            repositories: Repositories::default(),
             ended: Mutex::new(Some(ended)),
             config: config.clone(),
         };
@@ -149,6 +165,7 @@ impl Node {
         });
         let face = face.map_err(std::io::Error::other)?;
         debug_assert_eq!(face.id(), INTERNAL_FACE);
+        node.open_repositories(config, waker_of_answers)?;
         let routes = wanted.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = TellsItsEnd(end_sender);
@@ -162,6 +179,28 @@ impl Node {
         node.serve_metrics(config)?;
         node.offer_captures(config, clock)?;
         Ok(node)
+    }
+
+    fn open_repositories(&mut self, config: &Config, waker: Arc<OwnedFd>) -> Result<(), StartError> {
+        let Some(first) = config.repositories.first() else { return Ok(()) };
+        let hasher = self.remote.call(|plane| plane.engine.hasher().clone());
+        let hasher = hasher.ok_or_else(|| std::io::Error::other("the data plane has ended"))?;
+        let answers = Arc::new(Answers::new(waker));
+        let (repositories, seam) = repository::open(&config.repositories, &hasher, &answers)?;
+        *self.remote.repositories.lock().unwrap_or_else(PoisonError::into_inner) = repositories.watched();
+        self.repositories = repositories;
+        // The engine waits for all of them alike.
+        let (mut max_waiting, mut patience) = (first.max_waiting, first.patience_millis);
+        for other in &config.repositories {
+            (max_waiting, patience) =
+                (max_waiting.max(other.max_waiting), patience.max(other.patience_millis));
+        }
+        let patience = packet::time::Duration::from_millis(patience);
+        if let Some(seam) = seam {
+            let config = SecondStoreConfig { max_waiting, patience };
+            self.remote.call(move |plane| plane.attach_repositories(seam, answers, config));
+        }
+        Ok(())
     }
 
     fn offer_captures(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
@@ -253,6 +292,7 @@ impl Node {
         self.captures = None;
         self.remote.call(DataPlane::stop);
         self.wait();
+        self.repositories.stop();
     }
 }
 
@@ -269,6 +309,7 @@ pub struct RemoteControl {
     waker: Arc<OwnedFd>,
     /// What the application has counted so far.
     application: Arc<Mutex<Vec<(&'static str, u64)>>>,
+    repositories: Arc<Mutex<Vec<Watched>>>,
 }
 
 impl RemoteControl {
@@ -289,6 +330,12 @@ impl RemoteControl {
         self.tasks.send(task).ok()?;
         let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
         Some(())
+    }
+
+    /// How the repositories are.
+    fn repository_status(&self) -> Vec<RepositoryStatus> {
+        let watched = self.repositories.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        watched.iter().map(Watched::status).collect()
     }
 
     /// Has it known what the application has counted.
@@ -462,7 +509,10 @@ impl NodeControl for RemoteControl {
     }
 
     fn status(&mut self) -> NodeStatus {
-        self.call(|plane| plane.status()).unwrap_or_else(|| NodeStatus {
+        let repositories = self.repository_status();
+        let status = self.call(|plane| plane.status());
+        let status = status.map(|status| NodeStatus { repositories, ..status });
+        status.unwrap_or_else(|| NodeStatus {
             version: concat!("cairn ", env!("CARGO_PKG_VERSION")).to_owned(),
             started_unix_millis: 0,
             started: Clock::START,
@@ -488,6 +538,8 @@ impl NodeControl for RemoteControl {
             stream_holds: 0,
             transport_drops: Default::default(),
             link_drops: Default::default(),
+            second_store: None,
+            repositories: Vec::new(),
         })
     }
 }

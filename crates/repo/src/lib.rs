@@ -44,7 +44,9 @@
 //! - Without I/O: [`key`] (names of objects), [`extent`] (runs of segments), [`space`] (what is dead in a
 //!   volume), [`record`], [`catalogue`], [`filter`](mod@filter), [`limits`], [`eviction`].
 //! - [`disk`]: the one module that does I/O, and a disk that fails from a seed.
-//! - [`store`]: all of that put together. [`reclaim`]: other layouts of payload, for comparison.
+//! - [`store`]: all of that put together. [`service`]: the same with threads, for those who must not wait.
+//! - [`reclaim`]: other layouts of payload, for comparison.
+//! - [`stream`]: packets one behind the other, as exported and as other repositories take them by TCP.
 //! - [`workload`]: requests as in the paper, for trying policies without a disk.
 
 pub mod catalogue;
@@ -57,8 +59,10 @@ pub mod key;
 pub mod limits;
 pub mod reclaim;
 pub mod record;
+pub mod service;
 pub mod space;
 pub mod store;
+pub mod stream;
 mod volume;
 pub mod workload;
 

@@ -18,6 +18,7 @@ mod ping;
 mod pingserver;
 mod poke;
 mod put;
+mod repo;
 mod route;
 mod serve;
 mod sim;
@@ -52,6 +53,9 @@ pub(crate) enum Command {
     Put(put::PutArguments),
     Get(get::GetArguments),
     Serve(serve::ServeArguments),
+    /// Keep objects on a disk, and serve them beside any forwarder.
+    #[command(subcommand)]
+    Repo(repo::RepoCommand),
     Chat(chat::ChatArguments),
     Traffic(traffic::TrafficArguments),
     Key(key::KeyArguments),
@@ -84,6 +88,7 @@ impl Command {
             Command::Poke(arguments) => arguments.run(),
             Command::Put(arguments) => arguments.run(),
             Command::Get(arguments) => arguments.run(),
+            Command::Repo(command) => command.run(),
             Command::Serve(arguments) => arguments.run(),
             Command::Chat(arguments) => arguments.run(),
             Command::Traffic(arguments) => arguments.run(),

@@ -113,6 +113,20 @@ impl Report {
             for (key, value) in memory_lines(totals) {
                 output::pair(key, value)?;
             }
+            for repository in &totals.repositories {
+                output::line(format!("\nRepository at {}", repository.path))?;
+                for (word, number) in &repository.numbers {
+                    match word.as_str() {
+                        bytes if bytes.ends_with("bytes") => output::pair(word, show_size(*number as f64))?,
+                        // Of what is wrong only what has happened is shown.
+                        "objects" | "segments" | "hits" | "misses" | "insertions" => {
+                            output::pair(word, number)?
+                        }
+                        _ if *number > 0 => output::pair(word, number)?,
+                        _ => {}
+                    }
+                }
+            }
             output::line(if totals.drops.is_empty() { "\nNothing was dropped" } else { "\nDropped" })?;
             let rows =
                 drop_rows(totals, before.map(|(totals, before)| (totals, seconds(before, &self.general))));
@@ -237,6 +251,12 @@ fn totals_json(totals: &Totals) -> Value {
         .drops
         .iter()
         .map(|dropped| json!({ "layer": dropped.layer, "reason": dropped.reason, "count": dropped.count }));
+    let repositories = totals.repositories.iter().map(|repository| {
+        let numbers = repository.numbers.iter().map(|(word, number)| (word.replace('-', "_"), json!(number)));
+        let mut shown: serde_json::Map<String, Value> = numbers.collect();
+        shown.insert("path".to_owned(), json!(repository.path));
+        shown
+    });
     json!({
         "faces": totals.faces,
         "queued_bytes": totals.queued_bytes,
@@ -248,6 +268,7 @@ fn totals_json(totals: &Totals) -> Value {
         "rib_bytes": totals.rib_bytes,
         "memory_budget_bytes": totals.memory_budget_bytes,
         "drops": drops.collect::<Vec<_>>(),
+        "repositories": repositories.collect::<Vec<_>>(),
     })
 }
 

@@ -176,7 +176,8 @@ impl Engine {
     #[cold]
     fn examine_by_digest(&self, candidate: &mut Candidate<'_>, found: &mut Found) {
         let data = candidate.data;
-        if self.faces.get(candidate.from).is_none_or(|face| face.digests_due == 0) {
+        let is_unpaid = || self.faces.get(candidate.from).is_none_or(|face| face.digests_due == 0);
+        if candidate.from != FaceId::SECOND_STORE && is_unpaid() {
             found.not_asked = true;
             return;
         }
@@ -204,7 +205,7 @@ impl Engine {
 
     #[inline(never)]
     fn may_answer_unasked(&self, entry: &Pending, from: FaceId) -> bool {
-        let Some(face) = self.faces.get(from) else { return false };
+        let Some(face) = self.faces.get(from) else { return from == FaceId::SECOND_STORE };
         // ccnd answers what it hears by multicast from its own address, and so from another face than was
         // asked.
         let asked_all = || {

@@ -66,11 +66,34 @@ impl Engine {
         };
         if cacheable {
             self.tables.store.insert(&mut self.tables.index, now, &data, name.hash, found.known);
+            if let Some(asking) = self.second_store.as_mut().filter(|asking| asking.store.wants(&data)) {
+                asking.offer(&data);
+            }
         }
         if !others.is_empty() {
             self.satisfy_others(arrived, &data, others, last);
         }
         self.satisfy(arrived, data, last);
+    }
+
+    /// Answers these pending Interests with Data from the second store, which strategies have no part in.
+    #[inline(never)]
+    pub(super) fn satisfy_from_store(
+        &mut self,
+        now: Instant,
+        name: DataName<'_>,
+        data: Data,
+        matches: &[PendingId],
+    ) {
+        let Some((&last, others)) = matches.split_last() else { return };
+        let arrived = Arrived { now, from: FaceId::SECOND_STORE, name, header: &LinkHeader::NONE };
+        if !others.is_empty() {
+            self.note_first_of_each_face(arrived, others, last);
+        }
+        for &id in others {
+            self.return_data(arrived, data.clone(), id, None);
+        }
+        self.return_data(arrived, data, last, None);
     }
 
     /// Whether a pending Interest waits for this Data, and `face` may answer it. `hashes` are those of its
@@ -113,10 +136,17 @@ impl Engine {
         }
     }
 
-    /// Answers the first of several pending Interests, all but `last`. Whoever waits for more than one of
-    /// them gets the Data for the first alone.
+    /// Answers the first of several pending Interests, all but `last`.
     #[inline(never)]
     fn satisfy_others(&mut self, arrived: Arrived<'_>, data: &Data, others: &[PendingId], last: PendingId) {
+        self.note_first_of_each_face(arrived, others, last);
+        for &id in others {
+            self.satisfy(arrived, data.clone(), id);
+        }
+    }
+
+    /// Whoever waits for more than one of these gets the Data for the first alone.
+    fn note_first_of_each_face(&mut self, arrived: Arrived<'_>, others: &[PendingId], last: PendingId) {
         let Arrived { now, from, .. } = arrived;
         self.round += 1;
         for &id in others.iter().chain([&last]) {
@@ -130,9 +160,6 @@ impl Engine {
                     record.expires = now;
                 }
             }
-        }
-        for &id in others {
-            self.satisfy(arrived, data.clone(), id);
         }
     }
 

@@ -212,6 +212,8 @@ impl Engine {
         } else if interest.ccnx().and_then(|view| view.face_id()).is_some() && self.is_local(face) {
             let next_hop = interest.ccnx().and_then(|view| view.face_id()).map_or(0, u64::from);
             self.send_as_told(arrival, interest, id, next_hop);
+        } else if self.second_store.is_some() && self.waits_for_store(arrival, &interest, id, trigger) {
+            // It goes on when the store has answered.
         } else if self.may_go_on(arrival, &interest, id, trigger) {
             self.ask_strategy(arrival, interest, id, trigger);
         }

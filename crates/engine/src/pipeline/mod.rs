@@ -8,6 +8,7 @@ pub(crate) mod gone_faces;
 mod interest;
 mod nack;
 mod room;
+mod second_store;
 mod sending;
 pub(crate) mod shaping;
 mod strategy_calls;

@@ -102,6 +102,8 @@ pub(crate) struct Pending {
     pub(crate) satisfied: bool,
     /// Whether the strategy is to be shown the Data.
     pub(crate) watches_data: bool,
+    /// Whether it waits for the second store, and was sent nowhere yet.
+    pub(crate) asks_store: bool,
     /// Given to the Data that is known to answer this.
     ticket: u32,
     tag: VariantTag,
@@ -342,6 +344,7 @@ impl PendingTable {
             strategy_timer: Instant::NEVER,
             satisfied: false,
             watches_data: false,
+            asks_store: false,
             ticket: NO_TICKET,
             tag,
             data_freshness: Duration::ZERO,

@@ -25,7 +25,7 @@ pub use fib::{FibEntry, NextHopRecord};
 pub use general::GeneralStatus;
 pub use rib::{RibEntry, Route};
 pub use strategy::StrategyChoice;
-pub use totals::{Dropped, Totals};
+pub use totals::{Dropped, RepositoryTotals, Totals};
 
 /// An item of a dataset that is a list.
 pub trait DatasetItem: Sized + sealed::Fields {

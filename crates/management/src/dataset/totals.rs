@@ -32,6 +32,17 @@ pub struct Totals {
     pub memory_budget_bytes: u64,
     /// What was dropped, each reason once.
     pub drops: Vec<Dropped>,
+    /// Repositories on disks.
+    pub repositories: Vec<RepositoryTotals>,
+}
+
+/// What a repository holds and has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepositoryTotals {
+    /// Its folder.
+    pub path: String,
+    /// Numbers, each with its word.
+    pub numbers: Vec<(String, u64)>,
 }
 
 /// How often something was dropped for one reason.
@@ -68,6 +79,17 @@ impl Totals {
                     fields::write_number(out, types::COUNT, Some(dropped.count));
                 });
             }
+            for repository in &self.repositories {
+                fields::write_container(out, types::CAIRN_REPOSITORY, |out| {
+                    fields::write_text(out, types::CAIRN_PATH, Some(&repository.path));
+                    for (word, number) in &repository.numbers {
+                        fields::write_container(out, types::CAIRN_NUMBER, |out| {
+                            fields::write_text(out, types::CAIRN_WORD, Some(word));
+                            fields::write_number(out, types::COUNT, Some(*number));
+                        });
+                    }
+                });
+            }
         });
     }
 
@@ -84,6 +106,16 @@ impl Totals {
                 count: fields.required_number(types::COUNT, "Count")?,
             })
         });
+        let repositories = fields.all(types::CAIRN_REPOSITORY).map(|element| {
+            let fields = fields.inside(element, "CairnRepository")?;
+            let numbers = fields.all(types::CAIRN_NUMBER).map(|element| {
+                let fields = fields.inside(element, "CairnNumber")?;
+                let word = fields.required_text(types::CAIRN_WORD, "CairnWord")?;
+                Ok((word, fields.required_number(types::COUNT, "Count")?))
+            });
+            let path = fields.required_text(types::CAIRN_PATH, "CairnPath")?;
+            Ok(RepositoryTotals { path, numbers: numbers.collect::<Result<_, DecodeError>>()? })
+        });
         Ok(Some(Totals {
             faces: count(types::CAIRN_FACES)?,
             queued_bytes: count(types::CAIRN_QUEUED_BYTES)?,
@@ -95,6 +127,7 @@ impl Totals {
             rib_bytes: count(types::CAIRN_RIB_BYTES)?,
             memory_budget_bytes: count(types::CAIRN_MEMORY_BUDGET_BYTES)?,
             drops: drops.collect::<Result<_, DecodeError>>()?,
+            repositories: repositories.collect::<Result<_, DecodeError>>()?,
         }))
     }
 }

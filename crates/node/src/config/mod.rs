@@ -8,6 +8,7 @@ mod check;
 mod from_nfd;
 mod impairment;
 mod read;
+mod repository;
 mod restart;
 mod section;
 
@@ -20,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub use from_nfd::{Converted, from_nfd};
 pub use impairment::{ImpairedDirection, ImpairmentSection};
 pub use read::ConfigError;
+pub(crate) use repository::Kept;
+pub use repository::RepositorySection;
 
 section! {
     /// How the node works as a whole.
@@ -328,6 +331,9 @@ pub struct Config {
     /// Faces to make at the start.
     #[serde(rename = "face")]
     pub faces: Vec<FaceSection>,
+    /// Repositories on disks behind the content store.
+    #[serde(rename = "repository")]
+    pub repositories: Vec<RepositorySection>,
     /// Keys whose commands are carried out.
     pub authorize: Vec<AuthorizeSection>,
     /// Strategies to choose at the start.

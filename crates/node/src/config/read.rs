@@ -95,6 +95,23 @@ const EXAMPLES: &str = r#"
 # queue_bytes = 150000
 # seed = 1
 
+# Repositories on disks behind the content store: Data that passes by is kept, and answers Interests.
+# [[repository]]
+# path = "/var/lib/cairn/repository"
+# prefixes = ["/"]             # what is kept; names of this host and this link never are
+# exclude = ["/example/live"]  # what is not, such as what is of worth only at once
+# max_bytes = 8589934592       # when there is more, objects are deleted
+# max_objects = 1048576
+# max_segments = 1048576       # of one object
+# max_objects_of_prefix = 1000 # below one prefix of one component; left out, any number
+# eviction = "delete-queue"    # or lru, lfu, gdsf, tiny-lfu
+# delete_part = 0.25           # what one deletion frees, from 0 to 1
+# min_packet_bytes = 0
+# max_packet_bytes = 8800
+# min_freshness_millis = 0     # Data that is fresh for less is not kept
+# max_waiting = 4096           # Interests that may wait for the disk
+# patience_millis = 100        # and for how long, before they go upstream
+
 # Keys whose signed commands are carried out; with one of these, nobody else's are.
 # [[authorize]]
 # certificate = "/etc/cairn/operator.cert"

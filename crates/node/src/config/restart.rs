@@ -27,6 +27,7 @@ impl Config {
             ("websocket.listen", websocket != new.websocket),
             ("ethernet", ethernet != new.ethernet),
             ("management", self.management != new.management || self.authorize != new.authorize),
+            ("repository", self.repositories != new.repositories),
             ("node.pin_to_cpu", self.node.pin_to_cpu != new.node.pin_to_cpu),
             ("node.capture_socket", self.node.capture_socket != new.node.capture_socket),
         ];
@@ -58,6 +59,7 @@ mod tests {
                 "[node]\nmax_faces = 3\n[content_store]\nmax_entries = 5\n[metrics]\n[log]\nfilter = \"warn\"",
                 &[],
             ),
+            ("[[repository]]\npath = \"x\"", &["repository"]),
             ("[[authorize]]\ncertificate = \"x\"", &["management"]),
         ] {
             assert_eq!(needed_for(text), expected, "{text}");

@@ -113,4 +113,8 @@ pub struct NodeStatus {
     pub transport_drops: DropCounters,
     /// What links dropped, past faces included, by their words for it.
     pub link_drops: BTreeMap<&'static str, u64>,
+    /// What became of questions to the repositories, if there are any.
+    pub second_store: Option<engine::SecondStoreCounters>,
+    /// The repositories.
+    pub repositories: Vec<crate::RepositoryStatus>,
 }

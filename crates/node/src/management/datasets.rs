@@ -2,8 +2,8 @@
 
 use management::{
     ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter, FaceStatus,
-    FibEntry, GeneralStatus, Reach, RequestName, RibEntry, StatusCode, StrategyChoice, Totals, encode_list,
-    refusal_data, segments,
+    FibEntry, GeneralStatus, Reach, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
+    Totals, encode_list, refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
 use packet::{ComponentKind, Dialect, Interest, Name};
@@ -192,6 +192,10 @@ fn totals(status: &NodeStatus) -> Totals {
     let link = status.link_drops.iter().map(|(reason, count)| ("link", *reason, *count));
     let transport = status.transport_drops.occurred().into_iter();
     let transport = transport.map(|(reason, count)| ("transport", reason, count));
+    let repositories = status.repositories.iter().map(|repository| RepositoryTotals {
+        path: repository.path.display().to_string(),
+        numbers: repository.numbers().into_iter().map(|(word, number)| (word.to_owned(), number)).collect(),
+    });
     let drops = engine.chain(link).chain(transport).filter(|(.., count)| *count > 0);
     Totals {
         faces: tables.faces as u64,
@@ -203,6 +207,7 @@ fn totals(status: &NodeStatus) -> Totals {
         rib_routes: 0,
         rib_bytes: 0,
         memory_budget_bytes: status.memory_budget_bytes,
+        repositories: repositories.collect(),
         drops: drops
             .map(|(layer, reason, count)| Dropped {
                 layer: layer.to_owned(),

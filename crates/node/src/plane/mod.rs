@@ -21,6 +21,7 @@ mod operations;
 mod own_sockets;
 mod partials;
 mod receive;
+mod repository;
 mod send;
 mod strangers;
 mod taps;
@@ -131,6 +132,8 @@ pub(crate) struct DataPlane {
     newcomers: newcomers::Newcomers,
     /// What each source took of this turn.
     turn: turn::Turn,
+    /// Behind the content store, if there are any.
+    repository: Option<Box<repository::RepositoryEnd>>,
     random: Random,
     stopping: bool,
 }
@@ -238,6 +241,7 @@ impl DataPlane {
             interfaces: interfaces::InterfaceWatch::default(),
             newcomers: newcomers::Newcomers::default(),
             turn: turn::Turn::default(),
+            repository: None,
             random,
             stopping: false,
         })
@@ -355,6 +359,7 @@ impl DataPlane {
     fn carry_out_tasks(&mut self) -> bool {
         let mut count = [0; 8];
         let was_woken = rustix::io::read(&*self.control.waker, &mut count).is_ok();
+        self.take_repository_answers();
         for _ in 0..TASKS_PER_TURN {
             let Ok(task) = self.control.tasks.try_recv() else { return was_woken };
             task(self);

@@ -321,6 +321,8 @@ impl DataPlane {
             stream_holds: self.held.holds,
             transport_drops: self.all_drops(),
             link_drops: self.all_link_drops(),
+            second_store: self.engine.second_store_counters().copied(),
+            repositories: Vec::new(),
         }
     }
 }

@@ -33,8 +33,13 @@ impl DataPlane {
 
     /// Sends all that the engine has.
     pub(super) fn send_all(&mut self) {
-        while let Some(transmit) = self.engine.poll_transmit() {
-            self.send(transmit);
+        loop {
+            while let Some(transmit) = self.engine.poll_transmit() {
+                self.send(transmit);
+            }
+            if !self.turn_to_repositories() {
+                return;
+            }
         }
     }
 

@@ -45,6 +45,9 @@ impl Wanted {
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
         limits::check(config)?;
         Selection::read("multicast", &config.multicast.interfaces, &config.multicast.exclude)?;
+        for repository in &config.repositories {
+            repository.understood()?;
+        }
         Selection::read("ethernet", &config.ethernet.interfaces, &config.ethernet.exclude)?;
         let shares = Shares::of(config);
         let content_store = content_store(&config.content_store, &shares)?;

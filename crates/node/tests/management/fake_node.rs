@@ -289,6 +289,8 @@ impl NodeControl for FakeNode {
             socket_rests: 0,
             stream_holds: 0,
             transport_drops: Default::default(),
+            second_store: None,
+            repositories: Vec::new(),
             link_drops: [("malformed-frame", 9)].into(),
         }
     }

@@ -117,7 +117,7 @@ impl Store {
                 Err(error) => self.report(now, &located, &error),
             }
         }
-        let metadata = self.metadata(interest);
+        let metadata = self.known_metadata(interest);
         if metadata.is_none() {
             self.counters.misses += 1;
         }
@@ -153,6 +153,16 @@ impl Store {
         {
             policy.request(located.id, located.segment);
         }
+    }
+
+    /// An Interest was not answered.
+    pub(crate) fn missed(&mut self) {
+        self.counters.misses += 1;
+    }
+
+    /// A packet was read that was not the answer.
+    pub(crate) fn read_in_vain(&mut self) {
+        self.counters.vain_reads += 1;
     }
 
     /// A packet could not be read. If it still should lie there, its object is dropped and an event tells of
@@ -234,7 +244,7 @@ impl Store {
 
     /// What is known of the newest version of the object that the Interest asks about, if it is a question
     /// for metadata.
-    fn metadata(&self, interest: &Interest) -> Option<Metadata> {
+    pub(crate) fn known_metadata(&self, interest: &Interest) -> Option<Metadata> {
         let name = interest.name();
         let asks = interest.can_be_prefix() && interest.must_be_fresh() && name.last() == Some(METADATA);
         if !asks || !self.config.answers_metadata {

@@ -231,6 +231,11 @@ impl Store {
         self.bytes
     }
 
+    /// Bytes of the packets that wait for the next commit.
+    pub fn open_bytes(&self) -> u64 {
+        self.open.bytes()
+    }
+
     /// Something that happened, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()

@@ -222,6 +222,24 @@ impl ContentStore {
         hash: NameHash,
         known: Option<CachedId>,
     ) {
+        let fresh_until = match data.freshness() {
+            // Not fresh from the first instant on.
+            Duration::ZERO => Instant::ZERO,
+            freshness => now + freshness,
+        };
+        self.insert_until(index, data, hash, known, fresh_until);
+    }
+
+    /// The same for Data that is older than its arrival here.
+    #[inline(always)]
+    pub(crate) fn insert_until(
+        &mut self,
+        index: &mut HashIndex,
+        data: &Data,
+        hash: NameHash,
+        known: Option<CachedId>,
+        fresh_until: Instant,
+    ) {
         if !self.config.admit {
             return;
         }
@@ -230,11 +248,6 @@ impl ContentStore {
         }
         // Made long before it is moved to where it stays: at once would make the processor wait.
         let kept = data.clone();
-        let fresh_until = match data.freshness() {
-            // Not fresh from the first instant on.
-            Duration::ZERO => Instant::ZERO,
-            freshness => now + freshness,
-        };
         if let Some(entry) = known.and_then(|id| self.entries.get_mut(id.0))
             && entry.data.wire() == data.wire()
         {

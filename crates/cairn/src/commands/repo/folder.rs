@@ -1,0 +1,99 @@
+//! A repository's folder, opened by a tool.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use packet::ndn::InterestBuilder;
+use packet::random::Random;
+use packet::{Data, Dialect, NameHasher};
+use repo::disk::RealDisk;
+use repo::eviction::DeletionRule;
+use repo::service::unix_now;
+use repo::{Answer, Limits, Object, ObjectId, Store, StoreConfig, StoreKeys};
+
+use super::pattern::Pattern;
+use crate::tool::ToolError;
+
+/// Which repository.
+#[derive(Debug, Args)]
+pub(super) struct FolderArguments {
+    /// The folder of the repository.
+    folder: PathBuf,
+}
+
+impl FolderArguments {
+    pub(super) fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Opens a repository that is there.
+    pub(super) fn open(&self) -> Result<Store, ToolError> {
+        if !self.folder.is_dir() {
+            let why = format!("there is no folder {}", self.folder.display());
+            return Err(ToolError::other(why));
+        }
+        self.open_or_make(u64::MAX)
+    }
+
+    /// Opens it, and makes it if it is not there. With more than `max_bytes` objects are evicted, if there is
+    /// a policy.
+    pub(super) fn open_or_make(&self, max_bytes: u64) -> Result<Store, ToolError> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            ToolError::other(format!("the repository at {}: {why}", self.folder.display()))
+        };
+        let mut random = Random::from_seed(client::Clock::seed());
+        let mut key = || [random.next_u64(), random.next_u64()];
+        let keys = StoreKeys { records: key(), names: NameHasher::new(key()) };
+        let config = StoreConfig {
+            holder: format!("a cairn repo command, process {}", std::process::id()),
+            limits: Limits { max_bytes, max_objects: u32::MAX, ..Limits::default() },
+            deletion: DeletionRule { threshold_bytes: max_bytes, ratio: 0.25 },
+            ..StoreConfig::default()
+        };
+        let disk = RealDisk::open(&self.folder).map_err(|error| wrong(&error))?;
+        let (store, recovery) = Store::open(Arc::new(disk), config, keys).map_err(|error| wrong(&error))?;
+        if recovery.missing > 0 {
+            tell!("cairn: {} objects are lost: their volumes are not there", recovery.missing);
+        }
+        Ok(store)
+    }
+}
+
+/// Brings the index up to date, so that whoever opens the folder next need not read the log.
+pub(super) fn close(mut store: Store) -> Result<(), ToolError> {
+    store.checkpoint().map_err(ToolError::other)
+}
+
+/// The objects that any of the patterns means; all if there is none.
+pub(super) fn matching(store: &Store, patterns: &[Pattern]) -> Vec<ObjectId> {
+    let is_meant = |object: &Object| {
+        let name = object.name();
+        patterns.is_empty()
+            || name.is_some_and(|object| patterns.iter().any(|pattern| pattern.matches(object.name)))
+    };
+    store.catalogue().iter().filter(|(_, object)| is_meant(object)).map(|(id, _)| id).collect()
+}
+
+/// The numbers of an object's segments.
+pub(super) fn segments(object: &Object) -> impl Iterator<Item = u32> + use<'_> {
+    let mut next = object.extents.first_segment();
+    std::iter::from_fn(move || {
+        let segment = next?;
+        next = object.extents.next_segment(segment + 1);
+        Some(segment)
+    })
+}
+
+/// Reads one packet of an object of NDN; `None` if it cannot be read, and then the object has been dropped.
+pub(super) fn read(store: &mut Store, id: ObjectId, segment: u32) -> Result<Option<Data>, ToolError> {
+    let Some(name) = store.catalogue().get(id).and_then(Object::name) else { return Ok(None) };
+    if name.dialect != Dialect::Ndn {
+        return Ok(None);
+    }
+    let interest = InterestBuilder::new(name.packet_name(segment)).build()?;
+    Ok(match store.answer(unix_now(), &interest) {
+        Some(Answer::Data(data)) => Some(data),
+        _ => None,
+    })
+}

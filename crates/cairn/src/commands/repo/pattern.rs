@@ -1,0 +1,96 @@
+//! Patterns of names.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use packet::{Name, NameRef};
+
+/// A name in whose components * stands for any letters and ? for one, as names are written. It means all
+/// names that begin with what it matches.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern(Vec<String>);
+
+impl FromStr for Pattern {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Pattern(parts(text).map(str::to_owned).collect()))
+    }
+}
+
+impl From<&Name> for Pattern {
+    fn from(name: &Name) -> Self {
+        Pattern(parts(&name.to_string()).map(str::to_owned).collect())
+    }
+}
+
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    text.split('/').filter(|part| !part.is_empty())
+}
+
+impl Pattern {
+    /// Whether the name begins with what this matches.
+    pub(super) fn matches(&self, name: NameRef<'_>) -> bool {
+        let name = name.to_name().to_string();
+        let mut components = parts(&name);
+        self.0.iter().all(|pattern| {
+            components.next().is_some_and(|component| is_match(pattern.as_bytes(), component.as_bytes()))
+        })
+    }
+}
+
+/// Tries the shortest text for each * first, and goes back to the last one only: the others need no change.
+fn is_match(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at, mut read) = (0, 0);
+    let mut last_star = None;
+    while read < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                last_star = Some((at, read));
+                at += 1;
+            }
+            Some(&letter) if letter == b'?' || text.get(read) == Some(&letter) => {
+                at += 1;
+                read += 1;
+            }
+            _ => {
+                let Some((star, from)) = last_star else { return false };
+                last_star = Some((star, from + 1));
+                (at, read) = (star + 1, from + 1);
+            }
+        }
+    }
+    pattern.get(at..).unwrap_or_default().iter().all(|&letter| letter == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_what_begins_with_what_it_matches() {
+        for (pattern, name, expected) in [
+            ("/", "/a/b", true),
+            ("/a", "/a/b", true),
+            ("/a/b", "/a", false),
+            ("/a", "/ab", false),
+            ("/a*", "/ab/c", true),
+            ("/*/c", "/a/b/c", false),
+            ("/*/b", "/a/b/c", true),
+            ("/film-?/v=*", "/film-2/v=17", true),
+            ("/film-?/v=*", "/film-22/v=17", false),
+            ("/*a*b*", "/xaxxbx", true),
+            ("/*a*b", "/xaxxbx", false),
+            ("/a%20b", "/a%20b/c", true),
+        ] {
+            let pattern: Pattern = pattern.parse().unwrap();
+            let name: Name = name.parse().unwrap();
+            assert_eq!(pattern.matches(name.as_ref()), expected, "{pattern:?} {name}");
+        }
+    }
+
+    #[test]
+    fn many_stars_take_no_long_time() {
+        assert!(!is_match("*a".repeat(50).as_bytes(), "a".repeat(49).as_bytes()));
+    }
+}

@@ -1,0 +1,108 @@
+//! `cairn repo verify` and `compact`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use packet::Dialect;
+use packet::time::Duration;
+use repo::service::unix_now;
+use repo::{Event, Upkeep};
+use serde_json::json;
+
+use super::folder::{FolderArguments, close, matching, read, segments};
+use crate::tool::interrupt::Interrupt;
+use crate::tool::progress::Progress;
+use crate::tool::units::show_size;
+use crate::tool::{ToolError, output};
+
+/// Read everything, and drop what is not as it was written.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cairn repo verify store
+
+Exit codes: 0 all is as it was written; 1 failure, or objects were dropped, which are named; 2 wrong usage.")]
+pub(crate) struct VerifyArguments {
+    #[command(flatten)]
+    folder: FolderArguments,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl VerifyArguments {
+    pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut store = self.folder.open()?;
+        let (total, mut read_bytes, mut packets) = (store.bytes(), 0, 0_u64);
+        let mut progress = Progress::new(self.json, "verifying");
+        for id in matching(&store, &[]) {
+            let Some(object) = store.catalogue().get(id) else { continue };
+            if object.name().is_none_or(|object| object.dialect != Dialect::Ndn) {
+                continue;
+            }
+            let numbers: Vec<u32> = segments(object).collect();
+            for segment in numbers {
+                if let Some(data) = read(&mut store, id, segment)? {
+                    packets += 1;
+                    read_bytes += data.wire().len() as u64;
+                    progress.set(read_bytes, Some(total));
+                }
+            }
+            if interrupt.came() {
+                break;
+            }
+        }
+        progress.finish();
+        let dropped: Vec<String> =
+            std::iter::from_fn(|| store.poll_event()).map(|Event::Corrupt(name)| name.to_string()).collect();
+        close(store)?;
+        if self.json {
+            output::json(&json!({ "packets": packets, "bytes": read_bytes, "dropped": dropped }))?;
+        } else {
+            for name in &dropped {
+                output::line(name)?;
+            }
+            let (size, count) = (show_size(read_bytes as f64), dropped.len());
+            tell!("{packets} packets, {size} are as they were written; {count} objects dropped");
+        }
+        Ok(if dropped.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// Give back the room of what was deleted.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A running repository does that by itself, a little at a time.
+
+Examples:
+  cairn repo compact store
+
+Exit codes: 0 done; 1 failure; 2 wrong usage.")]
+pub(crate) struct CompactArguments {
+    #[command(flatten)]
+    folder: FolderArguments,
+}
+
+impl CompactArguments {
+    pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
+        let interrupt = Interrupt::catch()?;
+        let mut store = self.folder.open()?;
+        let before = store.stats().disk_bytes;
+        store.checkpoint().map_err(ToolError::other)?;
+        // Nobody else is kept waiting by the disk, so the pauses are left out.
+        let mut now = unix_now();
+        while !interrupt.came() {
+            match store.upkeep(now).map_err(ToolError::other)? {
+                Upkeep::More => {}
+                Upkeep::Later(when) => now = when.after(Duration::from_millis(1)),
+                Upkeep::Idle => break,
+            }
+        }
+        store.checkpoint().map_err(ToolError::other)?;
+        let after = store.stats().disk_bytes;
+        close(store)?;
+        tell!("{} on the disk before, {} now", show_size(before as f64), show_size(after as f64));
+        Ok(ExitCode::SUCCESS)
+    }
+}

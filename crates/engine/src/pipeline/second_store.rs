@@ -1,0 +1,119 @@
+//! Interests that wait for the second store, and what it answers.
+
+use packet::time::Instant;
+use packet::{Data, Interest, LinkHeader};
+
+use super::answers::DataName;
+use super::arrival::Arrival;
+use crate::engine::Engine;
+use crate::face::FaceId;
+use crate::second_store::{Asking, QuestionId, Waiting};
+use crate::strategy::Trigger;
+use crate::tables::pending::PendingId;
+
+impl Engine {
+    /// Whether an Interest that has become pending, or came again, now waits for the second store.
+    #[inline(never)]
+    pub(super) fn waits_for_store(
+        &mut self,
+        arrival: Arrival<'_>,
+        interest: &Interest,
+        id: PendingId,
+        trigger: Trigger,
+    ) -> bool {
+        let (Some(asking), Some(entry)) = (self.second_store.as_mut(), self.tables.pending.get_mut(id))
+        else {
+            return false;
+        };
+        if trigger == Trigger::Again && entry.asks_store {
+            return true;
+        }
+        let allowed = interest.ccnx().is_none_or(|view| view.answer_origin_kind().from_store());
+        // What comes again went upstream before, and the store had nothing then.
+        if trigger != Trigger::New || !allowed || !asking.store.may_have(interest, arrival.hashes) {
+            return false;
+        }
+        let waiting = Waiting { id, hash: entry.hash() };
+        entry.asks_store = asking.ask(arrival.now, waiting, interest);
+        entry.asks_store
+    }
+
+    /// Takes Data that the second store has found. `fresh_until` is when it stops being fresh by its age in
+    /// the store; [`Instant::ZERO`] if it is stale.
+    ///
+    /// It answers all pending Interests that it can, whoever asked. Those that it cannot, because what is
+    /// stored is not what the question asked for, go upstream.
+    pub fn receive_found(&mut self, now: Instant, question: QuestionId, data: Data, fresh_until: Instant) {
+        let Some(asking) = self.second_store.as_mut() else { return };
+        let asked = asking.answered(question);
+        let hashes = self.hasher.hash(data.dialect(), data.name().components());
+        let name = DataName { hash: hashes.whole(), hashes: Some(&hashes), asked: None };
+        let mut found = self.look_up_data(FaceId::SECOND_STORE, &data, name);
+        if fresh_until <= now {
+            let takes_stale = |id: &mut PendingId| {
+                self.tables.pending.get(*id).is_some_and(|entry| !entry.interest.must_be_fresh())
+            };
+            found.matches.retain(takes_stale);
+        }
+        let is_what_was_asked = asked.is_none_or(|asked| found.matches.contains(&asked.id));
+        if !found.matches.is_empty() {
+            if let Some(asking) = self.second_store.as_mut() {
+                asking.counters.found += 1;
+            }
+            let store = &mut self.tables.store;
+            store.insert_until(&mut self.tables.index, &data, hashes.whole(), found.known, fresh_until);
+            self.satisfy_from_store(now, name, data, &found.matches);
+        }
+        if let Some(asked) = asked.filter(|_| !is_what_was_asked) {
+            self.count_absent();
+            self.go_upstream(now, asked);
+        }
+    }
+
+    /// The second store has no answer to a question, or cannot be asked.
+    pub fn receive_absent(&mut self, now: Instant, question: QuestionId) {
+        let Some(asked) = self.second_store.as_mut().and_then(|asking| asking.answered(question)) else {
+            return;
+        };
+        self.count_absent();
+        self.go_upstream(now, asked);
+    }
+
+    fn count_absent(&mut self) {
+        if let Some(asking) = self.second_store.as_mut() {
+            asking.counters.absent += 1;
+        }
+    }
+
+    /// Sends those upstream that the second store has kept waiting for too long.
+    pub(crate) fn give_up_questions(&mut self, now: Instant) {
+        while let Some(waiting) = self.second_store.as_mut().and_then(|asking| asking.overdue(now)) {
+            self.go_upstream(now, waiting);
+        }
+    }
+
+    /// Takes the store away; what waits for it goes upstream.
+    pub(crate) fn part_from_store(&mut self, now: Instant, before: Asking) {
+        for waiting in before.into_waiting() {
+            self.go_upstream(now, waiting);
+        }
+    }
+
+    /// Does with a pending Interest what would have been done with it without the second store.
+    fn go_upstream(&mut self, now: Instant, Waiting { id, hash }: Waiting) {
+        let Some(entry) = self.tables.pending.get_mut(id) else { return };
+        if entry.hash() != hash || !entry.asks_store {
+            return;
+        }
+        entry.asks_store = false;
+        let Some(record) = entry.in_records.iter().find(|record| record.expires > now) else { return };
+        let header = LinkHeader { non_discovery: record.non_discovery, ..LinkHeader::NONE };
+        let (face, interest) = (record.face, entry.interest.clone());
+        let hashes = self.hasher.hash(interest.dialect(), interest.name().components());
+        let arrival = Arrival { now, face, hashes: &hashes, header: &header };
+        if self.may_go_on(arrival, &interest, id, Trigger::New) {
+            self.ask_strategy(arrival, interest, id, Trigger::New);
+        }
+        self.tables.pending.schedule(id);
+    }
+}

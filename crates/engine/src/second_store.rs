@@ -1,0 +1,179 @@
+//! A source of Data behind the content store that answers later, such as a repository on a disk.
+//!
+//! An Interest that the content store cannot answer is put to it as a question before it goes upstream. The
+//! Interest is pending meanwhile like any other. Where the store says in memory that it has nothing, where
+//! too many questions wait, or where no answer comes in time, the Interest goes upstream as if there were no
+//! such store. The engine does no I/O: questions and offers go out as values, answers come in as calls.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, NameHash, PrefixHashes};
+
+use crate::tables::pending::PendingId;
+
+/// What the engine asks of a second store on the way of a packet. Implementations answer from memory at once.
+pub trait SecondStore: Send + Sync + fmt::Debug {
+    /// False if the store certainly has no answer. Asked for every Interest that the content store has none
+    /// for, so it must neither wait nor allocate. `hashes` are those of the Interest's name under
+    /// [`Engine::hasher`](crate::Engine::hasher).
+    fn may_have(&self, interest: &Interest, hashes: &PrefixHashes) -> bool;
+
+    /// Whether this Data, which came by a face and answered an Interest, is to be offered to the store.
+    fn wants(&self, data: &Data) -> bool;
+}
+
+/// How far the engine waits for a second store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecondStoreConfig {
+    /// Interests that may wait for an answer at once; others go upstream.
+    pub max_waiting: usize,
+    /// How long one waits before it goes upstream.
+    pub patience: Duration,
+}
+
+impl Default for SecondStoreConfig {
+    fn default() -> Self {
+        SecondStoreConfig { max_waiting: 4096, patience: Duration::from_millis(100) }
+    }
+}
+
+/// The number of a question to the second store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QuestionId(pub u64);
+
+/// Something for the second store.
+#[derive(Clone, Debug)]
+pub enum ForSecondStore {
+    /// It is asked for the answer to an Interest: [`Engine::receive_found`](crate::Engine::receive_found) or
+    /// [`Engine::receive_absent`](crate::Engine::receive_absent) takes it.
+    Ask(QuestionId, Interest),
+    /// It may keep this Data.
+    Offer(Data),
+}
+
+/// What became of questions and offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SecondStoreCounters {
+    /// Questions asked.
+    pub asked: u64,
+    /// Interests answered by the store.
+    pub found: u64,
+    /// Questions that the store had no answer to after all.
+    pub absent: u64,
+    /// Questions that were not answered in time.
+    pub overdue: u64,
+    /// Interests that went upstream at once because too many waited.
+    pub crowded: u64,
+    /// Data offered.
+    pub offered: u64,
+    /// Offers lost because nobody polled them.
+    pub offers_lost: u64,
+}
+
+/// Offers not yet polled, at most.
+const MAX_OFFERS: usize = 4096;
+
+/// The store, and what waits for it.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) store: Arc<dyn SecondStore>,
+    pub(crate) config: SecondStoreConfig,
+    pub(crate) counters: SecondStoreCounters,
+    /// Questions in the order of their numbers, which is that of their deadlines; `None` where one has been
+    /// answered. The first is never `None`.
+    waiting: VecDeque<(Instant, Option<Waiting>)>,
+    /// The number of the first of them.
+    first: u64,
+    effects: VecDeque<ForSecondStore>,
+    offers: usize,
+}
+
+/// The pending Interest that a question is about. Its number may be another's by the time of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub(crate) id: PendingId,
+    pub(crate) hash: NameHash,
+}
+
+impl Asking {
+    /// Its questions are numbered from `first` on, so that nobody takes answers to those of another for its
+    /// own.
+    pub(crate) fn new(store: Arc<dyn SecondStore>, config: SecondStoreConfig, first: u64) -> Self {
+        Asking {
+            store,
+            config,
+            counters: SecondStoreCounters::default(),
+            waiting: VecDeque::new(),
+            first,
+            effects: VecDeque::new(),
+            offers: 0,
+        }
+    }
+
+    /// Asks, if there is room for one more question.
+    pub(crate) fn ask(&mut self, now: Instant, waiting: Waiting, interest: &Interest) -> bool {
+        if self.waiting.len() >= self.config.max_waiting {
+            self.counters.crowded += 1;
+            return false;
+        }
+        let id = QuestionId(self.first + self.waiting.len() as u64);
+        self.waiting.push_back((now + self.config.patience, Some(waiting)));
+        self.effects.push_back(ForSecondStore::Ask(id, interest.clone()));
+        self.counters.asked += 1;
+        true
+    }
+
+    pub(crate) fn offer(&mut self, data: &Data) {
+        if self.offers >= MAX_OFFERS {
+            self.counters.offers_lost += 1;
+            return;
+        }
+        self.offers += 1;
+        self.counters.offered += 1;
+        self.effects.push_back(ForSecondStore::Offer(data.clone()));
+    }
+
+    /// What a question was about, unless it has been answered or given up.
+    pub(crate) fn answered(&mut self, QuestionId(number): QuestionId) -> Option<Waiting> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let waiting = self.waiting.get_mut(place)?.1.take();
+        self.forget_answered();
+        waiting
+    }
+
+    /// Takes a question that nobody answered in time.
+    pub(crate) fn overdue(&mut self, now: Instant) -> Option<Waiting> {
+        if self.next_deadline() > now {
+            return None;
+        }
+        let waiting = self.waiting.front_mut()?.1.take();
+        self.forget_answered();
+        self.counters.overdue += 1;
+        waiting
+    }
+
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.waiting.front().map_or(Instant::NEVER, |(deadline, _)| *deadline)
+    }
+
+    /// All questions, which will not be answered any more.
+    pub(crate) fn into_waiting(self) -> impl Iterator<Item = Waiting> {
+        self.waiting.into_iter().filter_map(|(_, waiting)| waiting)
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<ForSecondStore> {
+        let effect = self.effects.pop_front()?;
+        self.offers -= usize::from(matches!(effect, ForSecondStore::Offer(_)));
+        Some(effect)
+    }
+
+    fn forget_answered(&mut self) {
+        while let Some((_, None)) = self.waiting.front() {
+            self.waiting.pop_front();
+            self.first += 1;
+        }
+    }
+}

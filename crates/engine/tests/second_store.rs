@@ -1,0 +1,232 @@
+//! The promise behind a store that answers later: what it has is not asked for upstream, and whatever it
+//! does or fails to do, an Interest is answered or goes upstream.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use engine::{
+    Arrival, Engine, EngineConfig, FaceConfig, FaceId, ForSecondStore, NextHop, QuestionId, SecondStore,
+    SecondStoreConfig, SecondStoreCounters,
+};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::time::{Duration, Instant};
+use packet::{Data, Dialect, Interest, Name, NameRef, Packet, PrefixHashes};
+
+const CONSUMERS: [FaceId; 2] = [FaceId(256), FaceId(257)];
+const PRODUCER: FaceId = FaceId(258);
+const START: Instant = Instant::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Knows names, and wants all below `/keep`.
+#[derive(Debug)]
+struct Names(BTreeSet<&'static str>);
+
+impl SecondStore for Names {
+    fn may_have(&self, interest: &Interest, _: &PrefixHashes) -> bool {
+        self.0.contains(interest.name().to_name().to_string().as_str())
+    }
+
+    fn wants(&self, data: &Data) -> bool {
+        let keep: Name = "/keep".parse().unwrap();
+        keep.as_ref().is_prefix_of(data.name())
+    }
+}
+
+struct World {
+    engine: Engine,
+    now: Instant,
+    nonce: u32,
+}
+
+impl World {
+    fn new(names: &[&'static str], max_waiting: usize) -> Self {
+        let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();
+        for face in CONSUMERS.into_iter().chain([PRODUCER]) {
+            engine.add_face(START, face, FaceConfig::remote()).unwrap();
+        }
+        let hop = NextHop { face: PRODUCER, cost: 0 };
+        engine.add_route(START, Dialect::Ndn, NameRef::ROOT, hop).unwrap();
+        let store = Arc::new(Names(names.iter().copied().collect()));
+        let config = SecondStoreConfig { max_waiting, patience: PATIENCE };
+        engine.set_second_store(START, Some((store, config)));
+        World { engine, now: START, nonce: 0 }
+    }
+
+    fn receive(&mut self, face: FaceId, packet: Packet) {
+        let hashes = match &packet {
+            Packet::Interest(interest) | Packet::Nack(interest, _) => {
+                self.engine.hasher().hash(Dialect::Ndn, interest.name().components())
+            }
+            Packet::Data(data) => self.engine.hasher().hash(Dialect::Ndn, data.name().components()),
+        };
+        self.engine.receive(Arrival::bare(self.now, face, &hashes), packet);
+    }
+
+    fn ask(&mut self, consumer: FaceId, uri: &str, must_be_fresh: bool) {
+        self.nonce += 1;
+        let interest = InterestBuilder::new(uri.parse().unwrap())
+            .nonce(self.nonce)
+            .must_be_fresh(must_be_fresh)
+            .lifetime(Duration::from_secs(2))
+            .build()
+            .unwrap();
+        self.receive(consumer, Packet::Interest(interest));
+    }
+
+    fn question(&mut self) -> Option<QuestionId> {
+        match self.engine.poll_second_store()? {
+            ForSecondStore::Ask(id, _) => Some(id),
+            ForSecondStore::Offer(_) => None,
+        }
+    }
+
+    /// Where packets went since the last call: Interests upstream, Data to consumers.
+    fn sent(&mut self) -> Vec<FaceId> {
+        std::iter::from_fn(|| self.engine.poll_transmit()).map(|sent| sent.face).collect()
+    }
+
+    fn counters(&self) -> SecondStoreCounters {
+        *self.engine.second_store_counters().unwrap()
+    }
+}
+
+fn data(uri: &str) -> Data {
+    let fresh = Duration::from_secs(1);
+    DataBuilder::new(uri.parse().unwrap()).freshness(fresh).build_with_digest().unwrap()
+}
+
+#[test]
+fn what_the_store_has_is_not_asked_for_upstream_and_then_comes_from_the_content_store() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/a", false);
+    world.ask(CONSUMERS[1], "/a", false);
+    world.ask(CONSUMERS[0], "/a", false);
+    let question = world.question().unwrap();
+    assert!(world.question().is_none(), "one question for all who wait");
+    assert_eq!(world.sent(), []);
+    world.engine.receive_found(world.now, question, data("/a"), world.now + Duration::from_secs(1));
+    assert_eq!(world.sent(), CONSUMERS);
+    assert_eq!(world.engine.pending_count(), 0);
+    world.ask(CONSUMERS[0], "/a", true);
+    assert_eq!(world.sent(), [CONSUMERS[0]]);
+    assert!(world.question().is_none());
+    assert_eq!(world.engine.face_counters(PRODUCER).unwrap().out_interests, 0);
+    assert_eq!(world.engine.next_deadline().max(world.now + PATIENCE * 2), world.engine.next_deadline());
+}
+
+#[test]
+fn what_it_denies_goes_upstream_at_once_without_a_question() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/b", false);
+    assert_eq!(world.sent(), [PRODUCER]);
+    assert!(world.question().is_none());
+    assert_eq!(world.counters().asked, 0);
+}
+
+#[test]
+fn what_it_turns_out_not_to_have_goes_upstream_once() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/a", false);
+    let question = world.question().unwrap();
+    world.engine.receive_absent(world.now, question);
+    assert_eq!(world.sent(), [PRODUCER]);
+    world.engine.receive_absent(world.now, question);
+    world.now += PATIENCE;
+    world.engine.advance(world.now);
+    assert_eq!(world.sent(), []);
+    world.receive(PRODUCER, Packet::Data(data("/a")));
+    assert_eq!(world.sent(), [CONSUMERS[0]]);
+    assert_eq!(world.counters().absent, 1);
+}
+
+#[test]
+fn a_slow_store_is_not_waited_for_and_what_it_finds_late_still_answers() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/a", false);
+    let question = world.question().unwrap();
+    assert_eq!(world.engine.next_deadline(), world.now + PATIENCE);
+    world.now += PATIENCE;
+    world.engine.advance(world.now);
+    assert_eq!(world.sent(), [PRODUCER]);
+    assert_eq!(world.counters().overdue, 1);
+    world.engine.receive_found(world.now, question, data("/a"), Instant::ZERO);
+    assert_eq!(world.sent(), [CONSUMERS[0]]);
+    world.receive(PRODUCER, Packet::Data(data("/a")));
+    assert_eq!(world.sent(), []);
+}
+
+#[test]
+fn no_more_wait_than_may() {
+    let mut world = World::new(&["/a", "/b", "/c"], 2);
+    for uri in ["/a", "/b", "/c"] {
+        world.ask(CONSUMERS[0], uri, false);
+    }
+    assert_eq!(world.sent(), [PRODUCER]);
+    let (first, second) = (world.question().unwrap(), world.question().unwrap());
+    assert!(world.question().is_none());
+    assert_eq!((world.counters().asked, world.counters().crowded), (2, 1));
+    // Answers out of order.
+    world.engine.receive_absent(world.now, second);
+    world.engine.receive_absent(world.now, first);
+    assert_eq!(world.sent(), [PRODUCER, PRODUCER]);
+    // A name of its own: the nonces of the others are those of pending Interests.
+    world.ask(CONSUMERS[1], "/a", false);
+    assert!(world.question().is_none(), "it is under way upstream");
+}
+
+#[test]
+fn stale_data_answers_nobody_who_wants_it_fresh() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/a", true);
+    let fresh = world.question().unwrap();
+    world.ask(CONSUMERS[1], "/a", false);
+    let any = world.question().unwrap();
+    world.engine.receive_found(world.now, any, data("/a"), world.now);
+    assert_eq!(world.sent(), [CONSUMERS[1]]);
+    world.engine.receive_found(world.now, fresh, data("/a"), world.now);
+    assert_eq!(world.sent(), [PRODUCER], "it goes upstream");
+    world.ask(CONSUMERS[1], "/a", true);
+    assert_eq!(world.sent(), [], "the content store does not take it for fresh");
+}
+
+#[test]
+fn data_of_another_name_is_no_answer() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/a", false);
+    let question = world.question().unwrap();
+    world.engine.receive_found(world.now, question, data("/other"), world.now + PATIENCE);
+    assert_eq!(world.sent(), [PRODUCER]);
+}
+
+#[test]
+fn only_data_that_was_asked_for_and_is_wanted_is_offered() {
+    let mut world = World::new(&["/keep/a"], 8);
+    let offered = |world: &mut World| {
+        let effects = std::iter::from_fn(|| world.engine.poll_second_store());
+        effects.filter(|effect| matches!(effect, ForSecondStore::Offer(_))).count()
+    };
+    for uri in ["/keep/b", "/other"] {
+        world.ask(CONSUMERS[0], uri, false);
+        world.receive(PRODUCER, Packet::Data(data(uri)));
+    }
+    assert_eq!(offered(&mut world), 1);
+    world.receive(PRODUCER, Packet::Data(data("/keep/c")));
+    assert_eq!(offered(&mut world), 0, "nobody asked for it");
+    world.ask(CONSUMERS[0], "/keep/a", false);
+    let question = world.question().unwrap();
+    world.engine.receive_found(world.now, question, data("/keep/a"), Instant::ZERO);
+    assert_eq!(offered(&mut world), 0, "it came from there");
+}
+
+#[test]
+fn what_waits_for_a_store_that_is_taken_away_goes_upstream() {
+    let mut world = World::new(&["/a"], 8);
+    world.ask(CONSUMERS[0], "/a", false);
+    let question = world.question().unwrap();
+    world.engine.set_second_store(world.now, None);
+    assert_eq!(world.sent(), [PRODUCER]);
+    world.engine.receive_found(world.now, question, data("/a"), Instant::ZERO);
+    assert_eq!(world.sent(), []);
+}

@@ -1,0 +1,208 @@
+//! Persistent repositories, as the configuration says them.
+
+use std::path::PathBuf;
+
+use packet::Name;
+use repo::eviction::{self, DeletionRule};
+use repo::{Limits, StoreConfig};
+use serde::{Deserialize, Serialize};
+
+use super::ConfigError;
+
+/// A repository on a disk behind the content store: Data that passes by is kept in it, and Interests that the
+/// content store has no answer for are answered from it.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RepositorySection {
+    /// The folder that it lies in, which is made if it is not there.
+    pub path: PathBuf,
+    /// Data is kept whose name begins with one of these.
+    #[serde(default = "everything")]
+    pub prefixes: Vec<String>,
+    /// Data is not kept, nevertheless, whose name begins with one of these: what is of worth only at once.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Bytes that packets may take on the disk. When there are more, objects are deleted.
+    #[serde(default = "default_bytes")]
+    pub max_bytes: u64,
+    /// Objects that may be kept.
+    #[serde(default = "default_objects")]
+    pub max_objects: u32,
+    /// Segments that may be kept of one object.
+    #[serde(default = "default_segments")]
+    pub max_segments: u32,
+    /// Objects that may be kept below one prefix of one component; left out, any number.
+    pub max_objects_of_prefix: Option<u32>,
+    /// Who is deleted: delete-queue, lru, lfu, gdsf or tiny-lfu.
+    #[serde(default = "default_eviction")]
+    pub eviction: String,
+    /// The part of what is kept that one deletion frees at least, from 0 to 1.
+    #[serde(default = "default_delete_part")]
+    pub delete_part: f64,
+    /// Packets of fewer bytes are not kept.
+    #[serde(default)]
+    pub min_packet_bytes: usize,
+    /// Packets of more bytes are not kept; left out, all are.
+    pub max_packet_bytes: Option<usize>,
+    /// Data that is fresh for less than so many milliseconds is not kept.
+    #[serde(default)]
+    pub min_freshness_millis: u64,
+    /// Interests that may wait for the disk at once; others go upstream.
+    #[serde(default = "default_waiting")]
+    pub max_waiting: usize,
+    /// Milliseconds that an Interest waits for the disk before it goes upstream.
+    #[serde(default = "default_patience")]
+    pub patience_millis: u64,
+}
+
+fn everything() -> Vec<String> {
+    vec!["/".to_owned()]
+}
+
+fn default_bytes() -> u64 {
+    8 << 30
+}
+
+fn default_objects() -> u32 {
+    1 << 20
+}
+
+fn default_segments() -> u32 {
+    1 << 20
+}
+
+fn default_eviction() -> String {
+    "delete-queue".to_owned()
+}
+
+fn default_delete_part() -> f64 {
+    0.25
+}
+
+fn default_waiting() -> usize {
+    4096
+}
+
+fn default_patience() -> u64 {
+    100
+}
+
+impl RepositorySection {
+    /// How the store behaves, and which Data is kept.
+    ///
+    /// # Errors
+    /// What makes no sense.
+    pub(crate) fn understood(&self) -> Result<(StoreConfig, Kept), ConfigError> {
+        let bad = |key: &str, why: String| ConfigError::new(format!("repository.{key}: {why}"));
+        let names = |key: &str, given: &[String]| {
+            let name = |text: &String| text.parse().map_err(|error| bad(key, format!("{text:?}: {error}")));
+            given.iter().map(name).collect::<Result<Vec<Name>, _>>()
+        };
+        if eviction::by_name(&self.eviction).is_none() {
+            let known = eviction::NAMES.join(", ");
+            return Err(bad("eviction", format!("there is no policy {}; there are {known}", self.eviction)));
+        }
+        if !(0.0..=1.0).contains(&self.delete_part) {
+            return Err(bad("delete_part", format!("{} does not lie between 0 and 1", self.delete_part)));
+        }
+        if self.max_bytes < LEAST_BYTES {
+            let why =
+                format!("{} is too little to be of use; give it at least {LEAST_BYTES}", self.max_bytes);
+            return Err(bad("max_bytes", why));
+        }
+        let limits = Limits {
+            max_bytes: self.max_bytes,
+            max_objects: self.max_objects,
+            max_segments: self.max_segments,
+            max_objects_of_prefix: self.max_objects_of_prefix.unwrap_or(u32::MAX),
+            ..Limits::default()
+        };
+        let store = StoreConfig {
+            holder: format!("a Cairn node, process {}", std::process::id()),
+            volume_bytes: (self.max_bytes / 8).clamp(16 << 20, 1 << 30),
+            limits,
+            deletion: DeletionRule { threshold_bytes: self.max_bytes, ratio: self.delete_part },
+            ..StoreConfig::default()
+        };
+        let kept = Kept {
+            prefixes: names("prefixes", &self.prefixes)?,
+            excluded: names("exclude", &self.exclude)?,
+            packet_bytes: self.min_packet_bytes..=self.max_packet_bytes.unwrap_or(usize::MAX),
+            min_freshness: packet::time::Duration::from_millis(self.min_freshness_millis),
+        };
+        Ok((store, kept))
+    }
+}
+
+/// With less a volume would hold next to nothing.
+const LEAST_BYTES: u64 = 1 << 20;
+
+/// Which Data a repository keeps.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    prefixes: Vec<Name>,
+    excluded: Vec<Name>,
+    packet_bytes: std::ops::RangeInclusive<usize>,
+    min_freshness: packet::time::Duration,
+}
+
+impl Kept {
+    /// Whether this Data is kept. What is for this host or this link alone never is.
+    pub(crate) fn is_kept(&self, data: &packet::Data) -> bool {
+        let name = data.name();
+        let is_below = |prefix: &Name| prefix.as_ref().is_prefix_of(name);
+        let is_of_this_place = name.components().next().is_some_and(|first| {
+            first == packet::Component::generic(b"localhost")
+                || first == packet::Component::generic(b"localhop")
+        });
+        !is_of_this_place
+            && self.packet_bytes.contains(&data.wire().len())
+            && data.freshness() >= self.min_freshness
+            && self.prefixes.iter().any(is_below)
+            && !self.excluded.iter().any(is_below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use packet::ndn::DataBuilder;
+
+    fn section(text: &str) -> RepositorySection {
+        Config::read(&format!("[[repository]]\npath = 'x'\n{text}")).unwrap().repositories.remove(0)
+    }
+
+    #[test]
+    fn what_is_kept_is_chosen_by_prefix_size_and_freshness() {
+        let text = "prefixes = ['/a', '/b']\nexclude = ['/a/live']\nmin_packet_bytes = 40\n\
+                    max_packet_bytes = 400\nmin_freshness_millis = 10";
+        let (_, kept) = section(text).understood().unwrap();
+        let is_kept = |uri: &str, bytes: usize, freshness: u64| {
+            let freshness = packet::time::Duration::from_millis(freshness);
+            let data = DataBuilder::new(uri.parse().unwrap()).freshness(freshness).content(vec![0; bytes]);
+            kept.is_kept(&data.build_with_digest().unwrap())
+        };
+        assert!(is_kept("/a/x", 100, 10) && is_kept("/b", 100, 1000));
+        assert!(!is_kept("/c", 100, 10) && !is_kept("/a/live/1", 100, 10));
+        assert!(!is_kept("/a/x", 400, 10) && !is_kept("/a/x", 100, 9));
+        let (_, all) = section("").understood().unwrap();
+        let data = |uri: &str| DataBuilder::new(uri.parse().unwrap()).build_with_digest().unwrap();
+        assert!(all.is_kept(&data("/x")));
+        assert!(!all.is_kept(&data("/localhost/x")) && !all.is_kept(&data("/localhop/x")));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_its_key() {
+        for (text, expected) in [
+            ("eviction = 'fifo'", "repository.eviction: there is no policy fifo; there are delete-queue"),
+            ("delete_part = 1.5", "repository.delete_part: 1.5"),
+            ("max_bytes = 10", "repository.max_bytes: 10"),
+            ("prefixes = ['a']", "repository.prefixes: \"a\""),
+            ("exclude = ['a']", "repository.exclude: \"a\""),
+        ] {
+            let problem = section(text).understood().unwrap_err().to_string();
+            assert!(problem.starts_with(expected), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The data plane's side of the repositories: questions go out, answers come in, nothing waits.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::{ForSecondStore, QuestionId, SecondStoreConfig};
+use packet::Interest;
+use packet::time::{Duration, Instant};
+
+use super::DataPlane;
+use crate::drop_reason::DropReason;
+use crate::repository::{Answers, Reply, Seam};
+
+/// What the data plane reaches the repositories by.
+pub(crate) struct RepositoryEnd {
+    pub(crate) seam: Arc<Seam>,
+    pub(crate) answers: Arc<Answers>,
+    /// Interests that another repository may have the answer to if the one that was asked has not.
+    asked: BTreeMap<u64, Interest>,
+}
+
+impl DataPlane {
+    /// Puts repositories behind the content store.
+    pub(crate) fn attach_repositories(
+        &mut self,
+        seam: Seam,
+        answers: Arc<Answers>,
+        config: SecondStoreConfig,
+    ) {
+        let seam = Arc::new(seam);
+        let store = Arc::clone(&seam) as Arc<dyn engine::SecondStore>;
+        self.engine.set_second_store(self.now, Some((store, config)));
+        self.repository = Some(Box::new(RepositoryEnd { seam, answers, asked: BTreeMap::new() }));
+    }
+
+    /// Passes on what the engine has for the repositories; whether some of it went upstream instead, and may
+    /// have to be sent.
+    #[inline]
+    pub(super) fn turn_to_repositories(&mut self) -> bool {
+        self.repository.is_some() && self.pass_on_questions()
+    }
+
+    #[inline(never)]
+    fn pass_on_questions(&mut self) -> bool {
+        let Some(end) = self.repository.as_mut() else { return false };
+        let mut was_refused = false;
+        while let Some(effect) = self.engine.poll_second_store() {
+            match effect {
+                ForSecondStore::Ask(QuestionId(number), interest) => {
+                    if !end.seam.ask(0, number, &interest) {
+                        self.tally.drops.add(DropReason::RepositoryBusy, 1);
+                        self.engine.receive_absent(self.now, QuestionId(number));
+                        was_refused = true;
+                    } else if end.seam.has_more_behind(0) {
+                        end.asked.insert(number, interest);
+                    }
+                }
+                ForSecondStore::Offer(data) => {
+                    if end.seam.offer(data).is_err() {
+                        self.tally.drops.add(DropReason::RepositoryBusy, 1);
+                    }
+                }
+            }
+        }
+        was_refused
+    }
+
+    /// Takes the answers that have come; whether there were any.
+    pub(super) fn take_repository_answers(&mut self) -> bool {
+        let Some(end) = self.repository.as_mut() else { return false };
+        let replies = end.answers.take();
+        if replies.is_empty() {
+            return false;
+        }
+        let unix = repo::service::unix_now().as_millis();
+        for Reply { question, number, found } in replies {
+            let Some(end) = self.repository.as_mut() else { break };
+            let interest = end.asked.remove(&question);
+            match found {
+                Some(found) => {
+                    let left = found.fresh_until.as_millis().saturating_sub(unix);
+                    let fresh_until =
+                        if left == 0 { Instant::ZERO } else { self.now + Duration::from_millis(left) };
+                    self.engine.receive_found(self.now, QuestionId(question), found.data, fresh_until);
+                }
+                None => {
+                    let others = interest.filter(|interest| end.seam.ask(number + 1, question, interest));
+                    match others {
+                        Some(interest) => drop(end.asked.insert(question, interest)),
+                        None => self.engine.receive_absent(self.now, QuestionId(question)),
+                    }
+                }
+            }
+        }
+        self.send_all();
+        true
+    }
+}

@@ -1,0 +1,145 @@
+//! Persistent repositories behind the content store.
+//!
+//! The engine asks the [`Seam`], in memory, whether a repository may answer; questions and Data to keep go by
+//! bounded queues to the threads of each repository, and answers come back by the [`Answers`]. The data plane
+//! never waits for any of it. What several repositories may answer the first is asked for, and then the
+//! others; what several would keep goes to one of them by the name of its object, so that all segments of an
+//! object lie together.
+
+mod seam;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use packet::NameHasher;
+use repo::disk::RealDisk;
+use repo::service::{Found, Service, ServiceConfig, ServiceHandle, ServiceStatus};
+use repo::{Store, StoreKeys, eviction};
+
+use crate::config::RepositorySection;
+use crate::node::StartError;
+pub(crate) use seam::{Answers, Reply, Seam};
+
+/// What a repository holds and has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryStatus {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Bytes that its packets may take.
+    pub max_bytes: u64,
+    /// What it holds and has done.
+    pub service: ServiceStatus,
+}
+
+impl RepositoryStatus {
+    /// All numbers, each under the word that metrics and status have for it; refusals under their reasons.
+    pub fn numbers(&self) -> Vec<(&'static str, u64)> {
+        let ServiceStatus { stats, counters, refusals, busy } = &self.service;
+        let mut numbers = vec![
+            ("objects", stats.objects),
+            ("segments", stats.segments),
+            ("bytes", stats.bytes),
+            ("max-bytes", self.max_bytes),
+            ("disk-bytes", stats.disk_bytes),
+            ("memory-bytes", stats.memory_bytes),
+            ("hits", counters.hits),
+            ("misses", counters.misses),
+            ("insertions", counters.insertions),
+            ("duplicates", counters.duplicates),
+            ("deletions", counters.deletions),
+            ("evictions", counters.evictions),
+            ("busy", *busy),
+        ];
+        numbers.extend(refusals.iter().map(|(reason, count)| (reason.as_str(), count)));
+        numbers
+    }
+}
+
+/// All repositories of a node, with their threads.
+#[derive(Default)]
+pub(crate) struct Repositories {
+    services: Vec<(RepositorySection, Service)>,
+}
+
+/// Opens the repositories, and makes what the data plane reaches them by: `None` if there are none.
+///
+/// # Errors
+/// One of them cannot be opened.
+pub(crate) fn open(
+    sections: &[RepositorySection],
+    names: &NameHasher,
+    answers: &Arc<Answers>,
+) -> Result<(Repositories, Option<Seam>), StartError> {
+    let (mut repositories, mut ends) = (Repositories::default(), Vec::new());
+    for (number, section) in sections.iter().enumerate() {
+        let (config, kept) = section.understood()?;
+        let cannot = |problem: String| StartError::Repository { path: section.path.clone(), problem };
+        let mut random = [0; 16];
+        rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
+            .map_err(std::io::Error::from)?;
+        let [low, high] =
+            [&random[..8], &random[8..]].map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
+        let keys = StoreKeys { records: [low, high], names: names.clone() };
+        let disk = RealDisk::open(&section.path).map_err(|error| cannot(error.to_string()))?;
+        let (mut store, recovery) =
+            Store::open(Arc::new(disk), config, keys).map_err(|error| cannot(error.to_string()))?;
+        tracing::info!(
+            "repository at {}: {} objects, {} bytes",
+            section.path.display(),
+            store.catalogue().len(),
+            store.bytes()
+        );
+        if recovery.rebuilt || recovery.missing > 0 {
+            tracing::warn!(
+                "the index of the repository at {} was damaged and has been made anew; {} objects are lost",
+                section.path.display(),
+                recovery.missing
+            );
+        }
+        if let Some(policy) = eviction::by_name(&section.eviction) {
+            store.set_eviction(policy);
+        }
+        let back = Arc::clone(answers);
+        let answered = move |question, found: Option<Found>| back.put(Reply { question, number, found });
+        let service = Service::start(store, ServiceConfig::default(), Arc::new(answered))?;
+        ends.push((kept, service.handle()));
+        repositories.services.push((section.clone(), service));
+    }
+    let seam = (!ends.is_empty()).then(|| Seam::new(ends, names.clone()));
+    Ok((repositories, seam))
+}
+
+impl Repositories {
+    /// Ways to ask them how they are, from any thread.
+    pub(crate) fn watched(&self) -> Vec<Watched> {
+        let watched = self.services.iter().map(|(section, service)| Watched {
+            path: section.path.clone(),
+            max_bytes: section.max_bytes,
+            handle: service.handle(),
+        });
+        watched.collect()
+    }
+
+    /// Commits what they have, and ends their threads.
+    pub(crate) fn stop(&mut self) {
+        for (section, service) in self.services.drain(..) {
+            if service.stop().is_none() {
+                tracing::error!("the repository at {} has failed", section.path.display());
+            }
+        }
+    }
+}
+
+/// Tells how a repository is.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    path: PathBuf,
+    max_bytes: u64,
+    handle: ServiceHandle,
+}
+
+impl Watched {
+    pub(crate) fn status(&self) -> RepositoryStatus {
+        RepositoryStatus { path: self.path.clone(), max_bytes: self.max_bytes, service: self.handle.status() }
+    }
+}

@@ -1,0 +1,107 @@
+//! Where data plane and repositories meet.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::SecondStore;
+use packet::{Data, Interest, NameHasher, PrefixHashes};
+use repo::ObjectName;
+use repo::service::{Busy, Found, ServiceHandle};
+
+use crate::config::Kept;
+
+/// What the data plane asks and offers by.
+#[derive(Debug)]
+pub(crate) struct Seam {
+    ends: Vec<(Kept, ServiceHandle)>,
+    names: NameHasher,
+}
+
+impl Seam {
+    pub(super) fn new(ends: Vec<(Kept, ServiceHandle)>, names: NameHasher) -> Self {
+        Seam { ends, names }
+    }
+
+    /// Asks the first repository from number `from` on that may answer and has room for a question; false if
+    /// there is none.
+    pub(crate) fn ask(&self, from: usize, question: u64, interest: &Interest) -> bool {
+        let hashes = self.names.hash(interest.dialect(), interest.name().components());
+        self.ends.iter().skip(from).any(|(_, end)| {
+            end.filter().may_answer(interest, &hashes) && end.ask(question, interest.clone()).is_ok()
+        })
+    }
+
+    /// Whether a repository behind number `number` may answer as well.
+    pub(crate) fn has_more_behind(&self, number: usize) -> bool {
+        number + 1 < self.ends.len()
+    }
+
+    /// Offers Data to the repository that keeps such.
+    pub(crate) fn offer(&self, data: Data) -> Result<(), Busy> {
+        let mut keeping = self.ends.iter().filter(|(kept, _)| kept.is_kept(&data));
+        let Some(first) = keeping.next() else { return Ok(()) };
+        let others: Vec<_> = keeping.collect();
+        if others.is_empty() {
+            return first.1.offer(data);
+        }
+        let object = ObjectName::of_packet(data.dialect(), data.name()).0;
+        let hash = self.names.hash(data.dialect(), object.name.components()).whole().0;
+        let chosen = (hash >> 32) as usize % (others.len() + 1);
+        let end = chosen.checked_sub(1).and_then(|place| others.get(place)).copied().unwrap_or(first);
+        end.1.offer(data)
+    }
+}
+
+impl SecondStore for Seam {
+    fn may_have(&self, interest: &Interest, hashes: &PrefixHashes) -> bool {
+        self.ends.iter().any(|(_, end)| end.filter().may_answer(interest, hashes))
+    }
+
+    fn wants(&self, data: &Data) -> bool {
+        self.ends.iter().any(|(kept, _)| kept.is_kept(data))
+    }
+}
+
+/// What a repository says to a question.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) question: u64,
+    /// Which repository.
+    pub(crate) number: usize,
+    pub(crate) found: Option<Found>,
+}
+
+/// Answers on their way to the data plane. There are never more than questions that wait.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    replies: Mutex<Vec<Reply>>,
+    /// Whether there are any, so that the data plane need not look.
+    has_some: AtomicBool,
+    waker: Arc<OwnedFd>,
+}
+
+impl Answers {
+    pub(crate) fn new(waker: Arc<OwnedFd>) -> Self {
+        Answers { replies: Mutex::default(), has_some: AtomicBool::new(false), waker }
+    }
+
+    pub(super) fn put(&self, reply: Reply) {
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        replies.push(reply);
+        if !self.has_some.swap(true, Ordering::AcqRel) {
+            // It is awake already if there is no room for one more signal.
+            let _ = rustix::io::write(&*self.waker, &1u64.to_ne_bytes());
+        }
+    }
+
+    /// All answers that have come since the last call.
+    pub(crate) fn take(&self) -> Vec<Reply> {
+        if !self.has_some.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        self.has_some.store(false, Ordering::Release);
+        std::mem::take(&mut replies)
+    }
+}

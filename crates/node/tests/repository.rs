@@ -1,0 +1,216 @@
+//! A node with a repository keeps what passes by, and answers from it when nobody else can.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use engine::NextHop;
+use node::config::Config;
+use node::control::{CreateInnerFace, NodeControl as _, Unmanaged};
+use node::{InnerFace, InnerLimits, InnerPacket, Node, StartError};
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::{Data, Dialect, NackReason, Name, Packet};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A folder that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cairn-repository-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A node with one repository, an application that asks, and one that has what is below `/video` and `/live`.
+struct World {
+    node: Node,
+    consumer: InnerFace,
+    producer: InnerFace,
+    nonce: u32,
+}
+
+fn config(folder: &Path) -> Config {
+    let mut config = Config::read(&format!(
+        "[[repository]]\npath = '{}'\nprefixes = ['/video']\nexclude = ['/video/live']\nmax_bytes = 100000000\n",
+        folder.display()
+    ))
+    .unwrap();
+    config.udp.listen = Vec::new();
+    config.tcp.listen = Vec::new();
+    config.websocket.listen = Vec::new();
+    config.unix.listen = Some(Vec::new());
+    config
+}
+
+fn data(uri: &str) -> Data {
+    let content = uri.as_bytes().repeat(20);
+    DataBuilder::new(uri.parse().unwrap()).content(content).build_with_digest().unwrap()
+}
+
+fn next(face: &mut InnerFace, patience: Duration) -> Option<Packet> {
+    loop {
+        match face.recv().unwrap() {
+            Some(packet) => return Some(packet.packet),
+            None => {
+                if !face.wait(Some(patience)) {
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+impl World {
+    fn new(folder: &Path) -> Self {
+        let node = Node::start(&config(folder), Box::new(Unmanaged)).unwrap();
+        let mut control = node.control();
+        let mut face = |purpose: &str| {
+            let limits = InnerLimits::default();
+            let request =
+                CreateInnerFace { purpose: purpose.parse().unwrap(), dialect: Dialect::Ndn, limits };
+            control.create_inner_face(request).unwrap()
+        };
+        let (consumer, producer) = (face("consumer"), face("producer"));
+        let hop = NextHop { face: producer.id(), cost: 0 };
+        for prefix in ["/video", "/other"] {
+            control.add_next_hop(Dialect::Ndn, &prefix.parse().unwrap(), hop, None).unwrap();
+        }
+        World { node, consumer, producer, nonce: 0 }
+    }
+
+    fn ask(&mut self, uri: &str) {
+        self.nonce += 1;
+        let name: Name = uri.parse().unwrap();
+        let lifetime = packet::time::Duration::from_secs(30);
+        let interest = InterestBuilder::new(name).nonce(self.nonce).lifetime(lifetime).build().unwrap();
+        self.consumer.send(InnerPacket::interest(interest)).unwrap();
+    }
+
+    /// What an Interest brings while the producer answers with this Data, or with a Nack; and whether the
+    /// producer was asked.
+    fn fetch(&mut self, uri: &str, produced: Option<Data>) -> (Option<Data>, bool) {
+        self.ask(uri);
+        let until = Instant::now() + PATIENCE;
+        let mut was_asked = false;
+        while Instant::now() < until {
+            match next(&mut self.producer, Duration::from_millis(1)) {
+                Some(Packet::Interest(interest)) => {
+                    was_asked = true;
+                    let answer = match &produced {
+                        Some(data) => Packet::Data(data.clone()),
+                        None => Packet::Nack(interest, NackReason::NoRoute),
+                    };
+                    self.producer.send(answer.into()).unwrap();
+                }
+                Some(other) => panic!("{other:?}"),
+                None => {}
+            }
+            match next(&mut self.consumer, Duration::from_millis(1)) {
+                Some(Packet::Data(data)) => return (Some(data), was_asked),
+                Some(Packet::Nack(..)) => return (None, was_asked),
+                Some(other) => panic!("{other:?}"),
+                None => {}
+            }
+        }
+        panic!("{uri} was neither answered nor refused");
+    }
+
+    fn number(&self, word: &str) -> u64 {
+        let status = self.node.control().status();
+        let numbers = status.repositories[0].numbers();
+        numbers.into_iter().find(|(other, _)| *other == word).unwrap().1
+    }
+
+    fn wait_for(&self, word: &str, number: u64) {
+        let until = Instant::now() + PATIENCE;
+        while self.number(word) < number {
+            assert!(Instant::now() < until, "{word} is {}, not {number}", self.number(word));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn what_passed_by_is_there_after_a_restart_and_what_is_excluded_is_not() {
+    let folder = Folder::new("restart");
+    let film: Vec<String> = (0..50).map(|segment| format!("/video/film/v=1/seg={segment}")).collect();
+    let mut world = World::new(&folder.0);
+    for uri in film.iter().map(String::as_str).chain(["/video/live/1", "/other/x"]) {
+        assert_eq!(world.fetch(uri, Some(data(uri))).0.unwrap().wire(), data(uri).wire());
+    }
+    // What waits to be committed is, at the end.
+    world.node.shut_down();
+    drop(world);
+
+    let mut world = World::new(&folder.0);
+    assert_eq!(world.number("objects"), 1);
+    for uri in &film {
+        let (answer, was_asked) = world.fetch(uri, None);
+        assert_eq!(answer.unwrap().wire(), data(uri).wire());
+        assert!(!was_asked, "{uri} was in the repository");
+    }
+    for uri in ["/video/live/1", "/other/x", "/video/film/v=1/seg=50"] {
+        assert!(matches!(world.fetch(uri, None), (None, true)), "{uri}");
+    }
+    world.wait_for("hits", 50);
+    let asked = world.node.control().status().second_store.unwrap();
+    assert_eq!((asked.found, asked.overdue), (50, 0));
+}
+
+#[test]
+fn a_packet_that_the_disk_has_spoilt_is_asked_for_upstream_and_kept_again() {
+    let folder = Folder::new("spoilt");
+    let uri = "/video/a/seg=0";
+    let mut world = World::new(&folder.0);
+    assert!(world.fetch(uri, Some(data(uri))).0.is_some());
+    world.node.shut_down();
+    drop(world);
+    let volumes = std::fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().path());
+    let content = uri.as_bytes();
+    let mut spoilt = 0;
+    for path in volumes {
+        let mut bytes = std::fs::read(&path).unwrap();
+        // The content repeats the name: its end lies inside one record.
+        let Some(place) = bytes.windows(2 * content.len()).rposition(|part| part == content.repeat(2)) else {
+            continue;
+        };
+        bytes[place] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        spoilt += 1;
+    }
+    assert_eq!(spoilt, 1);
+
+    let mut world = World::new(&folder.0);
+    let (answer, was_asked) = world.fetch(uri, Some(data(uri)));
+    assert_eq!(answer.unwrap().wire(), data(uri).wire());
+    assert!(was_asked);
+    world.wait_for("corrupt", 1);
+    world.wait_for("insertions", 1);
+    world.node.shut_down();
+    drop(world);
+    let (answer, was_asked) = World::new(&folder.0).fetch(uri, None);
+    assert!(answer.is_some() && !was_asked);
+}
+
+#[test]
+fn who_comes_second_is_told_who_holds_the_folder() {
+    let folder = Folder::new("second");
+    let _first = World::new(&folder.0);
+    match Node::start(&config(&folder.0), Box::new(Unmanaged)) {
+        Err(StartError::Repository { path, problem }) => {
+            assert_eq!(path, folder.0);
+            assert!(problem.contains(&format!("a Cairn node, process {}", std::process::id())), "{problem}");
+        }
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+}

@@ -1,0 +1,226 @@
+//! The thread that owns the store.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use packet::{Data, Interest, UnixTime};
+
+use super::readers::{Desk, Job, Outcome};
+use super::{Answered, Found, ServiceConfig, ServiceStatus, Shared, unix_now};
+use crate::limits::Refusal;
+use crate::store::{Store, Ticket, Upkeep, metadata_packet};
+
+/// Told what became of an insertion.
+pub(super) type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
+
+/// Something for the keeper to do.
+pub(super) enum Task {
+    Ask(u64, Interest),
+    Insert(Data, Option<Done>),
+    Call(Box<dyn FnOnce(&mut Store, UnixTime) + Send>),
+    Stop,
+}
+
+/// Tasks taken before what they ask for is done.
+const TASKS_AT_ONCE: usize = 256;
+/// Packets that nobody waits for are committed when they are so many bytes.
+const COMMIT_BYTES: u64 = 1 << 20;
+/// Jobs that may wait for readers; what is asked on top is answered with nothing, as by a miss.
+const MAX_JOBS: usize = 8192;
+/// How often the status is renewed.
+const STATUS_EVERY: Duration = Duration::from_secs(1);
+/// How long upkeep rests after the file system has failed.
+const REST: Duration = Duration::from_secs(1);
+
+pub(super) struct Keeper {
+    store: Store,
+    tasks: Receiver<Task>,
+    desk: Arc<Desk>,
+    answered: Answered,
+    shared: Arc<Shared>,
+    config: ServiceConfig,
+    jobs: Vec<Job>,
+    waiting: Vec<(Ticket, Done)>,
+    /// When packets that nobody waits for are to be committed.
+    commit_at: Option<Instant>,
+    upkeep_at: Instant,
+    status_at: Instant,
+    is_ending: bool,
+}
+
+impl Keeper {
+    pub(super) fn new(
+        store: Store,
+        tasks: Receiver<Task>,
+        desk: Arc<Desk>,
+        answered: Answered,
+        shared: Arc<Shared>,
+        config: ServiceConfig,
+    ) -> Self {
+        let now = Instant::now();
+        let mut keeper = Keeper {
+            store,
+            tasks,
+            desk,
+            answered,
+            shared,
+            config,
+            jobs: Vec::new(),
+            waiting: Vec::new(),
+            commit_at: None,
+            upkeep_at: now,
+            status_at: now,
+            is_ending: false,
+        };
+        keeper.publish(now);
+        keeper
+    }
+
+    /// Works until it is told to stop; gives the store back with its index up to date.
+    pub(super) fn run(mut self) -> Store {
+        while !self.is_ending {
+            self.take_tasks();
+            self.desk.put(&mut self.jobs);
+            self.note_outcomes();
+            let now = Instant::now();
+            if !self.waiting.is_empty() || self.is_commit_due(now) {
+                self.commit();
+            }
+            if self.upkeep_at <= now {
+                self.upkeep(now);
+            }
+            if self.status_at <= now {
+                self.publish(now);
+            }
+        }
+        self.desk.put(&mut self.jobs);
+        self.commit();
+        self.note_outcomes();
+        // A failure has been counted, and the log still holds everything.
+        let _ = self.store.checkpoint();
+        self.publish(Instant::now());
+        self.store
+    }
+
+    fn is_commit_due(&self, now: Instant) -> bool {
+        self.commit_at.is_some_and(|when| when <= now) || self.store.open_bytes() >= COMMIT_BYTES
+    }
+
+    /// Waits for tasks, and takes those there are.
+    fn take_tasks(&mut self) {
+        let due = self.upkeep_at.min(self.status_at);
+        let due = self.commit_at.map_or(due, |commit| due.min(commit));
+        let left = due.saturating_duration_since(Instant::now());
+        let mut next = match self.tasks.recv_timeout(left) {
+            Ok(task) => Some(task),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                self.is_ending = true;
+                None
+            }
+        };
+        let (now, mut taken) = (unix_now(), 0);
+        while let Some(task) = next.take() {
+            self.take(now, task);
+            taken += 1;
+            // What a disk can do at once is done at once; then it is somebody else's turn.
+            if taken < TASKS_AT_ONCE && !self.is_ending && self.store.open_bytes() < COMMIT_BYTES {
+                next = match self.tasks.try_recv() {
+                    Ok(task) => Some(task),
+                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+                };
+            }
+        }
+    }
+
+    fn take(&mut self, now: UnixTime, task: Task) {
+        match task {
+            Task::Ask(question, interest) => self.ask(now, question, interest),
+            Task::Insert(data, done) => self.insert(now, &data, done),
+            Task::Call(act) => {
+                act(&mut self.store, now);
+                self.upkeep_at = Instant::now();
+            }
+            Task::Stop => self.is_ending = true,
+        }
+    }
+
+    fn ask(&mut self, now: UnixTime, question: u64, interest: Interest) {
+        let places = self.store.locate(now, &interest);
+        let otherwise = self.store.known_metadata(&interest).and_then(|metadata| {
+            let prefix = interest.name().prefix(interest.component_count() - 1).to_name();
+            let data = metadata_packet(now, &prefix, &metadata).ok()?;
+            let fresh_until = now.after(data.freshness());
+            Some(Found { data, fresh_until })
+        });
+        if places.is_empty() || self.jobs.len() + self.desk.waiting() >= MAX_JOBS {
+            if otherwise.is_none() {
+                self.store.missed();
+            }
+            return (self.answered)(question, otherwise);
+        }
+        self.jobs.push(Job { question, interest, places, otherwise });
+    }
+
+    fn insert(&mut self, now: UnixTime, data: &Data, done: Option<Done>) {
+        match (self.store.insert(now, data), done) {
+            (Ok(ticket), Some(done)) => self.waiting.push((ticket, done)),
+            (Ok(_), None) => {
+                self.commit_at.get_or_insert_with(|| Instant::now() + self.config.commit_after);
+            }
+            (Err(refusal), Some(done)) => done(Err(refusal)),
+            // The store has counted it.
+            (Err(_), None) => {}
+        }
+    }
+
+    /// Commits, and tells those who wait for it.
+    fn commit(&mut self) {
+        self.commit_at = None;
+        let committed = self.store.commit();
+        for (ticket, done) in self.waiting.drain(..) {
+            let failed = committed.as_ref().err().filter(|error| ticket >= error.first);
+            done(failed.map_or(Ok(()), |error| Err(error.reason)));
+        }
+        self.upkeep_at = Instant::now();
+    }
+
+    fn note_outcomes(&mut self) {
+        let now = unix_now();
+        for outcome in self.desk.outcomes() {
+            match outcome {
+                Outcome::Served(located) => self.store.served(&located),
+                Outcome::Vain => self.store.read_in_vain(),
+                Outcome::Missed => self.store.missed(),
+                Outcome::Failed(located, error) => self.store.report(now, &located, &error),
+            }
+        }
+    }
+
+    fn upkeep(&mut self, now: Instant) {
+        let unix = unix_now();
+        self.upkeep_at = match self.store.upkeep(unix) {
+            Ok(Upkeep::More) => now,
+            Ok(Upkeep::Later(when)) => {
+                let wait = when.as_millis().saturating_sub(unix.as_millis());
+                now + Duration::from_millis(wait.max(1))
+            }
+            Ok(Upkeep::Idle) => now + STATUS_EVERY,
+            Err(_) => now + REST,
+        };
+    }
+
+    fn publish(&mut self, now: Instant) {
+        let status = ServiceStatus {
+            stats: self.store.stats(),
+            counters: *self.store.counters(),
+            refusals: *self.store.refusals(),
+            busy: 0,
+        };
+        *self.shared.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        // Looking at all objects takes a while where there are many.
+        let took = now.elapsed();
+        self.status_at = Instant::now() + STATUS_EVERY.max(took * 50);
+    }
+}

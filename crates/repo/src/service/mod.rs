@@ -1,0 +1,314 @@
+//! A store with threads of its own, for those who must not wait for a disk.
+//!
+//! One thread, the keeper, owns the store: it finds where packets lie, takes packets in and commits many with
+//! one sync, deletes, and does the upkeep. A few readers read what was found. Questions and packets come in
+//! by bounded queues, which refuse rather than make anybody wait; answers go out by a function that the
+//! owner gives.
+//!
+//! ```
+//! use std::sync::{Arc, mpsc};
+//!
+//! use packet::NameHasher;
+//! use packet::ndn::{DataBuilder, InterestBuilder};
+//! use repo::disk::SimulatedDisk;
+//! use repo::service::{Service, ServiceConfig};
+//! use repo::{Store, StoreConfig, StoreKeys};
+//!
+//! let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
+//! let (store, _) = Store::open(Arc::new(SimulatedDisk::new(1)), StoreConfig::default(), keys)?;
+//! let (answered, answers) = mpsc::channel();
+//! let answered = move |question, found| answered.send((question, found)).unwrap_or_default();
+//! let service = Service::start(store, ServiceConfig::default(), Arc::new(answered))?;
+//!
+//! let data = DataBuilder::new("/a".parse()?).content(b"hi".to_vec()).build_with_digest()?;
+//! service.insert(data.clone())?; // returns when it would survive a power cut
+//! service.ask(7, InterestBuilder::new("/a".parse()?).build()?)?;
+//! let (question, found) = answers.recv()?;
+//! assert!(question == 7 && found.is_some_and(|found| found.data.wire() == data.wire()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod keeper;
+mod readers;
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use packet::{Data, Interest, UnixTime};
+
+use crate::filter::Filter;
+use crate::limits::{Refusal, RefusalCounters};
+use crate::store::{Store, StoreCounters, StoreStats};
+
+use keeper::{Keeper, Task};
+use readers::Readers;
+
+/// How a service works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceConfig {
+    /// Questions, packets and other requests that may wait for the keeper together.
+    pub queue: usize,
+    /// Threads that read.
+    pub readers: usize,
+    /// Packets that nobody waits for are committed after so long at the latest.
+    pub commit_after: Duration,
+}
+
+impl Default for ServiceConfig {
+    fn default() -> Self {
+        ServiceConfig { queue: 8192, readers: 2, commit_after: Duration::from_millis(100) }
+    }
+}
+
+/// A packet that answers.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The packet.
+    pub data: Data,
+    /// When it stops being fresh; [`UnixTime::ZERO`] if it never was.
+    pub fresh_until: UnixTime,
+}
+
+/// Takes the answer to a question, by its number; `None` if the store has none. Called from other threads.
+pub type Answered = Arc<dyn Fn(u64, Option<Found>) + Send + Sync>;
+
+/// Why a request was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Busy {
+    /// As many requests wait as may.
+    #[error("too many requests wait for the repository's disk")]
+    Full,
+    /// The service has ended.
+    #[error("the repository has ended")]
+    Ended,
+}
+
+/// Why a packet was not inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InsertError {
+    /// The store refused it.
+    #[error("refused: {0}")]
+    Refused(Refusal),
+    /// It could not be asked.
+    #[error(transparent)]
+    Busy(#[from] Busy),
+}
+
+/// What a service holds and has done, as of about a second ago.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceStatus {
+    /// How much is held.
+    pub stats: StoreStats,
+    /// What was done.
+    pub counters: StoreCounters,
+    /// What was refused, by reason.
+    pub refusals: RefusalCounters,
+    /// Requests that were refused because too many waited.
+    pub busy: u64,
+}
+
+/// A running service. It commits what it has and ends when dropped.
+pub struct Service {
+    tasks: SyncSender<Task>,
+    filter: Arc<Filter>,
+    shared: Arc<Shared>,
+    keeper: Option<JoinHandle<Store>>,
+    readers: Option<Readers>,
+}
+
+/// What other threads may look at.
+#[derive(Debug, Default)]
+struct Shared {
+    status: Mutex<ServiceStatus>,
+    busy: AtomicU64,
+}
+
+impl Service {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub fn start(store: Store, config: ServiceConfig, answered: Answered) -> io::Result<Self> {
+        let (tasks, receiver) = sync_channel(config.queue.max(1));
+        let filter = Arc::clone(store.filter());
+        let shared = Arc::new(Shared::default());
+        let readers = Readers::start(config.readers.max(1), Arc::clone(&answered))?;
+        let keeper = Keeper::new(store, receiver, readers.desk(), answered, Arc::clone(&shared), config);
+        let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
+        Ok(Service { tasks, filter, shared, keeper: Some(keeper), readers: Some(readers) })
+    }
+
+    /// What says "not here" without a question.
+    pub fn filter(&self) -> &Arc<Filter> {
+        &self.filter
+    }
+
+    /// A way to reach the service from other threads.
+    pub fn handle(&self) -> ServiceHandle {
+        ServiceHandle {
+            tasks: self.tasks.clone(),
+            filter: Arc::clone(&self.filter),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+
+    /// Asks for the answer to an Interest; it comes with this number. Never waits.
+    ///
+    /// # Errors
+    /// The question was not taken, and no answer will come.
+    pub fn ask(&self, question: u64, interest: Interest) -> Result<(), Busy> {
+        self.handle().ask(question, interest)
+    }
+
+    /// Offers a packet that nobody waits for. Never waits.
+    ///
+    /// # Errors
+    /// It was not taken.
+    pub fn offer(&self, data: Data) -> Result<(), Busy> {
+        self.handle().offer(data)
+    }
+
+    /// Inserts a packet, and returns when it would survive a power cut.
+    ///
+    /// # Errors
+    /// It was not stored.
+    pub fn insert(&self, data: Data) -> Result<(), InsertError> {
+        self.handle().insert(data)
+    }
+
+    /// Has something done with the store, and waits for it; `None` if the service has ended.
+    pub fn call<R: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Store, UnixTime) -> R + Send + 'static,
+    ) -> Option<R> {
+        self.handle().call(act)
+    }
+
+    /// What it holds and has done.
+    pub fn status(&self) -> ServiceStatus {
+        self.handle().status()
+    }
+
+    /// Commits, brings the index up to date, ends, and gives the store back.
+    pub fn stop(mut self) -> Option<Store> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<Store> {
+        let keeper = self.keeper.take()?;
+        let _ = self.tasks.send(Task::Stop);
+        let store = keeper.join().ok();
+        self.readers = None;
+        store
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Reaches a [`Service`] from any thread.
+#[derive(Clone)]
+pub struct ServiceHandle {
+    tasks: SyncSender<Task>,
+    filter: Arc<Filter>,
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for ServiceHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServiceHandle").finish_non_exhaustive()
+    }
+}
+
+impl ServiceHandle {
+    /// What says "not here" without a question.
+    pub fn filter(&self) -> &Arc<Filter> {
+        &self.filter
+    }
+
+    /// As [`Service::ask`].
+    ///
+    /// # Errors
+    /// The question was not taken, and no answer will come.
+    pub fn ask(&self, question: u64, interest: Interest) -> Result<(), Busy> {
+        self.try_send(Task::Ask(question, interest))
+    }
+
+    /// As [`Service::offer`].
+    ///
+    /// # Errors
+    /// It was not taken.
+    pub fn offer(&self, data: Data) -> Result<(), Busy> {
+        self.try_send(Task::Insert(data, None))
+    }
+
+    /// Inserts a packet; `done` is told when it would survive a power cut, or that it was refused. Waits for
+    /// room in the queue, not for the disk.
+    ///
+    /// # Errors
+    /// The service has ended, and `done` will not be called.
+    pub fn insert_and_tell(
+        &self,
+        data: Data,
+        done: impl FnOnce(Result<(), Refusal>) + Send + 'static,
+    ) -> Result<(), Busy> {
+        self.tasks.send(Task::Insert(data, Some(Box::new(done)))).map_err(|_| Busy::Ended)
+    }
+
+    /// As [`Service::insert`].
+    ///
+    /// # Errors
+    /// It was not stored.
+    pub fn insert(&self, data: Data) -> Result<(), InsertError> {
+        let (sender, receiver) = sync_channel(1);
+        self.insert_and_tell(data, move |result| {
+            let _ = sender.send(result);
+        })?;
+        receiver.recv().map_err(|_| Busy::Ended)?.map_err(InsertError::Refused)
+    }
+
+    /// As [`Service::call`].
+    pub fn call<R: Send + 'static>(
+        &self,
+        act: impl FnOnce(&mut Store, UnixTime) -> R + Send + 'static,
+    ) -> Option<R> {
+        let (sender, receiver) = sync_channel(1);
+        let act = move |store: &mut Store, now| {
+            let _ = sender.send(act(store, now));
+        };
+        self.tasks.send(Task::Call(Box::new(act))).ok()?;
+        receiver.recv().ok()
+    }
+
+    /// As [`Service::status`].
+    pub fn status(&self) -> ServiceStatus {
+        let status = *self.shared.status.lock().unwrap_or_else(PoisonError::into_inner);
+        ServiceStatus { busy: self.shared.busy.load(Ordering::Relaxed), ..status }
+    }
+
+    fn try_send(&self, task: Task) -> Result<(), Busy> {
+        self.tasks.try_send(task).map_err(|error| {
+            self.shared.busy.fetch_add(1, Ordering::Relaxed);
+            match error {
+                TrySendError::Full(_) => Busy::Full,
+                TrySendError::Disconnected(_) => Busy::Ended,
+            }
+        })
+    }
+}
+
+/// The system's calendar.
+pub fn unix_now() -> UnixTime {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixTime::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests;

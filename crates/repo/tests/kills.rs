@@ -1,0 +1,227 @@
+//! A process that inserts, deletes and compacts is killed at random instants: nothing that it had
+//! acknowledged is missing, nothing is half-deleted, and no byte is served that was not stored.
+//!
+//! `CAIRN_KILL_ROUNDS` says how often; `cargo xtask repository` sets it.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::random::Random;
+use packet::{Data, Dialect, Name, NameHasher};
+use repo::disk::RealDisk;
+use repo::eviction::DeletionRule;
+use repo::service::{Service, ServiceConfig, unix_now};
+use repo::{Answer, Selection, Store, StoreConfig, StoreKeys};
+
+const USUAL_ROUNDS: u64 = 4;
+const FOLDER: &str = "CAIRN_KILL_FOLDER";
+const SEED: &str = "CAIRN_KILL_SEED";
+/// Threads of the worker; each has objects of its own.
+const HANDS: u64 = 3;
+/// Objects of one hand that may be there at once, about.
+const KEPT: usize = 12;
+
+/// What a worker said about an object last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Said {
+    /// It will insert it.
+    Inserting,
+    /// All of it is stored.
+    Stored,
+    /// It will delete it, of which all was stored.
+    Deleting,
+    /// None of it is there.
+    Deleted,
+}
+
+const WORDS: [(&str, Said); 4] = [
+    ("inserting", Said::Inserting),
+    ("stored", Said::Stored),
+    ("deleting", Said::Deleting),
+    ("deleted", Said::Deleted),
+];
+
+fn segments_of(object: u64) -> u64 {
+    1 + object * 7 % 24
+}
+
+fn name_of(object: u64) -> Name {
+    format!("/kill/{object}/v=1").parse().unwrap()
+}
+
+fn packet_of(object: u64, segment: u64) -> Data {
+    let name: Name = format!("/kill/{object}/v=1/seg={segment}").parse().unwrap();
+    let mut random = Random::derive(object, segment);
+    let content = (0..random.below(3000)).map(|_| random.next_u64() as u8).collect::<Vec<_>>();
+    DataBuilder::new(name).content(content).build_with_digest().unwrap()
+}
+
+fn open(folder: &Path) -> Store {
+    let config = StoreConfig {
+        volume_bytes: 512 << 10,
+        checkpoint_bytes: 1 << 20,
+        checkpoint_objects: 64,
+        compact_below: 0.9,
+        compact_bytes_per_second: 1 << 30,
+        deletion: DeletionRule { threshold_bytes: u64::MAX, ratio: 0.0 },
+        ..StoreConfig::default()
+    };
+    let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
+    Store::open(Arc::new(RealDisk::open(folder.join("store")).unwrap()), config, keys).unwrap().0
+}
+
+/// What a worker says, in a file that outlives it.
+struct Diary(Mutex<File>);
+
+impl Diary {
+    fn open(folder: &Path) -> Self {
+        let file = OpenOptions::new().create(true).append(true).open(folder.join("diary")).unwrap();
+        Diary(Mutex::new(file))
+    }
+
+    fn say(&self, said: Said, object: u64) {
+        let word = WORDS.iter().find(|(_, other)| *other == said).unwrap().0;
+        self.0.lock().unwrap().write_all(format!("{word} {object}\n").as_bytes()).unwrap();
+    }
+
+    fn read(folder: &Path) -> BTreeMap<u64, Said> {
+        let text = std::fs::read_to_string(folder.join("diary")).unwrap_or_default();
+        let mut objects = BTreeMap::new();
+        for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            let (word, object) = line.trim().split_once(' ').unwrap();
+            let said = WORDS.iter().find(|(other, _)| *other == word).unwrap().1;
+            objects.insert(object.parse().unwrap(), said);
+        }
+        objects
+    }
+}
+
+/// The process that is killed. Does nothing when it is run as a test.
+#[test]
+#[ignore = "the other test runs it as a process"]
+fn worker() {
+    let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
+    let seed = std::env::var(SEED).unwrap().parse().unwrap();
+    let known = Diary::read(&folder);
+    let diary = Arc::new(Diary::open(&folder));
+    let answered = Arc::new(|_, _| ());
+    let service = Service::start(open(&folder), ServiceConfig::default(), answered).unwrap();
+    let hands: Vec<_> = (0..HANDS)
+        .map(|hand| {
+            let (service, diary) = (service.handle(), Arc::clone(&diary));
+            let mut stored: Vec<u64> = known
+                .iter()
+                .filter(|&(object, said)| object % HANDS == hand && *said == Said::Stored)
+                .map(|(&object, _)| object)
+                .collect();
+            let mut next = (known.keys().last().map_or(0, |last| last + 1)).next_multiple_of(HANDS) + hand;
+            std::thread::spawn(move || {
+                let mut random = Random::derive(seed, hand);
+                loop {
+                    if stored.len() > KEPT || !stored.is_empty() && random.below(3) == 0 {
+                        let object = stored.swap_remove(random.below(stored.len() as u64) as usize);
+                        diary.say(Said::Deleting, object);
+                        let selection = Selection::Object(Dialect::Ndn, name_of(object));
+                        service.call(move |store, now| store.delete(now, &selection)).unwrap().unwrap();
+                        diary.say(Said::Deleted, object);
+                    } else {
+                        let object = next;
+                        next += HANDS;
+                        diary.say(Said::Inserting, object);
+                        let (tell, told) = channel();
+                        for segment in 0..segments_of(object) {
+                            let tell = tell.clone();
+                            let done = move |result| tell.send(result).unwrap();
+                            service.insert_and_tell(packet_of(object, segment), done).unwrap();
+                        }
+                        drop(tell);
+                        told.iter().for_each(|result| result.unwrap());
+                        diary.say(Said::Stored, object);
+                        stored.push(object);
+                    }
+                }
+            })
+        })
+        .collect();
+    for hand in hands {
+        hand.join().unwrap();
+    }
+}
+
+/// What is wrong with what is there, by what was said.
+fn problems(store: &mut Store, said: &BTreeMap<u64, Said>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (&object, &said) in said {
+        let mut there = 0;
+        for segment in 0..segments_of(object) {
+            let expected = packet_of(object, segment);
+            let interest = InterestBuilder::new(expected.name().to_name()).build().unwrap();
+            match store.answer(unix_now(), &interest) {
+                Some(Answer::Data(data)) if data.wire() == expected.wire() => there += 1,
+                Some(_) => problems.push(format!("object {object}: other bytes as segment {segment}")),
+                None => {}
+            }
+        }
+        let all = segments_of(object);
+        let is_right = match said {
+            Said::Inserting => true,
+            Said::Stored => there == all,
+            Said::Deleting => there == all || there == 0,
+            Said::Deleted => there == 0,
+        };
+        if !is_right {
+            problems.push(format!("object {object} is {said:?}, and {there} of {all} segments are there"));
+        }
+    }
+    let unknown = store.catalogue().iter().filter(|(_, object)| {
+        let name = object.name().unwrap().name.to_name();
+        !said.keys().any(|&known| name_of(known) == name)
+    });
+    problems.extend(unknown.map(|(_, object)| format!("nobody inserted {:?}", object.name())));
+    problems
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
+    let rounds = std::env::var("CAIRN_KILL_ROUNDS").map_or(USUAL_ROUNDS, |text| text.parse().unwrap());
+    let folder = std::env::temp_dir().join(format!("cairn-kills-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut random = Random::from_seed(0x6b69_6c6c);
+    let (mut stored, mut deleted, mut interrupted) = (0, 0, 0);
+    for round in 0..rounds {
+        let mut worker = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "worker", "--ignored", "--quiet"])
+            .env(FOLDER, &folder)
+            .env(SEED, round.to_string())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(20 + random.below(300)));
+        assert!(worker.try_wait().unwrap().is_none(), "round {round}: the worker ended by itself");
+        // SIGKILL.
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+        let said = Diary::read(&folder);
+        let mut store = open(&folder);
+        let problems = problems(&mut store, &said);
+        assert!(problems.is_empty(), "round {round}, in {}: {problems:#?}", folder.display());
+        let count = |what: Said| said.values().filter(|&&said| said == what).count();
+        (stored, deleted) = (count(Said::Stored), count(Said::Deleted));
+        interrupted = count(Said::Inserting) + count(Said::Deleting);
+    }
+    println!(
+        "{rounds} kills: {stored} objects stored, {deleted} deleted, {interrupted} under way when killed"
+    );
+    assert!(stored > 0 && deleted > 0 && interrupted > 0, "the worker had time to do something");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use link::{Direction, Fault, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
+use link::{Direction, Fault, Faults, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
 use packet::time::{Duration, Instant};
 
 const FRAMES: u64 = 100_000;
@@ -42,7 +42,7 @@ fn a_perfect_link_passes_every_frame_at_once_and_unchanged() {
 #[test]
 fn frames_are_lost_at_the_rate_of_loss() {
     for rate in [0.001, 0.05, 0.3, 1.0] {
-        let (impairment, judgements) = judge(&ImpairmentConfig { loss: rate, ..perfect() }, 2);
+        let (impairment, judgements) = judge(&Faults { loss: rate, ..Faults::NONE }.into(), 2);
         let lost = judgements.iter().filter(|judgement| judgement.verdict == TapVerdict::Drop).count() as u64;
         assert_eq!(lost, impairment.count(Fault::Loss));
         assert_rate(lost, rate);
@@ -52,7 +52,7 @@ fn frames_are_lost_at_the_rate_of_loss() {
 #[test]
 fn frames_are_doubled_at_the_rate_of_duplication() {
     for rate in [0.001, 0.1, 1.0] {
-        let (impairment, judgements) = judge(&ImpairmentConfig { duplicate: rate, ..perfect() }, 3);
+        let (impairment, judgements) = judge(&Faults { duplicate: rate, ..Faults::NONE }.into(), 3);
         let doubled =
             |judgement: &&link::ImpairmentVerdict| matches!(judgement.verdict, TapVerdict::Duplicate(..));
         let count = judgements.iter().filter(doubled).count() as u64;
@@ -64,7 +64,7 @@ fn frames_are_doubled_at_the_rate_of_duplication() {
 #[test]
 fn bits_are_flipped_at_the_rate_of_corruption_and_anywhere_in_the_frame() {
     for rate in [0.001, 0.1, 1.0] {
-        let (impairment, judgements) = judge(&ImpairmentConfig { corrupt: rate, ..perfect() }, 4);
+        let (impairment, judgements) = judge(&Faults { corrupt: rate, ..Faults::NONE }.into(), 4);
         let bits: Vec<usize> = judgements.iter().filter_map(|judgement| judgement.flipped_bit).collect();
         assert_eq!(bits.len() as u64, impairment.count(Fault::Corrupt));
         assert_rate(bits.len() as u64, rate);
@@ -79,7 +79,7 @@ fn bits_are_flipped_at_the_rate_of_corruption_and_anywhere_in_the_frame() {
 
 #[test]
 fn a_corrupted_frame_differs_in_the_one_bit_that_was_judged() {
-    let config = ImpairmentConfig { corrupt: 1.0, ..perfect() };
+    let config: ImpairmentConfig = Faults { corrupt: 1.0, ..Faults::NONE }.into();
     let mut judge = Impairment::new(config.clone(), 5);
     let mut tap = Impairment::new(config, 5);
     for _ in 0..1000 {
@@ -96,7 +96,8 @@ fn a_corrupted_frame_differs_in_the_one_bit_that_was_judged() {
 #[test]
 fn delay_and_jitter_lie_in_their_range_and_jitter_fills_it() {
     let (delay, jitter) = (Duration::from_micros(300), Duration::from_micros(50));
-    let (_, judgements) = judge(&ImpairmentConfig { delay, jitter, ..perfect() }, 6);
+    let (_, judgements) =
+        judge(&ImpairmentConfig { delay, faults: Faults { jitter, ..Faults::NONE }, ..perfect() }, 6);
     let delays: Vec<u64> = judgements
         .iter()
         .map(|judgement| match judgement.verdict {
@@ -131,11 +132,11 @@ fn order(config: ImpairmentConfig, seed: u64) -> Vec<u32> {
 #[test]
 fn jitter_alone_never_reorders_and_reordering_does_at_its_rate() {
     let jitter = Duration::from_millis(20);
-    let in_order = order(ImpairmentConfig { jitter, ..perfect() }, 7);
+    let in_order = order(Faults { jitter, ..Faults::NONE }.into(), 7);
     assert!(in_order.is_sorted() && in_order.len() == 10_000);
 
     let reorder_delay = Duration::from_micros(3500);
-    let mixed = order(ImpairmentConfig { reorder: 0.1, reorder_delay, ..perfect() }, 7);
+    let mixed = order(Faults { reorder: 0.1, reorder_delay, ..Faults::NONE }.into(), 7);
     assert_eq!(mixed.len(), 10_000);
     // A frame that was held back comes after the three frames behind it, unless those were held back, too.
     let late = mixed.windows(2).filter(|pair| pair[0] > pair[1]).count();
@@ -189,13 +190,15 @@ fn everything() -> ImpairmentConfig {
     ImpairmentConfig {
         rate_bits_per_second: Some(1_000_000),
         queue_limit_bytes: 2000,
-        loss: 0.1,
         delay: Duration::from_millis(5),
-        jitter: Duration::from_millis(3),
-        reorder: 0.1,
-        reorder_delay: Duration::from_millis(4),
-        duplicate: 0.1,
-        corrupt: 0.1,
+        faults: Faults {
+            loss: 0.1,
+            jitter: Duration::from_millis(3),
+            reorder: 0.1,
+            reorder_delay: Duration::from_millis(4),
+            duplicate: 0.1,
+            corrupt: 0.1,
+        },
     }
 }
 
@@ -213,7 +216,7 @@ fn turning_on_one_fault_does_not_move_another() {
     let lost = |config: &ImpairmentConfig| -> Vec<bool> {
         judge(config, 12).1.iter().map(|judgement| judgement.verdict == TapVerdict::Drop).collect()
     };
-    let only_loss = ImpairmentConfig { loss: 0.1, ..perfect() };
+    let only_loss: ImpairmentConfig = Faults { loss: 0.1, ..Faults::NONE }.into();
     let all = ImpairmentConfig { rate_bits_per_second: None, ..everything() };
     assert_eq!(lost(&only_loss), lost(&all));
 }
@@ -230,7 +233,7 @@ fn a_wire_that_is_full_drops_and_counts() {
 
 #[test]
 fn a_healed_link_is_perfect_for_frames_sent_from_then_on() {
-    let mut impairment = Impairment::new(ImpairmentConfig { loss: 1.0, ..perfect() }, 14);
+    let mut impairment = Impairment::new(Faults { loss: 1.0, ..Faults::NONE }.into(), 14);
     assert_eq!(impairment.judge(Instant::ZERO, 100).verdict, TapVerdict::Drop);
     impairment.set_config(perfect());
     assert_eq!(impairment.judge(Instant::ZERO, 100).verdict, TapVerdict::Pass);

@@ -552,7 +552,7 @@ fn numbers_wrap_without_a_stumble() {
         ..plain()
     };
     let ends = [service(&config), common::v2(&config, 2)];
-    let mut pair = common::Pair::new(ends, &link::ImpairmentConfig { loss: 0.1, ..Default::default() }, 3);
+    let mut pair = common::Pair::new(ends, &link::Faults { loss: 0.1, ..link::Faults::NONE }.into(), 3);
     for number in 0..20 {
         pair.send(0, &data(number, 2000)).unwrap();
         pair.run_until(pair.now + Duration::from_millis(50));

@@ -138,7 +138,7 @@ fn with_the_default_four_transmissions_losses_of_10_percent_leave_one_message_in
     // 0.1^4 of 100 000 is 10; five standard deviations are 16.
     assert!(lost <= 26, "{lost}");
     // A message counts as given up also when only its acks were lost.
-    assert!(pair.ends[0].counters().packets_given_up >= lost);
+    assert!(pair.ends[0].drops().get(DropReason::RetriesExhausted) >= lost);
 }
 
 #[test]
@@ -192,6 +192,6 @@ fn over_a_slow_line_with_an_endless_queue_frames_are_not_repeated_until_they_are
     // Twice, after 200 and 400 ms, before the first late Ack tells how long the way has become; if it were
     // not heeded, three times and then given up.
     assert!(counters.retransmissions <= 60, "{counters:?}");
-    assert_eq!(counters.packets_given_up, 0);
+    assert_eq!(pair.ends[0].drops().get(DropReason::RetriesExhausted), 0);
     assert!(pair.ends[0].retransmission_timeout() > Some(Duration::from_secs(10)));
 }

@@ -108,7 +108,6 @@ impl<E: End> Swarm<E> {
 
     fn check_deliveries(&mut self) {
         for side in 0..2 {
-            self.pair.ends[side].drain_events();
             for message in std::mem::take(&mut self.pair.delivered[side]) {
                 if self.corrupting {
                     continue;

@@ -211,6 +211,7 @@ impl Get<'_> {
 }
 
 impl<'a> Order<'a> {
+    #[cfg(feature = "async")]
     pub(crate) fn options(&self) -> FetchOptions {
         self.options
     }

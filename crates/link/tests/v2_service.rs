@@ -9,7 +9,7 @@ use link::DropReason;
 use link::v2::{Config, CongestionConfig, Delivery, EndpointId, LinkService, LinkType, ReliabilityConfig};
 use packet::ndn::lp::{Acks, LpPacketView};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PacketKind, PitToken};
+use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PitToken};
 use testkit::vectors;
 
 const PEER: EndpointId = EndpointId(0);

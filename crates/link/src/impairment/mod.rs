@@ -106,7 +106,7 @@ impl Impairment {
 
     /// Decides what becomes of a frame of `size_bytes` that enters the link now. For owners that move decoded
     /// packets instead of bytes, such as the simulator.
-    pub fn judge(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
+    pub fn decide(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
         let Some(departure) = self.pass_queue(now, size_bytes) else {
             return self.dropped(Fault::QueueFull);
         };
@@ -164,7 +164,7 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 impl FrameTap for Impairment {
     fn on_frame(&mut self, now: Instant, _direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {
-        let ImpairmentVerdict { verdict, flipped_bit } = self.judge(now, frame.len());
+        let ImpairmentVerdict { verdict, flipped_bit } = self.decide(now, frame.len());
         if let Some(bit) = flipped_bit {
             flip_bit(frame, bit);
         }

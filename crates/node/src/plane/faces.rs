@@ -11,10 +11,10 @@ use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
+use super::Origin;
 use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
 use super::own_sockets::PROBATION_FRAMES;
-use super::strangers::Origin;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
@@ -351,7 +351,7 @@ impl DataPlane {
         self.population.inner += usize::from(matches!(face.transport, Transport::Inner(_)));
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
-        self.note_stranger(id);
+        self.note_on_demand(id);
         self.renew_alarm(id);
         if self.faces.get(&id).is_some_and(|face| face.is_presentable()) {
             self.announce(id, FaceEventKind::Created);
@@ -393,7 +393,7 @@ impl DataPlane {
         self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
         if let Some(origin) = face.origin {
-            self.strangers_of(Kind::of(&face)).remove(origin, id);
+            self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
         self.absorb(&face.traffic, &face.drops, &packets);
         self.forget_holdings(&mut face);

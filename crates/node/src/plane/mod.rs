@@ -16,13 +16,13 @@ mod impaired;
 mod inner;
 mod interfaces;
 mod limits;
-mod newcomers;
+mod new_interfaces;
+mod on_demand;
 mod operations;
 mod own_sockets;
 mod partials;
 mod receive;
 mod send;
-mod strangers;
 mod taps;
 mod turn;
 mod watchdog;
@@ -51,7 +51,7 @@ use crate::transport::train::Outbox;
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
 pub(crate) use impaired::Impaired;
-pub(crate) use strangers::Origin;
+pub(crate) use on_demand::Origin;
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
@@ -128,7 +128,7 @@ pub(crate) struct DataPlane {
     descriptors: descriptors::DescriptorReserve,
     watchdog: watchdog::Watchdog,
     interfaces: interfaces::InterfaceWatch,
-    newcomers: newcomers::Newcomers,
+    new_interfaces: new_interfaces::NewInterfaces,
     /// What each source took of this turn.
     turn: turn::Turn,
     random: Random,
@@ -236,7 +236,7 @@ impl DataPlane {
             descriptors: descriptors::DescriptorReserve::new(),
             watchdog: watchdog::Watchdog::default(),
             interfaces: interfaces::InterfaceWatch::default(),
-            newcomers: newcomers::Newcomers::default(),
+            new_interfaces: new_interfaces::NewInterfaces::default(),
             turn: turn::Turn::default(),
             random,
             stopping: false,
@@ -274,10 +274,10 @@ impl DataPlane {
         self.now = self.clock.now();
         self.waking.had_events = !events.is_empty();
         if self.waking.had_events {
-            self.waking.rhythm.arrived(self.now.saturating_since(self.waking.last_work));
+            self.waking.arrival_gaps.arrived(self.now.saturating_since(self.waking.last_work));
             self.waking.last_work = self.now;
             self.waking.busy_poll.arrived();
-            self.waking.lull.arrived();
+            self.waking.arrival_poll.arrived();
         }
         let (later, first) = events.split_at(self.turn.begin(events.len()));
         for event in first.iter().chain(later) {
@@ -326,17 +326,19 @@ impl DataPlane {
             deadline.min(self.now + Duration::from_millis(10))
         };
         if self.waking.had_events && self.settings.answer_poll > Duration::ZERO {
-            self.waking.lull.begin(self.now, self.waking.rhythm.pause());
+            self.waking.arrival_poll.begin(self.now, self.waking.arrival_gaps.poll_time());
         }
         let is_awake = self.settings.busy_poll > Duration::ZERO
             || self.waking.busy_poll.is_on()
-            || self.waking.lull.is_on();
+            || self.waking.arrival_poll.is_on();
         if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
         let busy_until = self.waking.last_work + self.settings.busy_poll;
-        let nanos = if busy_until > now || self.waking.busy_poll.is_held(now) || self.waking.lull.is_held(now)
+        let nanos = if busy_until > now
+            || self.waking.busy_poll.is_held(now)
+            || self.waking.arrival_poll.is_held(now)
         {
             0
         } else {

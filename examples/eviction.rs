@@ -36,10 +36,6 @@ impl Eviction for Oldest {
         self.queue.len()
     }
 
-    fn likely_victims(&self, count: usize, see: &mut dyn FnMut(u32)) {
-        self.queue.iter().take(count).for_each(|id| see(*id));
-    }
-
     fn footprint_bytes(&self) -> usize {
         self.queue.capacity() * size_of::<u32>()
     }

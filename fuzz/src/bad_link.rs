@@ -36,8 +36,6 @@ pub trait LinkEnd {
     fn poll_transmit(&mut self, now: Instant, frames: &mut Vec<u8>) -> Option<usize>;
     /// The next packet that arrived.
     fn poll_deliver(&mut self) -> Option<Delivered>;
-    /// Throws away what the end has to report.
-    fn drain_events(&mut self);
     /// Largest frame, by the parameters in force.
     fn mtu_bytes(&self) -> usize;
     /// Whether packets that come in several frames are put together.
@@ -301,7 +299,6 @@ impl<L: LinkEnd> Side<L> {
             frames.push(frame);
             assert!(frames.len() <= MAX_FRAMES_A_STEP, "it never stops sending");
         }
-        self.end.drain_events();
         if self.end.is_drained() {
             self.largest_frame_bytes = self.end.mtu_bytes();
         }

@@ -82,10 +82,6 @@ impl LinkEnd for End {
         self.0.poll_deliver().map(|message| Delivered::Packet(message.to_vec()))
     }
 
-    fn drain_events(&mut self) {
-        while self.0.poll_event().is_some() {}
-    }
-
     fn mtu_bytes(&self) -> usize {
         self.0.config().mtu_bytes.unwrap_or(usize::MAX)
     }

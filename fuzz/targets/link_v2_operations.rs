@@ -136,10 +136,6 @@ impl LinkEnd for End {
         Some(if is_request { Delivered::OfTheLink } else { Delivered::Packet(packet) })
     }
 
-    fn drain_events(&mut self) {
-        while self.service.poll_event().is_some() {}
-    }
-
     fn mtu_bytes(&self) -> usize {
         self.service.config().effective_mtu_bytes().unwrap_or(usize::MAX)
     }

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::io;
 
-use link::v2::{Config, EndpointId, Framed, LinkService, Received};
+use link::v2::{Config, DIALECT, EndpointId, Framed, LinkService, Received};
 use packet::buffer::SpareBuffer;
 use packet::ndn::DataView;
 use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Packet, PacketKind};
+use packet::{Buffer, Data, Interest, LinkHeader, NackReason, Packet, PacketKind};
 
 use crate::clock::Clock;
 use crate::error::{ClientError, Unsendable};
@@ -449,23 +449,21 @@ impl Arrivals {
         Some((packet, header))
     }
 
-    /// Hands a frame to the link and puts what comes of it into the queue: packets of NDN, which is what
-    /// NDNLPv2 carries.
+    /// Hands a frame to the link and puts what comes of it into the queue.
     fn take_frame(&mut self, link: &mut LinkService, now: Instant, frame: &[u8]) {
         match link.receive_frame(now, EndpointId(0), frame) {
-            Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(Dialect::Ndn, packet, nack)
-            {
+            Ok(Received::Packet { packet, header, nack }) => match PacketKind::of(DIALECT, packet, nack) {
                 Ok(PacketKind::Data) => {
                     // Memory much larger than the packet would be wasted on it, whoever keeps it.
                     let spare = self.spares.pop_if(|spare| spare.capacity_bytes() <= 2 * packet.len());
                     let data = DataView::decode(packet).map(|view| Data::copy_of(view, spare));
                     self.push(data.map(Packet::Data), header);
                 }
-                _ => self.push(Packet::decode(Dialect::Ndn, Buffer::copy_from(packet), nack), header),
+                _ => self.push(Packet::decode(DIALECT, Buffer::copy_from(packet), nack), header),
             },
             Ok(Received::Taken) => {
                 while let Some(delivery) = link.poll_deliver() {
-                    let packet = Packet::decode(Dialect::Ndn, delivery.packet, delivery.nack);
+                    let packet = Packet::decode(DIALECT, delivery.packet, delivery.nack);
                     self.push(packet, delivery.header);
                 }
             }

@@ -1,10 +1,10 @@
 //! Where a forwarder is.
 
-use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, io};
 
 use thiserror::Error;
 
@@ -42,6 +42,24 @@ pub struct Host {
     pub port: u16,
     /// Which of its addresses are meant.
     pub family: Family,
+}
+
+impl Host {
+    /// Its addresses, of the versions of IP that are meant, in the order in which the system gives them.
+    ///
+    /// # Errors
+    /// The name cannot be looked up.
+    pub fn addresses(&self) -> io::Result<impl Iterator<Item = SocketAddr> + use<>> {
+        // RFC 6874 writes the sign before an interface's name in this way.
+        let name = self.name.replacen("%25", "%", 1);
+        let family = self.family;
+        let all = (name.as_str(), self.port).to_socket_addrs()?;
+        Ok(all.filter(move |address| match family {
+            Family::Any => true,
+            Family::V4 => address.is_ipv4(),
+            Family::V6 => address.is_ipv6(),
+        }))
+    }
 }
 
 /// Which addresses of a host are meant.

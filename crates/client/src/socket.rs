@@ -1,7 +1,7 @@
 //! Sockets that never block by themselves, and waiting on them.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration as StdDuration;
@@ -9,7 +9,7 @@ use std::time::Duration as StdDuration;
 use packet::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::remote::{Family, Host, Remote};
+use crate::remote::{Host, Remote};
 use crate::trains::Datagrams;
 
 /// When a TCP connection over which nothing comes is asked for a sign of life, how often, and how often in
@@ -168,17 +168,10 @@ impl AsFd for Socket {
 /// Tries the addresses of a host one after the other.
 fn first_that_works<T>(host: &Host, mut attempt: impl FnMut(SocketAddr) -> io::Result<T>) -> io::Result<T> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address of this kind");
-    for address in (host.name.as_str(), host.port).to_socket_addrs()? {
-        let wanted = match host.family {
-            Family::Any => true,
-            Family::V4 => address.is_ipv4(),
-            Family::V6 => address.is_ipv6(),
-        };
-        if wanted {
-            match attempt(address) {
-                Ok(socket) => return Ok(socket),
-                Err(error) => last = error,
-            }
+    for address in host.addresses()? {
+        match attempt(address) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
         }
     }
     Err(last)

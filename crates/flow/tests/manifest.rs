@@ -105,7 +105,7 @@ fn fetch(publisher: &Publisher, manifest: &ManifestReader) -> (Vec<u8>, u32, boo
             let good = match unverified.subject {
                 // Which version is the latest is for the publisher to say.
                 Subject::Discovery => publisher.verifier.verify_data(&unverified.data).is_ok(),
-                Subject::Segment(_) => manifest.judge(&unverified.data) == SegmentVerdict::Verified,
+                Subject::Segment(_) => manifest.verify(&unverified.data) == SegmentVerdict::Verified,
             };
             if good {
                 fetcher.accept(now, unverified.subject);

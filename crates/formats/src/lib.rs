@@ -1,5 +1,5 @@
-//! File formats of other people's tools, as far as this house writes them: captures that Wireshark opens, and
-//! tables that every statistics program reads. They write to whatever can be written to, and open nothing.
+//! File formats of other people's tools, as far as this house writes them: captures that Wireshark opens,
+//! tables that every statistics program reads, and such as every editor does. They write to whatever can be written to, and open nothing.
 //!
 //! ```
 //! use formats::pcapng::{Direction, Frame, Interface, Writer};
@@ -14,5 +14,6 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub mod csv;
 pub mod parquet;
 pub mod pcapng;

@@ -64,8 +64,6 @@ packet::drop_reasons! {
         RecentSequencesFull = "recent-sequences-full",
         /// A packet that was on its way out or incomplete when the link's parameters were changed.
         Reconfigured = "reconfigured",
-        /// The owner has not taken the events reported before.
-        EventQueueFull = "event-queue-full",
     }
 
     /// How often each [`DropReason`] occurred.

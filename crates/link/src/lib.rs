@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
-//! use link::{Impairment, ImpairmentConfig, Wire};
+//! use link::{Faults, Impairment, Wire};
 //! use packet::random::Random;
 //! use packet::time::Instant;
 //! use packet::{Buffer, LinkHeader};
@@ -24,8 +24,8 @@
 //! let config = Config { reliability: Some(ReliabilityConfig::default()), ..Config::default() };
 //! let mut near = LinkService::new(config.clone(), Random::from_seed(1))?;
 //! let mut far = LinkService::new(config, Random::from_seed(2))?;
-//! let lossy = ImpairmentConfig { loss: 0.33, ..ImpairmentConfig::default() };
-//! let mut wire = Wire::new(Impairment::new(lossy, 4), 100);
+//! let lossy = Faults { loss: 0.33, ..Faults::NONE };
+//! let mut wire = Wire::new(Impairment::new(lossy.into(), 4), 100);
 //!
 //! let interest = Buffer::from(vec![0x05, 0x05, 0x07, 0x03, 0x08, 0x01, b'A']);
 //! let mut now = Instant::ZERO;
@@ -64,6 +64,8 @@ pub mod v2;
 mod wire;
 
 pub use drop_reason::{DropCounters, DropReason};
-pub use impairment::{Fault, Impairment, ImpairmentConfig, ImpairmentVerdict};
+pub use impairment::{
+    Arrivals, Fault, FaultStreams, Faults, Impairment, ImpairmentConfig, ImpairmentVerdict, flip_bit,
+};
 pub use tap::{Direction, FrameTap, TapVerdict};
 pub use wire::Wire;

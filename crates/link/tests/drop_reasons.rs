@@ -192,11 +192,6 @@ fn send_packet(reason: DropReason) -> Option<Scenario> {
             .send(100)
             .take_frames()
             .set(Config::default()),
-        DropReason::EventQueueFull => {
-            let limits = ReliabilityConfig { max_retries: 0, ..ReliabilityConfig::default() };
-            let config = Config { max_deliveries: 1, ..reliable(limits) };
-            Scenario::new(config).send(100).send(100).take_frames().wait_secs(2)
-        }
         _ => return None,
     })
 }
@@ -234,8 +229,6 @@ fn every_reason_is_counted_when_it_happens_and_no_other_is() {
             let expected = match (reason, counted) {
                 // Both ways.
                 (DropReason::NackOnMultiAccess, DropReason::NackOnMultiAccess) => 2,
-                // An event is lost only where packets are.
-                (DropReason::EventQueueFull, DropReason::RetriesExhausted) => 2,
                 _ => u64::from(counted == reason),
             };
             assert_eq!(count, expected, "{counted} in the scenario of {reason}");

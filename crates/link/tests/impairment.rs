@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use link::{Direction, Fault, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
+use link::{Direction, Fault, Faults, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
 use packet::time::{Duration, Instant};
 
 const FRAMES: u64 = 100_000;
@@ -11,11 +11,11 @@ fn perfect() -> ImpairmentConfig {
     ImpairmentConfig::default()
 }
 
-/// Fates and flipped bits of many frames of 100 bytes, one a millisecond.
-fn judge(config: &ImpairmentConfig, seed: u64) -> (Impairment, Vec<link::ImpairmentVerdict>) {
+/// Verdicts and flipped bits of many frames of 100 bytes, one a millisecond.
+fn decide(config: &ImpairmentConfig, seed: u64) -> (Impairment, Vec<link::ImpairmentVerdict>) {
     let mut impairment = Impairment::new(config.clone(), seed);
-    let judgements = (0..FRAMES).map(|number| impairment.judge(Instant::from_millis(number), 100)).collect();
-    (impairment, judgements)
+    let verdicts = (0..FRAMES).map(|number| impairment.decide(Instant::from_millis(number), 100)).collect();
+    (impairment, verdicts)
 }
 
 /// Asserts that `count` of all frames is `rate` within five standard deviations.
@@ -28,12 +28,8 @@ fn assert_rate(count: u64, rate: f64) {
 
 #[test]
 fn a_perfect_link_passes_every_frame_at_once_and_unchanged() {
-    let (impairment, judgements) = judge(&perfect(), 1);
-    assert!(
-        judgements
-            .iter()
-            .all(|judgement| judgement.verdict == TapVerdict::Pass && judgement.flipped_bit.is_none())
-    );
+    let (impairment, verdicts) = decide(&perfect(), 1);
+    assert!(verdicts.iter().all(|frame| frame.verdict == TapVerdict::Pass && frame.flipped_bit.is_none()));
     for fault in [Fault::QueueFull, Fault::Loss, Fault::Reorder, Fault::Duplicate, Fault::Corrupt] {
         assert_eq!(impairment.count(fault), 0);
     }
@@ -42,8 +38,8 @@ fn a_perfect_link_passes_every_frame_at_once_and_unchanged() {
 #[test]
 fn frames_are_lost_at_the_rate_of_loss() {
     for rate in [0.001, 0.05, 0.3, 1.0] {
-        let (impairment, judgements) = judge(&ImpairmentConfig { loss: rate, ..perfect() }, 2);
-        let lost = judgements.iter().filter(|judgement| judgement.verdict == TapVerdict::Drop).count() as u64;
+        let (impairment, verdicts) = decide(&Faults { loss: rate, ..Faults::NONE }.into(), 2);
+        let lost = verdicts.iter().filter(|frame| frame.verdict == TapVerdict::Drop).count() as u64;
         assert_eq!(lost, impairment.count(Fault::Loss));
         assert_rate(lost, rate);
     }
@@ -52,10 +48,9 @@ fn frames_are_lost_at_the_rate_of_loss() {
 #[test]
 fn frames_are_doubled_at_the_rate_of_duplication() {
     for rate in [0.001, 0.1, 1.0] {
-        let (impairment, judgements) = judge(&ImpairmentConfig { duplicate: rate, ..perfect() }, 3);
-        let doubled =
-            |judgement: &&link::ImpairmentVerdict| matches!(judgement.verdict, TapVerdict::Duplicate(..));
-        let count = judgements.iter().filter(doubled).count() as u64;
+        let (impairment, verdicts) = decide(&Faults { duplicate: rate, ..Faults::NONE }.into(), 3);
+        let doubled = |frame: &&link::ImpairmentVerdict| matches!(frame.verdict, TapVerdict::Duplicate(..));
+        let count = verdicts.iter().filter(doubled).count() as u64;
         assert_eq!(count, impairment.count(Fault::Duplicate));
         assert_rate(count, rate);
     }
@@ -64,8 +59,8 @@ fn frames_are_doubled_at_the_rate_of_duplication() {
 #[test]
 fn bits_are_flipped_at_the_rate_of_corruption_and_anywhere_in_the_frame() {
     for rate in [0.001, 0.1, 1.0] {
-        let (impairment, judgements) = judge(&ImpairmentConfig { corrupt: rate, ..perfect() }, 4);
-        let bits: Vec<usize> = judgements.iter().filter_map(|judgement| judgement.flipped_bit).collect();
+        let (impairment, verdicts) = decide(&Faults { corrupt: rate, ..Faults::NONE }.into(), 4);
+        let bits: Vec<usize> = verdicts.iter().filter_map(|frame| frame.flipped_bit).collect();
         assert_eq!(bits.len() as u64, impairment.count(Fault::Corrupt));
         assert_rate(bits.len() as u64, rate);
         if rate == 1.0 {
@@ -78,12 +73,12 @@ fn bits_are_flipped_at_the_rate_of_corruption_and_anywhere_in_the_frame() {
 }
 
 #[test]
-fn a_corrupted_frame_differs_in_the_one_bit_that_was_judged() {
-    let config = ImpairmentConfig { corrupt: 1.0, ..perfect() };
-    let mut judge = Impairment::new(config.clone(), 5);
+fn a_corrupted_frame_differs_in_the_one_bit_that_was_decided_on() {
+    let config: ImpairmentConfig = Faults { corrupt: 1.0, ..Faults::NONE }.into();
+    let mut first = Impairment::new(config.clone(), 5);
     let mut tap = Impairment::new(config, 5);
     for _ in 0..1000 {
-        let bit = judge.judge(Instant::ZERO, 20).flipped_bit.unwrap();
+        let bit = first.decide(Instant::ZERO, 20).flipped_bit.unwrap();
         let mut frame = vec![0; 20];
         assert_eq!(tap.on_frame(Instant::ZERO, Direction::In, &mut frame), TapVerdict::Pass);
         let mut expected = vec![0; 20];
@@ -96,10 +91,11 @@ fn a_corrupted_frame_differs_in_the_one_bit_that_was_judged() {
 #[test]
 fn delay_and_jitter_lie_in_their_range_and_jitter_fills_it() {
     let (delay, jitter) = (Duration::from_micros(300), Duration::from_micros(50));
-    let (_, judgements) = judge(&ImpairmentConfig { delay, jitter, ..perfect() }, 6);
-    let delays: Vec<u64> = judgements
+    let (_, verdicts) =
+        decide(&ImpairmentConfig { delay, faults: Faults { jitter, ..Faults::NONE }, ..perfect() }, 6);
+    let delays: Vec<u64> = verdicts
         .iter()
-        .map(|judgement| match judgement.verdict {
+        .map(|frame| match frame.verdict {
             TapVerdict::Delay(delay) => delay.as_nanos(),
             other => panic!("{other:?}"),
         })
@@ -131,11 +127,11 @@ fn order(config: ImpairmentConfig, seed: u64) -> Vec<u32> {
 #[test]
 fn jitter_alone_never_reorders_and_reordering_does_at_its_rate() {
     let jitter = Duration::from_millis(20);
-    let in_order = order(ImpairmentConfig { jitter, ..perfect() }, 7);
+    let in_order = order(Faults { jitter, ..Faults::NONE }.into(), 7);
     assert!(in_order.is_sorted() && in_order.len() == 10_000);
 
     let reorder_delay = Duration::from_micros(3500);
-    let mixed = order(ImpairmentConfig { reorder: 0.1, reorder_delay, ..perfect() }, 7);
+    let mixed = order(Faults { reorder: 0.1, reorder_delay, ..Faults::NONE }.into(), 7);
     assert_eq!(mixed.len(), 10_000);
     // A frame that was held back comes after the three frames behind it, unless those were held back, too.
     let late = mixed.windows(2).filter(|pair| pair[0] > pair[1]).count();
@@ -189,21 +185,23 @@ fn everything() -> ImpairmentConfig {
     ImpairmentConfig {
         rate_bits_per_second: Some(1_000_000),
         queue_limit_bytes: 2000,
-        loss: 0.1,
         delay: Duration::from_millis(5),
-        jitter: Duration::from_millis(3),
-        reorder: 0.1,
-        reorder_delay: Duration::from_millis(4),
-        duplicate: 0.1,
-        corrupt: 0.1,
+        faults: Faults {
+            loss: 0.1,
+            jitter: Duration::from_millis(3),
+            reorder: 0.1,
+            reorder_delay: Duration::from_millis(4),
+            duplicate: 0.1,
+            corrupt: 0.1,
+        },
     }
 }
 
 #[test]
 fn the_same_seed_does_the_same_and_another_one_does_not() {
-    let (_, first) = judge(&everything(), 10);
-    let (_, again) = judge(&everything(), 10);
-    let (_, other) = judge(&everything(), 11);
+    let (_, first) = decide(&everything(), 10);
+    let (_, again) = decide(&everything(), 10);
+    let (_, other) = decide(&everything(), 11);
     assert_eq!(first, again);
     assert_ne!(first, other);
 }
@@ -211,9 +209,9 @@ fn the_same_seed_does_the_same_and_another_one_does_not() {
 #[test]
 fn turning_on_one_fault_does_not_move_another() {
     let lost = |config: &ImpairmentConfig| -> Vec<bool> {
-        judge(config, 12).1.iter().map(|judgement| judgement.verdict == TapVerdict::Drop).collect()
+        decide(config, 12).1.iter().map(|frame| frame.verdict == TapVerdict::Drop).collect()
     };
-    let only_loss = ImpairmentConfig { loss: 0.1, ..perfect() };
+    let only_loss: ImpairmentConfig = Faults { loss: 0.1, ..Faults::NONE }.into();
     let all = ImpairmentConfig { rate_bits_per_second: None, ..everything() };
     assert_eq!(lost(&only_loss), lost(&all));
 }
@@ -230,8 +228,8 @@ fn a_wire_that_is_full_drops_and_counts() {
 
 #[test]
 fn a_healed_link_is_perfect_for_frames_sent_from_then_on() {
-    let mut impairment = Impairment::new(ImpairmentConfig { loss: 1.0, ..perfect() }, 14);
-    assert_eq!(impairment.judge(Instant::ZERO, 100).verdict, TapVerdict::Drop);
+    let mut impairment = Impairment::new(Faults { loss: 1.0, ..Faults::NONE }.into(), 14);
+    assert_eq!(impairment.decide(Instant::ZERO, 100).verdict, TapVerdict::Drop);
     impairment.set_config(perfect());
-    assert_eq!(impairment.judge(Instant::ZERO, 100).verdict, TapVerdict::Pass);
+    assert_eq!(impairment.decide(Instant::ZERO, 100).verdict, TapVerdict::Pass);
 }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{End, Pair, SlowLine, data};
-use link::{DropReason, Fault, ImpairmentConfig, Wire, v1, v2};
+use link::{DropReason, Fault, Faults, ImpairmentConfig, Wire, v1, v2};
 use packet::random::Random;
 use packet::time::Duration;
 
@@ -39,12 +39,15 @@ fn v1_config(mtu_bytes: usize) -> v1::Config {
 
 fn bad_link(loss: f64) -> ImpairmentConfig {
     ImpairmentConfig {
-        loss,
         delay: Duration::from_millis(20),
-        jitter: Duration::from_millis(10),
-        reorder: 0.05,
-        reorder_delay: Duration::from_millis(7),
-        duplicate: 0.05,
+        faults: Faults {
+            loss,
+            jitter: Duration::from_millis(10),
+            reorder: 0.05,
+            reorder_delay: Duration::from_millis(7),
+            duplicate: 0.05,
+            corrupt: 0.0,
+        },
         ..ImpairmentConfig::default()
     }
 }
@@ -123,7 +126,7 @@ fn with_the_default_four_transmissions_losses_of_10_percent_leave_one_message_in
     let config = v2::Config { reliability: Some(v2::ReliabilityConfig::default()), ..v2::Config::default() };
     let ends = [common::v2(&config, 1), common::v2(&config, 2)];
     let lossy =
-        ImpairmentConfig { loss: 0.1, delay: Duration::from_millis(5), ..ImpairmentConfig::default() };
+        ImpairmentConfig { delay: Duration::from_millis(5), ..Faults { loss: 0.1, ..Faults::NONE }.into() };
     let mut pair = Pair::new(ends, &lossy, 4);
     const MESSAGES: u64 = 100_000;
     for number in 0..MESSAGES {
@@ -135,7 +138,7 @@ fn with_the_default_four_transmissions_losses_of_10_percent_leave_one_message_in
     // 0.1^4 of 100 000 is 10; five standard deviations are 16.
     assert!(lost <= 26, "{lost}");
     // A message counts as given up also when only its acks were lost.
-    assert!(pair.ends[0].counters().packets_given_up >= lost);
+    assert!(pair.ends[0].drops().get(DropReason::RetriesExhausted) >= lost);
 }
 
 #[test]
@@ -189,6 +192,6 @@ fn over_a_slow_line_with_an_endless_queue_frames_are_not_repeated_until_they_are
     // Twice, after 200 and 400 ms, before the first late Ack tells how long the way has become; if it were
     // not heeded, three times and then given up.
     assert!(counters.retransmissions <= 60, "{counters:?}");
-    assert_eq!(counters.packets_given_up, 0);
+    assert_eq!(pair.ends[0].drops().get(DropReason::RetriesExhausted), 0);
     assert!(pair.ends[0].retransmission_timeout() > Some(Duration::from_secs(10)));
 }

@@ -12,7 +12,7 @@ mod common;
 use std::collections::{HashMap, HashSet};
 
 use common::{End, Pair, data, number_of};
-use link::{ImpairmentConfig, v1, v2};
+use link::{Faults, ImpairmentConfig, v1, v2};
 use packet::random::Random;
 use packet::time::Duration;
 
@@ -26,13 +26,15 @@ fn bad_link(random: &mut Random) -> ImpairmentConfig {
         false => 0.0,
     };
     ImpairmentConfig {
-        loss: chance(0.8, 0.5),
-        duplicate: chance(0.5, 0.5),
-        reorder: chance(0.5, 0.5),
-        corrupt: chance(0.25, 0.3),
+        faults: Faults {
+            loss: chance(0.8, 0.5),
+            duplicate: chance(0.5, 0.5),
+            reorder: chance(0.5, 0.5),
+            corrupt: chance(0.25, 0.3),
+            jitter: Duration::from_millis(chance(0.5, 50.0) as u64),
+            reorder_delay: Duration::from_millis(chance(0.8, 100.0) as u64),
+        },
         delay: Duration::from_millis(chance(0.8, 100.0) as u64),
-        jitter: Duration::from_millis(chance(0.5, 50.0) as u64),
-        reorder_delay: Duration::from_millis(chance(0.8, 100.0) as u64),
         rate_bits_per_second: (chance(0.3, 1.0) > 0.0).then_some(2_000_000),
         queue_limit_bytes: 20_000,
     }
@@ -106,7 +108,6 @@ impl<E: End> Swarm<E> {
 
     fn check_deliveries(&mut self) {
         for side in 0..2 {
-            self.pair.ends[side].drain_events();
             for message in std::mem::take(&mut self.pair.delivered[side]) {
                 if self.corrupting {
                     continue;
@@ -198,7 +199,7 @@ fn swarm<E: End>(
         sent: HashMap::new(),
         seen: [HashSet::new(), HashSet::new()],
         next_number: 0,
-        corrupting: link.corrupt > 0.0,
+        corrupting: link.faults.corrupt > 0.0,
         may_repeat: !reliable,
         largest,
     };

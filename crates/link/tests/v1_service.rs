@@ -6,7 +6,7 @@ mod common;
 
 use common::{data, frames};
 use link::DropReason;
-use link::v1::{Config, Event, LinkService};
+use link::v1::{Config, LinkService};
 use packet::Buffer;
 use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
 use packet::time::Instant;
@@ -195,10 +195,9 @@ fn a_message_of_one_packet_never_touches_the_partial_message_store() {
 }
 
 #[test]
-fn a_packet_is_sent_again_unchanged_five_times_and_then_reported_as_lost() {
+fn a_packet_is_sent_again_unchanged_five_times_and_then_counted_as_lost() {
     let mut near = asking(7);
-    let message = Buffer::from(data(1, 2000));
-    near.send(at(0), message.clone()).unwrap();
+    near.send(at(0), data(1, 2000).into()).unwrap();
     let sent = frames(&mut near, at(0));
     assert_eq!(sent.len(), 2);
     near.receive(at(100), &ack(8, &[0x80])).unwrap();
@@ -206,21 +205,20 @@ fn a_packet_is_sent_again_unchanged_five_times_and_then_reported_as_lost() {
         assert_eq!(near.next_deadline(), Instant::from_secs(seconds));
         near.handle_timeout(Instant::from_secs(seconds));
         assert_eq!(frames(&mut near, Instant::from_secs(seconds)), [sent[0].clone()]);
-        assert_eq!(near.poll_event(), None);
+        assert_eq!(near.drops().get(DropReason::RetriesExhausted), 0);
     }
     near.handle_timeout(Instant::from_secs(6));
     assert!(frames(&mut near, Instant::from_secs(6)).is_empty());
-    assert_eq!(near.poll_event(), Some(Event::LostMessage { message }));
-    assert_eq!((near.poll_event(), near.next_deadline()), (None, Instant::NEVER));
+    assert_eq!(near.drops().get(DropReason::RetriesExhausted), 1);
+    assert_eq!(near.next_deadline(), Instant::NEVER);
     assert_eq!(near.counters().retransmissions, 5);
 }
 
 #[test]
-fn a_message_is_reported_as_lost_once_and_its_other_packets_are_forgotten() {
+fn a_message_is_counted_as_lost_once_and_its_other_packets_are_forgotten() {
     let mut near = asking(u64::MAX - 1);
-    let messages = [Buffer::from(data(1, 6000)), Buffer::from(data(2, 100))];
-    for message in &messages {
-        near.send(at(0), message.clone()).unwrap();
+    for message in [data(1, 6000), data(2, 100)] {
+        near.send(at(0), message.into()).unwrap();
     }
     assert_eq!(frames(&mut near, at(0)).len(), 6);
     for seconds in 1..=5 {
@@ -228,11 +226,7 @@ fn a_message_is_reported_as_lost_once_and_its_other_packets_are_forgotten() {
         assert_eq!(frames(&mut near, Instant::from_secs(seconds)).len(), 6);
     }
     near.handle_timeout(Instant::from_secs(6));
-    for message in messages {
-        assert_eq!(near.poll_event(), Some(Event::LostMessage { message }));
-    }
-    assert_eq!(near.poll_event(), None);
-    assert_eq!(near.counters().messages_given_up, 2);
+    assert_eq!(near.drops().get(DropReason::RetriesExhausted), 2);
 }
 
 #[test]

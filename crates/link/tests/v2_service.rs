@@ -6,12 +6,10 @@ mod common;
 
 use common::{data, frames};
 use link::DropReason;
-use link::v2::{
-    Config, CongestionConfig, Delivery, EndpointId, Event, LinkService, LinkType, ReliabilityConfig,
-};
+use link::v2::{Config, CongestionConfig, Delivery, EndpointId, LinkService, LinkType, ReliabilityConfig};
 use packet::ndn::lp::{Acks, LpPacketView};
 use packet::time::{Duration, Instant};
-use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PacketKind, PitToken};
+use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PitToken};
 use testkit::vectors;
 
 const PEER: EndpointId = EndpointId(0);
@@ -441,20 +439,18 @@ fn a_fragment_that_was_acknowledged_twice_counts_once() {
 }
 
 #[test]
-fn after_three_retries_a_packet_is_given_up_and_reported() {
+fn after_three_retries_a_packet_is_given_up_and_counted() {
     let (mut near, _) = reliable_pair();
     near.send(at(0), LinkHeader::default(), None, Buffer::copy_from(&INTEREST)).unwrap();
     let mut transmissions = frames(&mut near, at(0)).len();
     // The timeout doubles twice.
     for seconds in [1, 3, 7, 11] {
-        assert_eq!(near.poll_event(), None);
+        assert_eq!(near.drops().get(DropReason::RetriesExhausted), 0);
         assert_eq!(near.next_deadline(), Instant::from_secs(seconds));
         near.handle_timeout(Instant::from_secs(seconds));
         transmissions += frames(&mut near, Instant::from_secs(seconds)).len();
     }
     assert_eq!(transmissions, 4);
-    let packet = Buffer::copy_from(&INTEREST);
-    assert_eq!(near.poll_event(), Some(Event::LostPacket { kind: PacketKind::Interest, packet }));
     assert_eq!(near.drops().get(DropReason::RetriesExhausted), 1);
     assert_eq!((near.usage(), near.next_deadline()), (Default::default(), Instant::NEVER));
 }
@@ -470,8 +466,7 @@ fn with_one_fragment_the_whole_packet_is_given_up() {
         near.handle_timeout(Instant::from_secs(seconds));
         frames(&mut near, Instant::from_secs(seconds));
     }
-    assert!(matches!(near.poll_event(), Some(Event::LostPacket { kind: PacketKind::Data, .. })));
-    assert_eq!(near.poll_event(), None);
+    assert_eq!(near.drops().get(DropReason::RetriesExhausted), 1);
     assert_eq!((near.usage(), near.next_deadline()), (Default::default(), Instant::NEVER));
 }
 
@@ -499,7 +494,7 @@ fn a_lost_fragment_is_not_sent_again_once_its_packet_is_given_up() {
     let mut near = almost_given_up();
     let before = near.counters().retransmissions;
     near.handle_timeout(at(3010));
-    assert!(near.poll_event().is_some());
+    assert_eq!(near.drops().get(DropReason::RetriesExhausted), 1);
     assert!(frames(&mut near, at(3010)).is_empty());
     assert_eq!((near.counters().retransmissions, near.usage()), (before, Default::default()));
 }
@@ -510,7 +505,7 @@ fn a_fragment_under_way_is_not_waited_for_once_its_packet_is_given_up() {
     near.handle_timeout(at(3000));
     assert_eq!(frames(&mut near, at(3000)).len(), 1);
     near.handle_timeout(at(5010));
-    assert!(near.poll_event().is_some());
+    assert_eq!(near.drops().get(DropReason::RetriesExhausted), 1);
     assert_eq!((near.next_deadline(), near.usage()), (Instant::NEVER, Default::default()));
 }
 
@@ -552,7 +547,7 @@ fn numbers_wrap_without_a_stumble() {
         ..plain()
     };
     let ends = [service(&config), common::v2(&config, 2)];
-    let mut pair = common::Pair::new(ends, &link::ImpairmentConfig { loss: 0.1, ..Default::default() }, 3);
+    let mut pair = common::Pair::new(ends, &link::Faults { loss: 0.1, ..link::Faults::NONE }.into(), 3);
     for number in 0..20 {
         pair.send(0, &data(number, 2000)).unwrap();
         pair.run_until(pair.now + Duration::from_millis(50));

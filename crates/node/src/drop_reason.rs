@@ -18,8 +18,8 @@ packet::drop_reasons! {
         BrokenStream = "broken-stream",
         /// Received: a stream that stopped in the middle of a frame for too long; the connection was closed.
         StalledStream = "stalled-stream",
-        /// Received: a frame from a stranger that is not worth a face.
-        Stranger = "stranger",
+        /// Received: a frame that is not worth a face, from a peer that has none.
+        UnknownPeer = "unknown-peer",
         /// Received: a frame or a connection from a stranger while there are as many faces made on demand as
         /// there may be.
         TooManyFaces = "too-many-faces",

@@ -23,7 +23,7 @@ use crate::control::{
 use crate::metrics::MetricsServer;
 use crate::plane::{DataPlane, Ends, Impaired, Task};
 use crate::repository::{self, Answers, Repositories, RepositoryStatus, Watched};
-use crate::start::{self, Wanted};
+use crate::start::{self, CheckedConfig};
 use crate::transport::inner::{InnerFace, InnerLimits, inner_face};
 use crate::transport::ring::{RingLimits, Signal, ring};
 
@@ -112,8 +112,8 @@ impl Node {
         let clock = Clock::start();
         start::descriptors::raise_limit();
         start::descriptors::make_room(config.node.max_faces);
-        let wanted = Wanted::read(config)?;
-        let prepared = start::prepare(config, &wanted)?;
+        let checked = CheckedConfig::read(config)?;
+        let prepared = start::prepare(config, &checked)?;
         let waker = Arc::new(
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(std::io::Error::from)?,
         );
@@ -166,7 +166,7 @@ impl Node {
         let face = face.map_err(std::io::Error::other)?;
         debug_assert_eq!(face.id(), INTERNAL_FACE);
         node.open_repositories(config, waker_of_answers)?;
-        let routes = wanted.apply(&mut node.remote)?;
+        let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = TellsItsEnd(end_sender);
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
@@ -242,13 +242,13 @@ impl Node {
     pub fn reload(&mut self, config: &Config) -> Result<Vec<&'static str>, StartError> {
         // All of it, certificates included: what a restart would refuse is refused now.
         config.check()?;
-        let wanted = Wanted::read(config)?;
-        let (settings, store) = (wanted.settings.clone(), wanted.content_store);
+        let checked = CheckedConfig::read(config)?;
+        let (settings, store) = (checked.settings.clone(), checked.content_store);
         self.remote.call(move |plane| {
             plane.take_over(settings);
             plane.configure_content_store(store);
         });
-        let routes = wanted.apply(&mut self.remote)?;
+        let routes = checked.apply(&mut self.remote)?;
         self.remote.tell_of_routes(routes);
         // Whether they are served counts, too: an address that could not be had before may be free by now.
         if config.metrics != self.config.metrics || config.metrics.listen.is_some() != self.metrics.is_some()

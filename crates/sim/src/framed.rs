@@ -69,10 +69,8 @@ impl Core {
         frame: FrameId,
     ) -> Vec<Delivered> {
         let mut frame = self.frames.take(frame);
-        if let Some(bit) = self.channels[channel].flipped_bit(frame.len())
-            && let Some(byte) = frame.get_mut((bit / 8) as usize)
-        {
-            *byte ^= 1 << (bit % 8);
+        if let Some(bit) = self.channels[channel].flipped_bit(frame.len()) {
+            link::flip_bit(&mut frame, bit);
         }
         let now = self.now;
         let framed = &mut self.framed[number];

@@ -2,7 +2,7 @@
 
 use packet::ndn::lp::types;
 use packet::ndn::tlv;
-use packet::{LinkHeader, Packet, PacketKind, PrefixHashes};
+use packet::{Dialect, LinkHeader, Packet, PacketKind, PrefixHashes};
 
 use crate::arena::{Arena, FrameId, PacketId};
 
@@ -29,12 +29,15 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Bytes of the packet in its link header, as NDNLPv2 writes it.
+    /// Bytes of the packet in the link header of its dialect.
     #[inline]
     pub(crate) fn size_bytes(&self) -> u32 {
         let Some(packet) = &self.packet else { return 0 };
         let bare = packet.wire().len();
-        (bare + link_header_bytes(&self.header, matches!(packet, Packet::Nack(..)), bare)) as u32
+        let has_header = packet.dialect() == Dialect::Ndn;
+        let nack = matches!(packet, Packet::Nack(..));
+        let header = if has_header { link_header_bytes(&self.header, nack, bare) } else { 0 };
+        (bare + header) as u32
     }
 
     pub(crate) fn kind(&self) -> PacketKind {

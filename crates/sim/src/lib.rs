@@ -31,7 +31,7 @@
 //!
 //! # Where things are
 //! - [`Network`]: how a network is built, run, changed and looked at.
-//! - [`LinkConfig`], [`Queue`], [`Impairment`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
+//! - [`LinkConfig`], [`Queue`], [`Faults`], [`ProcessorConfig`], [`Clock`]: what is simulated, and how.
 //! - [`Application`]: what runs at the ends, and [`Consumer`], [`Producer`], [`Flooder`];
 //!   [`TransferConsumer`], [`WorkloadConsumer`], [`FileFetcher`], [`VerifiedFetcher`] and [`Publisher`] drive
 //!   the machines of the crate `flow`; [`SourceProducer`] answers from any of its sources;
@@ -81,7 +81,7 @@ pub use checks::Contradiction;
 pub use clock::Clock;
 pub use error::SimError;
 pub use link::{
-    ChannelCounters, CoDel, CoDelAction, Impairment, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
+    ChannelCounters, CoDel, CoDelAction, Faults, LinkConfig, LinkDropCounters, LinkDropReason, Queue,
 };
 pub use network::{IntoName, Network};
 pub use node::ProcessorConfig;

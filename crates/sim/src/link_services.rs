@@ -1,9 +1,9 @@
 //! The link services at the ends of a link that carries real frames: those of a face, run here.
 
-use link::v2::{self, LinkService};
+use link::v2::{self, DIALECT, LinkService};
 use packet::random::Random;
 use packet::time::Instant;
-use packet::{Dialect, LinkHeader, Packet};
+use packet::{LinkHeader, Packet};
 
 use crate::arena::{EndId, LinkId};
 use crate::event_queue::Alarm;
@@ -71,15 +71,13 @@ impl Framed {
         let (mut delivered, mut undecodable) = (Vec::new(), 0);
         for (end, service) in (0..).map(EndId).zip(&mut self.services) {
             while let Some(delivery) = service.poll_deliver() {
-                match Packet::decode(Dialect::Ndn, delivery.packet, delivery.nack) {
+                match Packet::decode(DIALECT, delivery.packet, delivery.nack) {
                     Ok(packet) => {
                         delivered.push(Delivered { end, packet, header: delivery.header });
                     }
                     Err(_) => undecodable += 1,
                 }
             }
-            // What was given up is in the service's counters; whoever asked for it asks again.
-            while service.poll_event().is_some() {}
         }
         (delivered, undecodable)
     }

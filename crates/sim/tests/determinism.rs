@@ -1,18 +1,18 @@
 //! The same calls with the same seed do the same, to the bit.
 
 use packet::time::{Duration, Instant};
-use sim::{Clock, Consumer, Impairment, LinkConfig, Network, Producer, Queue, SimError, TraceConfig};
+use sim::{Clock, Consumer, Faults, LinkConfig, Network, Producer, Queue, SimError, TraceConfig};
 
 /// A network in which everything that draws randomness does so.
 fn busy_network(seed: u64, record: bool) -> Result<(u64, u64, u64), SimError> {
     let mut network = Network::new(seed);
-    let impairment = Impairment {
+    let impairment = Faults {
         loss: 0.02,
         duplicate: 0.02,
         reorder: 0.05,
         reorder_delay: Duration::from_millis(3),
         jitter: Duration::from_millis(1),
-        ..Impairment::NONE
+        ..Faults::NONE
     };
     let link =
         LinkConfig { impairment, ..LinkConfig::ideal().mbps(20.0).millis(2).queue(Queue::packets(30)) };

@@ -7,8 +7,8 @@ use packet::ndn::lp::LpPacketView;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, LinkHeader, NackReason, Name, PacketKind, PitToken};
 use sim::{
-    AppId, CheckedConsumer, CheckedProducer, Fetched, Impairment, LinkConfig, Network, NodeId, Outcome,
-    Produce, Request, TraceConfig,
+    AppId, CheckedConsumer, CheckedProducer, Faults, Fetched, LinkConfig, Network, NodeId, Outcome, Produce,
+    Request, TraceConfig,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -268,7 +268,7 @@ fn reliable_links_repair_losses_that_consumers_must_repair_otherwise() {
 #[test]
 fn a_link_without_a_checksum_delivers_frames_with_flipped_bits() {
     let mut network = Network::new(3);
-    let impairment = Impairment { corrupt: 1.0, ..Impairment::NONE };
+    let impairment = Faults { corrupt: 1.0, ..Faults::NONE };
     let nodes = chain::<2>(&mut network, &LinkConfig { impairment, ..framed() });
     let maker = produce("/p");
     let producer = add_producer(&mut network, nodes[1], &maker);

@@ -53,25 +53,25 @@ fn an_object_without_segments_has_a_manifest_that_says_so() {
     let mut reader = reader(ManifestLimits::default());
     reader.handle_first(&packets[0]).unwrap();
     assert!(reader.is_complete() && reader.known_segments() == 0);
-    assert_eq!(reader.judge(&segment(0, 0)), SegmentVerdict::NotInObject);
+    assert_eq!(reader.verify(&segment(0, 0)), SegmentVerdict::NotInObject);
 }
 
 #[test]
 fn a_changed_segment_is_forged_and_one_beyond_the_end_is_not_in_the_object() {
     let (segments, packets) = object(5, 8800, &Signer::digest());
     let mut reader = reader(ManifestLimits::default());
-    assert_eq!(reader.judge(&segments[0]), SegmentVerdict::Unknown);
+    assert_eq!(reader.verify(&segments[0]), SegmentVerdict::Unknown);
     assert_eq!(reader.wanted_packet(), Some(0));
     reader.handle_first(&packets[0]).unwrap();
-    assert_eq!(reader.judge(&segments[3]), SegmentVerdict::Verified);
-    assert_eq!(reader.judge(&segment(3, 99)), SegmentVerdict::Forged);
-    assert_eq!(reader.judge(&segment(5, 5)), SegmentVerdict::NotInObject);
+    assert_eq!(reader.verify(&segments[3]), SegmentVerdict::Verified);
+    assert_eq!(reader.verify(&segment(3, 99)), SegmentVerdict::Forged);
+    assert_eq!(reader.verify(&segment(5, 5)), SegmentVerdict::NotInObject);
     let other = DataBuilder::new(name("/other/v=1/seg=3")).content(vec![3; 10]).build_with_digest().unwrap();
-    assert_eq!(reader.judge(&other), SegmentVerdict::NotInObject);
+    assert_eq!(reader.verify(&other), SegmentVerdict::NotInObject);
     assert_eq!(reader.wanted_packet(), None);
     reader.forget_below(4);
-    assert_eq!(reader.judge(&segments[3]), SegmentVerdict::NotInObject);
-    assert_eq!(reader.judge(&segments[4]), SegmentVerdict::Verified);
+    assert_eq!(reader.verify(&segments[3]), SegmentVerdict::NotInObject);
+    assert_eq!(reader.verify(&segments[4]), SegmentVerdict::Verified);
     assert_eq!(reader.known_segments(), 5);
 }
 
@@ -124,8 +124,8 @@ fn what_is_not_wanted_takes_no_room_and_what_is_asked_for_has_room() {
         assert!(reader.has_room_beside(0));
         reader.handle_packet(packet).unwrap();
     }
-    assert_eq!(reader.judge(&segments[50]), SegmentVerdict::Verified);
-    assert_eq!(reader.judge(&segments[49]), SegmentVerdict::NotInObject);
+    assert_eq!(reader.verify(&segments[50]), SegmentVerdict::Verified);
+    assert_eq!(reader.verify(&segments[49]), SegmentVerdict::NotInObject);
     let mut small =
         ManifestReader::new(name("/object/v=1"), ManifestLimits { segments: 20, early_packets: 4 });
     small.forget_below(50);
@@ -154,7 +154,7 @@ proptest! {
         prop_assert!(reader.is_complete());
         prop_assert_eq!(reader.known_segments(), count);
         for segment in &segments {
-            prop_assert_eq!(reader.judge(segment), SegmentVerdict::Verified);
+            prop_assert_eq!(reader.verify(segment), SegmentVerdict::Verified);
         }
     }
 }

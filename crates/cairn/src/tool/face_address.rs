@@ -1,16 +1,14 @@
 //! Faces as people name them: by number, by address, by host.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::str::FromStr;
 
+use client::{Host, Remote};
 use management::{FaceQueryFilter, FaceStatus};
 use node::control::FaceUri;
 
 use super::ToolError;
 use super::forwarder::Forwarder;
-
-/// The port of NDN over UDP and TCP where none is given.
-const DEFAULT_PORT: u16 = 6363;
 
 /// A face: its number, or where it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,42 +70,26 @@ impl std::fmt::Display for FaceName {
 /// The canonical form of an address: hosts looked up, ports filled in, versions of IP chosen.
 pub(crate) fn canonical(text: &str) -> Result<String, ToolError> {
     let wrong = |problem: String| ToolError::other(format!("{text}: {problem}"));
-    let (scheme, rest) =
-        text.split_once("://").ok_or_else(|| wrong("an address begins with udp:// or tcp://".to_owned()))?;
-    let (protocol, wants_v6) = match scheme {
-        "udp" | "tcp" => (scheme, None),
-        "udp4" => ("udp", Some(false)),
-        "udp6" => ("udp", Some(true)),
-        "tcp4" => ("tcp", Some(false)),
-        "tcp6" => ("tcp", Some(true)),
-        // Whatever a forwarder may make of the others.
-        _ => return Ok(text.parse::<FaceUri>().map_or_else(|_| text.to_owned(), |uri| uri.to_string())),
+    let (uri_of, host): (fn(SocketAddr) -> FaceUri, Host) = match text.parse::<Remote>() {
+        Ok(Remote::Udp(host)) => (FaceUri::Udp, host),
+        Ok(Remote::Tcp(host)) => (FaceUri::Tcp, host),
+        Ok(Remote::Unix(_)) => return Ok(text.to_owned()),
+        Err(_) => return foreign(text).ok_or_else(|| wrong("this is no host and port".to_owned())),
     };
-    let (host, port) = split_port(rest).ok_or_else(|| wrong("this is no host and port".to_owned()))?;
-    let host = host.replacen("%25", "%", 1);
-    let addresses = (host.as_str(), port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
-    let mut fitting: Vec<SocketAddr> =
-        addresses.filter(|address| wants_v6.is_none_or(|v6| address.is_ipv6() == v6)).collect();
+    let mut fitting: Vec<SocketAddr> = host.addresses().map_err(|error| wrong(error.to_string()))?.collect();
     // Without a wish, IPv4 goes first: it is what other tools choose.
     fitting.sort_by_key(SocketAddr::is_ipv6);
     let address = fitting.first().ok_or_else(|| wrong("the host has no such address".to_owned()))?;
     // With the name of the interface where the address is link-local, as forwarders write it.
-    let uri = if protocol == "udp" { FaceUri::Udp(*address) } else { FaceUri::Tcp(*address) };
-    Ok(uri.to_string())
+    Ok(uri_of(*address).to_string())
 }
 
-/// Host and port; the default port if none is given. Addresses of IPv6 stand in brackets.
-fn split_port(text: &str) -> Option<(&str, u16)> {
-    let text = text.trim_end_matches('/');
-    let (host, rest) = match text.strip_prefix('[') {
-        Some(inside) => inside.split_once(']')?,
-        None => text.find(':').map_or((text, ""), |colon| text.split_at(colon)),
-    };
-    let port = match rest {
-        "" => DEFAULT_PORT,
-        _ => rest.strip_prefix(':')?.parse().ok()?,
-    };
-    (!host.is_empty()).then_some((host, port))
+/// An address of another scheme than those of IP: whatever a forwarder may make of it.
+fn foreign(text: &str) -> Option<String> {
+    let (scheme, _) = text.split_once("://")?;
+    let is_of_ip = matches!(scheme, "udp" | "udp4" | "udp6" | "tcp" | "tcp4" | "tcp6");
+    let canonical = || text.parse::<FaceUri>().map_or_else(|_| text.to_owned(), |uri| uri.to_string());
+    (!is_of_ip).then(canonical)
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ impl ManifestVerifier {
             }
             let (segment, data) = entry.remove_entry();
             self.cost.hashed_bytes += data.wire().len() as u64;
-            let refused = Refusal::of_listed(reading.reader.judge(&data));
+            let refused = Refusal::of_listed(reading.reader.verify(&data));
             self.verified += u64::from(refused.is_none());
             self.verdicts.push_back(Verdict { subject: Subject::Segment(segment), refused });
         }
@@ -210,13 +210,13 @@ impl Verifier for ManifestVerifier {
             return self.verdicts.push_back(verdict(Some(problem.clone())));
         }
         let Some(reading) = &self.reader else { return };
-        match reading.reader.judge(&packet.data) {
+        match reading.reader.verify(&packet.data) {
             SegmentVerdict::Unknown if self.held.len() < MAX_HELD => {
                 self.held.insert(segment, packet.data);
             }
-            judged => {
+            read => {
                 self.cost.hashed_bytes += packet.data.wire().len() as u64;
-                let refused = Refusal::of_listed(judged);
+                let refused = Refusal::of_listed(read);
                 self.verified += u64::from(refused.is_none());
                 self.verdicts.push_back(verdict(refused));
             }

@@ -46,8 +46,7 @@ pub struct Config {
     pub max_recent_sequences: usize,
     /// Messages that may wait for the owner to take their packets. Further ones are dropped. Default 1024.
     pub max_outgoing_messages: usize,
-    /// Messages, and events, that may wait for the owner to take them. Further ones are dropped. Default
-    /// 1024.
+    /// Messages that may wait for the owner to take them. Further ones are dropped. Default 1024.
     pub max_deliveries: usize,
     /// The first sequence number, of which 48 bits count; `None` to draw it at random, as ndnld does.
     pub first_sequence: Option<u64>,

@@ -54,4 +54,4 @@ mod sent_packets;
 mod service;
 
 pub use config::{Config, ConfigError, MIN_MTU_BYTES};
-pub use service::{Counters, Event, LinkService, Usage};
+pub use service::{Counters, LinkService, Usage};

@@ -27,7 +27,6 @@ pub(crate) struct SentPackets {
     places: BTreeMap<u64, usize>,
     /// Packets to be sent again now.
     due: VecDeque<Sequence>,
-    given_up: VecDeque<OutgoingPacket>,
 }
 
 #[derive(Debug)]
@@ -45,7 +44,6 @@ impl SentPackets {
             packets: AgedMap::new(),
             places: BTreeMap::new(),
             due: VecDeque::new(),
-            given_up: VecDeque::new(),
         }
     }
 
@@ -122,7 +120,6 @@ impl SentPackets {
             } else {
                 drops.count(DropReason::RetriesExhausted);
                 self.forget_message(&packet);
-                self.given_up.push_back(packet);
             }
         }
     }
@@ -137,11 +134,6 @@ impl SentPackets {
             }
         }
         None
-    }
-
-    /// The next packet that was given up.
-    pub(crate) fn poll_given_up(&mut self) -> Option<OutgoingPacket> {
-        self.given_up.pop_front()
     }
 
     /// Forgets the other packets of a message that can no longer be completed.

@@ -16,16 +16,6 @@ use crate::DropReason;
 use crate::drop_reason::DropCounters;
 use crate::recent_sequences::{Arrival, RecentSequences};
 
-/// Something the owner may want to act upon.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A packet of this message was not acknowledged after all retries.
-    LostMessage {
-        /// The message.
-        message: Buffer,
-    },
-}
-
 /// What a link service has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -49,8 +39,6 @@ pub struct Counters {
     pub ack_packets_out: u64,
     /// Packets sent again.
     pub retransmissions: u64,
-    /// Messages given up after all retries of one of their packets.
-    pub messages_given_up: u64,
 }
 
 /// What a link service holds at present.
@@ -75,10 +63,12 @@ pub struct Usage {
 /// **Calling order.** `now` never goes back. After every [`send`](Self::send), [`receive`](Self::receive) and
 /// [`handle_timeout`](Self::handle_timeout), in whatever batches suit the owner:
 ///
-/// 1. take packets with [`poll_transmit`](Self::poll_transmit), messages with
-///    [`poll_deliver`](Self::poll_deliver) and events with [`poll_event`](Self::poll_event), each until there
-///    are none;
+/// 1. take packets with [`poll_transmit`](Self::poll_transmit) and messages with
+///    [`poll_deliver`](Self::poll_deliver), each until there are none;
 /// 2. call [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has come.
+///
+/// Nobody is told of a message that was given up after all retries of one of its packets; it is counted as
+/// [`DropReason::RetriesExhausted`], and whoever asked for it asks again.
 ///
 /// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a
 /// limit stands there, and [`drops`](Self::drops) counts it.
@@ -92,7 +82,6 @@ pub struct LinkService {
     partial: PartialMessages,
     received: RecentSequences,
     deliveries: VecDeque<Buffer>,
-    events: VecDeque<Event>,
     counters: Counters,
     drops: DropCounters,
 }
@@ -112,7 +101,6 @@ impl LinkService {
             partial: PartialMessages::new(&config),
             received: RecentSequences::new(config.max_recent_sequences),
             deliveries: VecDeque::new(),
-            events: VecDeque::new(),
             counters: Counters::default(),
             drops: DropCounters::default(),
             config,
@@ -172,14 +160,6 @@ impl LinkService {
         self.partial.handle_timeout(now, &mut self.drops);
         self.acknowledgements.handle_timeout(now);
         self.sent.handle_timeout(now, &mut self.drops);
-        while let Some(lost) = self.sent.poll_given_up() {
-            self.counters.messages_given_up += 1;
-            if self.events.len() < self.config.max_deliveries {
-                self.events.push_back(Event::LostMessage { message: lost.message });
-            } else {
-                self.drops.count(DropReason::EventQueueFull);
-            }
-        }
     }
 
     /// Appends the next packet to `packets` and gives its length, if there is one to send.
@@ -199,11 +179,6 @@ impl LinkService {
     /// The next message that arrived.
     pub fn poll_deliver(&mut self) -> Option<Buffer> {
         self.deliveries.pop_front()
-    }
-
-    /// The next event.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing

@@ -42,8 +42,7 @@ pub struct Config {
     pub max_packet_bytes: usize,
     /// Packets that may wait for the owner to take their frames. Further ones are dropped. Default 1024.
     pub max_outgoing_packets: usize,
-    /// Packets, and events, that may wait for the owner to take them. Further ones are dropped. Default
-    /// 1024.
+    /// Packets that may wait for the owner to take them. Further ones are dropped. Default 1024.
     pub max_deliveries: usize,
 }
 

@@ -50,6 +50,9 @@ pub use congestion::CongestionConfig;
 pub use pacing::echo::answer_echo;
 pub use pacing::{MIN_STOCK_BUFFER_BYTES, PacingConfig};
 pub use report::{Counters, Usage};
-pub use results::{Delivery, EndpointId, Event, Framed, Received};
+pub use results::{Delivery, EndpointId, Framed, Received};
 pub use rto::RtoConfig;
 pub use service::LinkService;
+
+/// The dialect of the packets that NDNLPv2 carries.
+pub const DIALECT: packet::Dialect = packet::Dialect::Ndn;

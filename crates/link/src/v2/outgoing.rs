@@ -2,7 +2,7 @@
 //! acknowledged.
 
 use packet::ndn::lp::LpPacketView;
-use packet::{Buffer, LinkHeader, NackReason, PacketKind};
+use packet::{Buffer, LinkHeader, NackReason};
 
 use super::fragmenter::FragmentPlan;
 use super::reliability::FrameRef;
@@ -14,7 +14,6 @@ pub(crate) struct OutgoingPacket {
     pub(crate) packet: Buffer,
     pub(crate) header: LinkHeader,
     pub(crate) nack: Option<NackReason>,
-    pub(crate) kind: PacketKind,
     pub(crate) plan: FragmentPlan,
     /// Sequence of the first frame; `None` if frames carry none.
     pub(crate) first_sequence: Option<u64>,

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use packet::time::{Duration, Instant};
 
 use super::config::ReliabilityConfig;
-use super::outgoing::{OutgoingKey, OutgoingPacket, OutgoingStore};
+use super::outgoing::{OutgoingKey, OutgoingStore};
 use super::rto::RtoEstimator;
 use crate::DropReason;
 use crate::drop_reason::DropCounters;
@@ -73,11 +73,7 @@ impl Reliability {
             first: first_tx_sequence,
             overdue: VecDeque::new(),
             backed_off_at: None,
-            losses: Losses {
-                max_retries: config.max_retries,
-                again: VecDeque::new(),
-                given_up: VecDeque::new(),
-            },
+            losses: Losses { max_retries: config.max_retries, again: VecDeque::new() },
             progress: Progress::default(),
             pending_acks: PendingAcks::default(),
             ack_deadline: Instant::NEVER,
@@ -298,11 +294,6 @@ impl Reliability {
         std::mem::take(&mut self.progress)
     }
 
-    /// The next packet that was given up.
-    pub(crate) fn poll_given_up(&mut self) -> Option<OutgoingPacket> {
-        self.losses.given_up.pop_front()
-    }
-
     fn forget_oldest(&mut self, outgoing: &mut OutgoingStore, drops: &mut DropCounters) {
         if let Some(Some(oldest)) = self.pop_oldest() {
             if outgoing.waits(oldest.frame) {
@@ -354,8 +345,6 @@ struct Losses {
     max_retries: u32,
     /// Frames to be sent again.
     again: VecDeque<FrameRef>,
-    /// Packets one of whose frames has no retry left.
-    given_up: VecDeque<OutgoingPacket>,
 }
 
 impl Losses {
@@ -365,9 +354,8 @@ impl Losses {
         }
         if frame.retries < self.max_retries {
             self.again.push_back(frame);
-        } else if let Some(packet) = outgoing.remove(frame.key) {
+        } else if outgoing.remove(frame.key).is_some() {
             drops.count(DropReason::RetriesExhausted);
-            self.given_up.push_back(packet);
         }
     }
 }

@@ -35,8 +35,6 @@ pub struct Counters {
     pub echoes_in: u64,
     /// Frames that had to wait because the neighbour could not have taken them.
     pub held_back: u64,
-    /// Packets given up after all retries.
-    pub packets_given_up: u64,
 }
 
 /// What a link service holds at present.

@@ -1,6 +1,6 @@
 //! What goes in and comes out of a link service beside frames.
 
-use packet::{Buffer, LinkHeader, NackReason, PacketKind};
+use packet::{Buffer, LinkHeader, NackReason};
 
 /// Who sent a frame, on a link with many ends: whatever number the owner gives each address. On a link with
 /// two ends it is always the same.
@@ -46,22 +46,4 @@ pub enum Framed {
     /// The service has it: take its frames with
     /// [`LinkService::poll_transmit`](super::LinkService::poll_transmit).
     Taken,
-}
-
-/// Something the owner may want to act upon.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A frame of this packet was not acknowledged after all retries. No strategy is told: whoever asked for
-    /// it asks again, and strategies that measure see that no answer came.
-    LostPacket {
-        /// What kind of packet it is.
-        kind: PacketKind,
-        /// The packet.
-        packet: Buffer,
-    },
-    /// The path was found to carry frames of another size than before. Packets are cut accordingly.
-    PathMtu {
-        /// The largest frame from now on.
-        bytes: usize,
-    },
 }

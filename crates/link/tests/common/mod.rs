@@ -18,8 +18,6 @@ pub trait End {
     fn poll_deliver(&mut self) -> Option<Buffer>;
     fn next_deadline(&self) -> Instant;
     fn drops(&self) -> &DropCounters;
-    /// Takes all events.
-    fn drain_events(&mut self) -> usize;
     /// Packets, frames and notes about them that are held; zero when nothing is under way.
     fn held(&self) -> usize;
     /// Network packets delivered so far, by the service's own count.
@@ -47,9 +45,6 @@ impl End for v2::LinkService {
     }
     fn drops(&self) -> &DropCounters {
         self.drops()
-    }
-    fn drain_events(&mut self) -> usize {
-        std::iter::from_fn(|| self.poll_event()).count()
     }
     fn held(&self) -> usize {
         let usage = self.usage();
@@ -87,9 +82,6 @@ impl End for v1::LinkService {
     }
     fn drops(&self) -> &DropCounters {
         self.drops()
-    }
-    fn drain_events(&mut self) -> usize {
-        std::iter::from_fn(|| self.poll_event()).count()
     }
     fn held(&self) -> usize {
         let usage = self.usage();

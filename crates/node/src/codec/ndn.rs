@@ -3,8 +3,8 @@
 use engine::batch::{Arrivals, DueAnswer};
 use engine::{Engine, Transmit};
 use link::v2::{
-    Config, CongestionConfig, EndpointId, Event, FragmentationConfig, Framed, LinkService, LinkType,
-    PacingConfig, ReassemblyConfig, Received, ReliabilityConfig,
+    Config, CongestionConfig, EndpointId, FragmentationConfig, Framed, LinkService, LinkType, PacingConfig,
+    ReassemblyConfig, Received, ReliabilityConfig,
 };
 use packet::ndn::lp::{LpPacketView, types};
 use packet::ndn::{DataView, InterestView, tlv};
@@ -208,14 +208,8 @@ impl NdnCodec {
         while self.service.poll_transmit(now, sink.bytes()).is_some() {
             sink.end_frame(None);
         }
-        // Nobody waits for what was lost: a strategy notices a lost Interest by its own timers.
-        while let Some(event) = self.service.poll_event() {
-            if let Event::PathMtu { bytes } = event {
-                tracing::info!(
-                    bytes,
-                    "a path carries frames of another size than before; packets are cut to it"
-                );
-            }
+        if let Some(bytes) = self.service.poll_path_mtu() {
+            tracing::info!(bytes, "a path carries frames of another size than before; packets are cut to it");
         }
     }
 
@@ -277,7 +271,7 @@ impl NdnCodec {
 fn config(settings: &LinkSettings) -> Config {
     let fragments = settings.fragmentation && settings.transport_mtu_bytes.is_some();
     Config {
-        transport_mtu_bytes: settings.transport_mtu_bytes,
+        transport_mtu_bytes: settings.transport_mtu_bytes.map(|bytes| bytes.min(tlv::MAX_PACKET_BYTES)),
         mtu_override_bytes: settings.mtu_override_bytes,
         link_type: if settings.multi_access { LinkType::MultiAccess } else { LinkType::PointToPoint },
         padded_frames: settings.padded_frames,

@@ -2,7 +2,7 @@
 
 use super::{Config, ConfigError};
 use crate::management::ManagementConfig;
-use crate::start::Wanted;
+use crate::start::CheckedConfig;
 
 impl Config {
     /// Whether all names, addresses, words and limits mean something, and the certificates can be read. What
@@ -11,7 +11,7 @@ impl Config {
     /// # Errors
     /// The first thing that makes no sense.
     pub fn check(&self) -> Result<(), ConfigError> {
-        Wanted::read(self)?;
+        CheckedConfig::read(self)?;
         ManagementConfig::read(self)?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A bad link on purpose, as the configuration says it.
 
-use link::ImpairmentConfig;
+use link::{Faults, ImpairmentConfig};
 use packet::time::Duration;
 use serde::{Deserialize, Serialize};
 
@@ -71,13 +71,15 @@ impl ImpairmentSection {
         Ok(ImpairmentConfig {
             rate_bits_per_second: self.rate_bits_per_second,
             queue_limit_bytes: self.queue_bytes.unwrap_or(usize::MAX),
-            loss: self.loss,
             delay: Duration::from_micros(self.delay_micros),
-            jitter: Duration::from_micros(self.jitter_micros),
-            reorder: self.reorder,
-            reorder_delay: Duration::from_micros(self.reorder_delay_micros),
-            duplicate: self.duplicate,
-            corrupt: self.corrupt,
+            faults: Faults {
+                loss: self.loss,
+                jitter: Duration::from_micros(self.jitter_micros),
+                reorder: self.reorder,
+                reorder_delay: Duration::from_micros(self.reorder_delay_micros),
+                duplicate: self.duplicate,
+                corrupt: self.corrupt,
+            },
         })
     }
 }
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn a_part_of_more_than_everything_is_refused_by_its_name() {
         let of = |loss, duplicate| ImpairmentSection { loss, duplicate, ..Default::default() }.config();
-        assert_eq!(of(1.0, 0.0).map(|config| config.loss), Ok(1.0));
+        assert_eq!(of(1.0, 0.0).map(|config| config.faults.loss), Ok(1.0));
         assert!(of(0.5, 1.5).unwrap_err().problem.starts_with("impairment.duplicate"));
         assert!(of(f64::NAN, 0.0).unwrap_err().problem.starts_with("impairment.loss"));
     }

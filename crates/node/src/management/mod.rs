@@ -264,7 +264,7 @@ impl NfdManagement {
         }
         // A stranger next door speaks for himself: other neighbours' routes, and the operator's, are not his
         // to give or take.
-        if self.is_stranger(request.reach)
+        if self.heeds_anyone(request.reach)
             && parameters::face_or_self(&parameters, request.from) != request.from
         {
             let reason = "a neighbour without a key may make routes to itself only".to_owned();
@@ -274,7 +274,7 @@ impl NfdManagement {
     }
 
     /// Whether commands of this reach come from neighbours of whom no keys are asked.
-    fn is_stranger(&self, reach: Reach) -> bool {
+    fn heeds_anyone(&self, reach: Reach) -> bool {
         reach == Reach::Localhop && matches!(self.localhop, Some(Authority::Anyone))
     }
 

@@ -71,7 +71,7 @@ impl NfdManagement {
         }
         let holder = holder(node, request.reach, request.from);
         let mut route = route(request.now, face, &parameters, holder);
-        if self.is_stranger(request.reach) {
+        if self.heeds_anyone(request.reach) {
             route.cost = route.cost.max(STRANGERS_LEAST_COST);
         }
         let body = ControlParameters {

@@ -103,7 +103,7 @@ impl DataPlane {
         }
         let is_crowd = face
             .origin
-            .is_some_and(|origin| self.population.datagram_strangers.count(origin) > FEW_FACES_PER_ADDRESS);
+            .is_some_and(|origin| self.population.on_demand_datagrams.count(origin) > FEW_FACES_PER_ADDRESS);
         let crowd_timeout = if is_crowd { self.settings.crowd_idle_timeout } else { Duration::MAX };
         face.last_used + self.settings.idle_timeout.min(crowd_timeout)
     }

@@ -10,7 +10,7 @@ use super::{DataPlane, Ends, Message, Task};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::control::{CreateFace, FaceChanges, FacePersistency, FaceUri};
-use crate::start::{self, Wanted};
+use crate::start::{self, CheckedConfig};
 use crate::transport::ring::{RingLimits, RingReceiver, Signal, ring};
 
 pub(super) struct Bench {
@@ -27,8 +27,8 @@ pub(super) fn bench() -> Bench {
     config.udp.receive_buffer_bytes = 200_000;
     (config.tcp.listen, config.websocket.listen) = (Vec::new(), Vec::new());
     config.unix.listen = Some(Vec::new());
-    let wanted = Wanted::read(&config).unwrap();
-    let prepared = start::prepare(&config, &wanted).unwrap();
+    let checked = CheckedConfig::read(&config).unwrap();
+    let prepared = start::prepare(&config, &checked).unwrap();
     let (tasks_in, tasks) = sync_channel(1);
     let limits = RingLimits { items: 1 << 16, bytes: usize::MAX };
     let (messages, messages_out) = ring(limits, Signal::new().unwrap(), Signal::new().unwrap());

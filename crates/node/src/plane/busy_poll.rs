@@ -64,9 +64,9 @@ impl BusyPoll {
 pub(super) struct Waking {
     pub(super) last_work: Instant,
     pub(super) busy_poll: BusyPoll,
-    pub(super) rhythm: Rhythm,
-    /// The wait for what comes next in a rhythm.
-    pub(super) lull: BusyPoll,
+    pub(super) arrival_gaps: ArrivalGaps,
+    /// Polling for the next of many close arrivals.
+    pub(super) arrival_poll: BusyPoll,
     /// Whether an Interest has been sent on in this turn.
     pub(super) asked: bool,
     /// Whether the last wait brought something.
@@ -78,8 +78,8 @@ impl Waking {
         Waking {
             last_work: now,
             busy_poll: BusyPoll::default(),
-            rhythm: Rhythm::default(),
-            lull: BusyPoll::default(),
+            arrival_gaps: ArrivalGaps::default(),
+            arrival_poll: BusyPoll::default(),
             asked: false,
             had_events: false,
         }
@@ -89,26 +89,26 @@ impl Waking {
 /// Arrivals that come closer together than this come one upon the other, as requests of a program that waits
 /// for each answer do.
 const CLOSE: Duration = Duration::from_micros(50);
-/// How many of them, one after another, make a rhythm.
-const RHYTHM: u32 = 16;
+/// After so many of them, one after another, the next is polled for.
+const CLOSE_ARRIVALS: u32 = 16;
 
-/// Tells whether packets come in a rhythm, in which to sleep and be woken costs more than to stay awake.
+/// Tells from the gaps between arrivals whether to sleep and be woken costs more than to poll for the next.
 #[derive(Debug, Default)]
-pub(super) struct Rhythm {
+pub(super) struct ArrivalGaps {
     close: u32,
 }
 
-impl Rhythm {
+impl ArrivalGaps {
     /// Something has come, so long after what came before.
     #[inline]
     pub(super) fn arrived(&mut self, gap: Duration) {
-        self.close = if gap <= CLOSE { (self.close + 1).min(RHYTHM) } else { self.close / 2 };
+        self.close = if gap <= CLOSE { (self.close + 1).min(CLOSE_ARRIVALS) } else { self.close / 2 };
     }
 
     /// How long the next arrival is worth waiting for; zero for not at all.
     #[inline]
-    pub(super) fn pause(&self) -> Duration {
-        if self.close >= RHYTHM { CLOSE } else { Duration::ZERO }
+    pub(super) fn poll_time(&self) -> Duration {
+        if self.close >= CLOSE_ARRIVALS { CLOSE } else { Duration::ZERO }
     }
 }
 
@@ -119,20 +119,20 @@ mod tests {
     const LENGTH: Duration = Duration::from_micros(100);
 
     #[test]
-    fn only_arrivals_that_come_one_upon_the_other_are_a_rhythm_and_a_few_gaps_end_it() {
-        let mut rhythm = Rhythm::default();
-        for _ in 1..RHYTHM {
-            rhythm.arrived(Duration::from_micros(10));
-            assert_eq!(rhythm.pause(), Duration::ZERO);
+    fn only_arrivals_that_come_one_upon_the_other_are_polled_for_and_a_few_gaps_end_it() {
+        let mut gaps = ArrivalGaps::default();
+        for _ in 1..CLOSE_ARRIVALS {
+            gaps.arrived(Duration::from_micros(10));
+            assert_eq!(gaps.poll_time(), Duration::ZERO);
         }
-        rhythm.arrived(Duration::from_micros(10));
-        assert_eq!(rhythm.pause(), CLOSE);
-        rhythm.arrived(Duration::from_millis(1));
-        assert_eq!(rhythm.pause(), Duration::ZERO);
+        gaps.arrived(Duration::from_micros(10));
+        assert_eq!(gaps.poll_time(), CLOSE);
+        gaps.arrived(Duration::from_millis(1));
+        assert_eq!(gaps.poll_time(), Duration::ZERO);
         for _ in 0..1000 {
-            rhythm.arrived(Duration::from_micros(60));
+            gaps.arrived(Duration::from_micros(60));
         }
-        assert_eq!((rhythm.pause(), rhythm.close), (Duration::ZERO, 0));
+        assert_eq!((gaps.poll_time(), gaps.close), (Duration::ZERO, 0));
     }
 
     /// Time awake while `count` Interests are sent, one each millisecond, whose answers take `answer`.

@@ -11,9 +11,9 @@ use packet::Dialect;
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
+use super::Origin;
 use super::faces::Peer;
 use super::limits::Kind;
-use super::strangers::Origin;
 use super::turn::Source;
 use super::{DataPlane, Token};
 use crate::control::{FacePersistency, FaceUri};
@@ -286,7 +286,7 @@ mod tests {
         let stranger = peer();
         stranger.send_to(interest.wire(), elsewhere).unwrap();
         bench.work();
-        assert_eq!((bench.plane.faces.len(), bench.plane.tally.drops.get(DropReason::Stranger)), (0, 1));
+        assert_eq!((bench.plane.faces.len(), bench.plane.tally.drops.get(DropReason::UnknownPeer)), (0, 1));
         stranger.send_to(interest.wire(), bench.here).unwrap();
         bench.work();
         let dialects: Vec<_> = bench.plane.faces.values().map(|face| face.codec.dialect()).collect();

@@ -6,16 +6,15 @@ use std::os::fd::AsRawFd as _;
 
 use engine::{FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
 use packet::Dialect;
-use packet::ndn::tlv::MAX_PACKET_BYTES;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use rustix::event::epoll;
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
+use super::Origin;
 use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
 use super::own_sockets::PROBATION_FRAMES;
-use super::strangers::Origin;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, LinkSettings};
 use crate::control::{
@@ -90,6 +89,9 @@ const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;
 /// Trains of larger frames are cut by hardware for no gain.
 const LARGEST_IN_TRAIN: usize = 32_000;
 
+/// The most that a datagram of UDP over IPv4 carries.
+const MAX_DATAGRAM_BYTES: usize = 65_507;
+
 impl DataPlane {
     /// Works by other settings from now on. The limits of a face hold for those, too, that there are already;
     /// what kind of link it is stays as it was made.
@@ -114,7 +116,7 @@ impl DataPlane {
     pub(super) fn udp_link_settings(&self) -> LinkSettings {
         LinkSettings {
             reliability: self.settings.udp_reliability,
-            transport_mtu_bytes: Some(self.settings.udp_mtu_bytes.min(MAX_PACKET_BYTES)),
+            transport_mtu_bytes: Some(self.settings.udp_mtu_bytes),
             fragmentation: true,
             receive_capacity_bytes: Some(0),
             probe_path_mtu: true,
@@ -183,7 +185,7 @@ impl DataPlane {
             multi_access: true,
             fragmentation: false,
             reliability: false,
-            transport_mtu_bytes: Some(MAX_PACKET_BYTES),
+            transport_mtu_bytes: Some(MAX_DATAGRAM_BYTES),
             ..self.stream_link_settings()
         };
         self.add_face(NewFace {
@@ -232,7 +234,7 @@ impl DataPlane {
 
     pub(super) fn ethernet_link_settings(&self, mtu_bytes: usize, peer: MacAddress) -> LinkSettings {
         LinkSettings {
-            transport_mtu_bytes: Some(mtu_bytes.min(MAX_PACKET_BYTES)),
+            transport_mtu_bytes: Some(mtu_bytes),
             fragmentation: true,
             padded_frames: true,
             receive_capacity_bytes: (!peer.is_multicast()).then_some(ETHERNET_CAPACITY_BYTES),
@@ -349,7 +351,7 @@ impl DataPlane {
         self.population.inner += usize::from(matches!(face.transport, Transport::Inner(_)));
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
-        self.note_stranger(id);
+        self.note_on_demand(id);
         self.renew_alarm(id);
         if self.faces.get(&id).is_some_and(|face| face.is_presentable()) {
             self.announce(id, FaceEventKind::Created);
@@ -391,7 +393,7 @@ impl DataPlane {
         self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
         if let Some(origin) = face.origin {
-            self.strangers_of(Kind::of(&face)).remove(origin, id);
+            self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
         self.absorb(&face.traffic, &face.drops, &packets);
         self.forget_holdings(&mut face);

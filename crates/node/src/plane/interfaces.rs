@@ -171,7 +171,7 @@ impl DataPlane {
         for bound in bound {
             has_failed |= !self.check_bound(bound, &all);
         }
-        self.take_in_newcomers(&all);
+        self.open_on_new_interfaces(&all);
         if has_failed {
             self.retry_later();
         } else {

@@ -7,8 +7,8 @@ use packet::time::{Duration, Instant};
 
 use super::DataPlane;
 use super::faces::Numbers;
+use super::on_demand::{OnDemandFaces, Origin};
 use super::partials::{Owner, Partials};
-use super::strangers::{Origin, Strangers};
 use crate::control::FacePersistency;
 use crate::drop_reason::DropReason;
 use crate::face::{Face, StreamPort, Transport};
@@ -29,8 +29,8 @@ pub(super) struct Population {
     pub(super) on_demand: usize,
     /// Faces inside the process.
     pub(super) inner: usize,
-    pub(super) datagram_strangers: Strangers,
-    pub(super) stream_strangers: Strangers,
+    pub(super) on_demand_datagrams: OnDemandFaces,
+    pub(super) on_demand_streams: OnDemandFaces,
     /// When faces that can go are next searched for.
     next_search: Instant,
 }
@@ -41,8 +41,8 @@ impl Population {
             numbers: Numbers::default(),
             on_demand: 0,
             inner: 0,
-            datagram_strangers: Default::default(),
-            stream_strangers: Default::default(),
+            on_demand_datagrams: Default::default(),
+            on_demand_streams: Default::default(),
             next_search: now,
         }
     }
@@ -85,7 +85,7 @@ impl DataPlane {
     /// those that were idle for a short time. If that does not help, it is counted.
     pub(super) fn may_add_on_demand(&mut self, origin: Option<Origin>, kind: Kind) -> bool {
         if let Some(origin) = origin
-            && self.strangers_of(kind).count(origin) >= self.settings.max_on_demand_faces_per_address
+            && self.on_demand_of(kind).count(origin) >= self.settings.max_on_demand_faces_per_address
             && !self.give_way(origin, kind, true)
         {
             self.tally.drops.count(DropReason::AddressShare);
@@ -107,10 +107,10 @@ impl DataPlane {
         self.faces.len() - self.population.inner
     }
 
-    pub(super) fn strangers_of(&mut self, kind: Kind) -> &mut Strangers {
+    pub(super) fn on_demand_of(&mut self, kind: Kind) -> &mut OnDemandFaces {
         match kind {
-            Kind::Datagram => &mut self.population.datagram_strangers,
-            Kind::Stream => &mut self.population.stream_strangers,
+            Kind::Datagram => &mut self.population.on_demand_datagrams,
+            Kind::Stream => &mut self.population.on_demand_streams,
         }
     }
 
@@ -122,24 +122,25 @@ impl DataPlane {
         if origin.is_none() {
             return true;
         }
-        let strangers = self.population.stream_strangers.total() + self.population.datagram_strangers.total();
+        let on_demand =
+            self.population.on_demand_streams.total() + self.population.on_demand_datagrams.total();
         let has_descriptor = kind == Kind::Datagram
-            || self.population.stream_strangers.total() < self.settings.max_remote_connections;
-        has_descriptor && strangers < most - most / KEPT_FOR_LOCAL
+            || self.population.on_demand_streams.total() < self.settings.max_remote_connections;
+        has_descriptor && on_demand < most - most / KEPT_FOR_LOCAL
     }
 
     #[cold]
     fn make_place(&mut self, origin: Option<Origin>, kind: Kind) {
         let needs_descriptor = kind == Kind::Stream
             && origin.is_some()
-            && self.population.stream_strangers.total() >= self.settings.max_remote_connections;
-        let mut holders = vec![(self.population.stream_strangers.most(), Kind::Stream)];
+            && self.population.on_demand_streams.total() >= self.settings.max_remote_connections;
+        let mut holders = vec![(self.population.on_demand_streams.most(), Kind::Stream)];
         if !needs_descriptor {
-            holders.push((self.population.datagram_strangers.most(), Kind::Datagram));
+            holders.push((self.population.on_demand_datagrams.most(), Kind::Datagram));
         }
         let most = holders.into_iter().filter_map(|(most, kind)| Some((most?, kind)));
         let most = most.max_by_key(|((_, count), _)| *count);
-        let own = origin.map_or(0, |origin| self.strangers_of(kind).count(origin));
+        let own = origin.map_or(0, |origin| self.on_demand_of(kind).count(origin));
         // To take from somebody who holds no more would only go round in circles.
         if let Some(((holder, count), held)) = most
             && count > own + 1
@@ -152,18 +153,18 @@ impl DataPlane {
         {
             return;
         }
-        self.close_idle_strangers();
+        self.close_idle_on_demand();
     }
 
     /// Closes the least recently used face of an origin; with `only_idle` only if it was idle for the time
     /// that holds when places are short.
     fn give_way(&mut self, origin: Origin, kind: Kind, only_idle: bool) -> bool {
         let faces = &self.faces;
-        let strangers = match kind {
-            Kind::Datagram => &mut self.population.datagram_strangers,
-            Kind::Stream => &mut self.population.stream_strangers,
+        let on_demand = match kind {
+            Kind::Datagram => &mut self.population.on_demand_datagrams,
+            Kind::Stream => &mut self.population.on_demand_streams,
         };
-        let Some(id) = strangers.least_recently_used(origin, faces) else { return false };
+        let Some(id) = on_demand.least_recently_used(origin, faces) else { return false };
         let Some(face) = self.faces.get(&id) else { return false };
         if only_idle && face.last_used + self.settings.crowded_idle_timeout > self.now {
             return false;
@@ -175,20 +176,20 @@ impl DataPlane {
 
     /// Closes a connection of a stranger, so that there is a descriptor; false if there is none.
     pub(super) fn free_descriptor(&mut self) -> bool {
-        let most = self.population.stream_strangers.most();
+        let most = self.population.on_demand_streams.most();
         most.is_some_and(|(origin, _)| self.give_way(origin, Kind::Stream, false))
     }
 
     #[cold]
-    fn close_idle_strangers(&mut self) {
+    fn close_idle_on_demand(&mut self) {
         if self.now < self.population.next_search {
             return;
         }
         self.population.next_search = self.now + SEARCH_INTERVAL;
         let (now, patience) = (self.now, self.settings.crowded_idle_timeout);
         let is_idle = |face: &Face| {
-            let is_stranger = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
-            is_stranger && face.persistency == FacePersistency::OnDemand && face.last_used + patience <= now
+            let may_go = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
+            may_go && face.persistency == FacePersistency::OnDemand && face.last_used + patience <= now
         };
         let going: Vec<FaceId> =
             self.faces.values().filter(|face| is_idle(face)).take(MAX_GOING).map(|face| face.id).collect();
@@ -201,8 +202,8 @@ impl DataPlane {
         }
     }
 
-    /// Counts a face among those of strangers, or no longer, as it is now.
-    pub(super) fn note_stranger(&mut self, id: FaceId) {
+    /// Counts a face among those made on demand, or no longer, as it is now.
+    pub(super) fn note_on_demand(&mut self, id: FaceId) {
         let now = self.now;
         let Some(face) = self.faces.get_mut(&id) else { return };
         let origin = face.origin_now().filter(|_| face.persistency == FacePersistency::OnDemand);
@@ -211,10 +212,10 @@ impl DataPlane {
             return;
         }
         if let Some(before) = before {
-            self.strangers_of(kind).remove(before, id);
+            self.on_demand_of(kind).remove(before, id);
         }
         if let Some(origin) = origin {
-            self.strangers_of(kind).add(origin, id, now);
+            self.on_demand_of(kind).add(origin, id, now);
         }
     }
 
@@ -302,7 +303,7 @@ impl DataPlane {
 }
 
 fn owner_of(face: &Face) -> Owner {
-    face.origin.map_or(Owner::Face(face.id), Owner::Stranger)
+    face.origin.map_or(Owner::Face(face.id), Owner::Origin)
 }
 
 /// Brings the sum over all faces in line with what waits for this one.

@@ -16,14 +16,14 @@ mod impaired;
 mod inner;
 mod interfaces;
 mod limits;
-mod newcomers;
+mod new_interfaces;
+mod on_demand;
 mod operations;
 mod own_sockets;
 mod partials;
 mod receive;
 mod repository;
 mod send;
-mod strangers;
 mod taps;
 mod turn;
 mod watchdog;
@@ -52,7 +52,7 @@ use crate::transport::train::Outbox;
 pub(crate) use channels::Listener;
 pub(crate) use faces::Settings;
 pub(crate) use impaired::Impaired;
-pub(crate) use strangers::Origin;
+pub(crate) use on_demand::Origin;
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
@@ -129,7 +129,7 @@ pub(crate) struct DataPlane {
     descriptors: descriptors::DescriptorReserve,
     watchdog: watchdog::Watchdog,
     interfaces: interfaces::InterfaceWatch,
-    newcomers: newcomers::Newcomers,
+    new_interfaces: new_interfaces::NewInterfaces,
     /// What each source took of this turn.
     turn: turn::Turn,
     /// Behind the content store, if there are any.
@@ -239,7 +239,7 @@ impl DataPlane {
             descriptors: descriptors::DescriptorReserve::new(),
             watchdog: watchdog::Watchdog::default(),
             interfaces: interfaces::InterfaceWatch::default(),
-            newcomers: newcomers::Newcomers::default(),
+            new_interfaces: new_interfaces::NewInterfaces::default(),
             turn: turn::Turn::default(),
             repository: None,
             random,
@@ -278,10 +278,10 @@ impl DataPlane {
         self.now = self.clock.now();
         self.waking.had_events = !events.is_empty();
         if self.waking.had_events {
-            self.waking.rhythm.arrived(self.now.saturating_since(self.waking.last_work));
+            self.waking.arrival_gaps.arrived(self.now.saturating_since(self.waking.last_work));
             self.waking.last_work = self.now;
             self.waking.busy_poll.arrived();
-            self.waking.lull.arrived();
+            self.waking.arrival_poll.arrived();
         }
         let (later, first) = events.split_at(self.turn.begin(events.len()));
         for event in first.iter().chain(later) {
@@ -330,17 +330,19 @@ impl DataPlane {
             deadline.min(self.now + Duration::from_millis(10))
         };
         if self.waking.had_events && self.settings.answer_poll > Duration::ZERO {
-            self.waking.lull.begin(self.now, self.waking.rhythm.pause());
+            self.waking.arrival_poll.begin(self.now, self.waking.arrival_gaps.poll_time());
         }
         let is_awake = self.settings.busy_poll > Duration::ZERO
             || self.waking.busy_poll.is_on()
-            || self.waking.lull.is_on();
+            || self.waking.arrival_poll.is_on();
         if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
         let busy_until = self.waking.last_work + self.settings.busy_poll;
-        let nanos = if busy_until > now || self.waking.busy_poll.is_held(now) || self.waking.lull.is_held(now)
+        let nanos = if busy_until > now
+            || self.waking.busy_poll.is_held(now)
+            || self.waking.arrival_poll.is_held(now)
         {
             0
         } else {

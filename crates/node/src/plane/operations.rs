@@ -191,7 +191,7 @@ impl DataPlane {
         self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
         self.population.on_demand += usize::from(persistency == FacePersistency::OnDemand);
         face.persistency = persistency;
-        self.note_stranger(id);
+        self.note_on_demand(id);
         self.renew_alarm(id);
         self.face_status(id).ok_or(UpdateFaceError::NoFace(id))
     }

@@ -5,9 +5,9 @@ use engine::{FaceId, FaceScope};
 use link::Direction;
 use rustix::event::epoll;
 
+use super::Origin;
 use super::limits::Kind;
 use super::send::touch;
-use super::strangers::Origin;
 use super::taps::{Delayed, pass};
 use super::turn::Source;
 use super::{DataPlane, Token};
@@ -177,7 +177,7 @@ impl DataPlane {
         }
         let welcome = self.settings.accept_ethernet && Codec::is_welcome(channel.dialect, frame);
         if !welcome || peer.is_multicast() {
-            self.tally.drops.count(DropReason::Stranger);
+            self.tally.drops.count(DropReason::UnknownPeer);
             return None;
         }
         if !self.may_add_on_demand(Some(Origin::Link(number)), Kind::Datagram) {
@@ -198,7 +198,7 @@ impl DataPlane {
             return self.face_of_peer(main, peer, frame);
         }
         if !self.settings.accept_udp || !Codec::is_welcome(channel.dialect, frame) {
-            self.tally.drops.count(DropReason::Stranger);
+            self.tally.drops.count(DropReason::UnknownPeer);
             return None;
         }
         self.add_datagram_face_on_demand(number, peer)

@@ -41,7 +41,7 @@ pub(crate) fn make_room(faces: usize) {
 }
 
 /// How many connections of other hosts leave some descriptors for applications on this one.
-pub(crate) fn for_strangers() -> usize {
+pub(crate) fn for_remote_connections() -> usize {
     share(getrlimit(Resource::Nofile).current.unwrap_or(PLENTY))
 }
 

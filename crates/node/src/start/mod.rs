@@ -1,12 +1,12 @@
 //! From a configuration to a data plane: the sockets.
 
+mod checked_config;
+mod configured_interfaces;
 pub(crate) mod descriptors;
 mod limits;
-mod meant;
 mod memory;
 mod patterns;
 pub(crate) mod threads;
-mod wanted;
 
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ use crate::socket_path;
 use crate::sys::interfaces;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
-pub(crate) use meant::MeantInterfaces;
-pub(crate) use wanted::Wanted;
+pub(crate) use checked_config::CheckedConfig;
+pub(crate) use configured_interfaces::ConfiguredInterfaces;
 
 /// The language of all listeners and faces of a configuration: it has no word to choose one yet.
 pub(crate) const CONFIGURED: Dialect = Dialect::Ndn;
@@ -36,19 +36,19 @@ pub(crate) struct Prepared {
     listeners: Vec<Listener>,
     groups: Vec<(DatagramChannel, LinkType)>,
     ethernet: Vec<EthernetChannel>,
-    meant: MeantInterfaces,
+    interfaces: ConfiguredInterfaces,
 }
 
 /// Binds the sockets.
-pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, StartError> {
-    let engine = wanted.engine()?;
-    let settings = wanted.settings.clone();
+pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepared, StartError> {
+    let engine = checked.engine()?;
+    let settings = checked.settings.clone();
     let mut channels = Vec::new();
     for &local in &config.udp.listen {
         let bound = DatagramChannel::bind(
             local,
             CONFIGURED,
-            wanted.receive_buffer_bytes,
+            checked.receive_buffer_bytes,
             config.udp.send_buffer_bytes,
         );
         match bound {
@@ -73,28 +73,29 @@ pub(crate) fn prepare(config: &Config, wanted: &Wanted) -> Result<Prepared, Star
         }
     }
     let listeners = listeners(config)?;
-    let meant = MeantInterfaces::read(config, wanted.receive_buffer_bytes)?;
-    let groups = groups(&meant)?;
-    let ethernet = ethernet(&meant)?;
-    Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, meant })
+    let interfaces = ConfiguredInterfaces::read(config, checked.receive_buffer_bytes)?;
+    let groups = groups(&interfaces)?;
+    let ethernet = ethernet(&interfaces)?;
+    Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, interfaces })
 }
 
 /// Multicast sockets. What cannot be had on all interfaces is left out; what was asked for by name is an
 /// error.
-fn groups(meant: &MeantInterfaces) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
+fn groups(interfaces: &ConfiguredInterfaces) -> Result<Vec<(DatagramChannel, LinkType)>, StartError> {
     let mut groups = Vec::new();
-    let Some(selection) = meant.groups() else { return Ok(groups) };
+    let Some(selection) = interfaces.groups() else { return Ok(groups) };
     let all = interfaces::all()?;
     if let Some(name) = selection.missing(&all) {
         return Err(ConfigError::new(format!("multicast.interfaces: there is no interface {name}")).into());
     }
     for interface in &all {
         let named = selection.names(interface);
-        for group in meant.groups_on(interface) {
-            match DatagramChannel::bind_group(group, CONFIGURED, interface, meant.group_receive_bytes()) {
+        for group in interfaces.groups_on(interface) {
+            match DatagramChannel::bind_group(group, CONFIGURED, interface, interfaces.group_receive_bytes())
+            {
                 Ok(channel) => {
                     tracing::info!("multicast to {group} on {}", interface.name);
-                    groups.push((channel, meant.group_link_type()));
+                    groups.push((channel, interfaces.group_link_type()));
                 }
                 Err(source) if named => {
                     let address = format!("UDP multicast {group} on {}", interface.name);
@@ -107,17 +108,17 @@ fn groups(meant: &MeantInterfaces) -> Result<Vec<(DatagramChannel, LinkType)>, S
     Ok(groups)
 }
 
-fn ethernet(meant: &MeantInterfaces) -> Result<Vec<EthernetChannel>, StartError> {
+fn ethernet(interfaces: &ConfiguredInterfaces) -> Result<Vec<EthernetChannel>, StartError> {
     let mut channels = Vec::new();
-    let Some(selection) = meant.ethernet() else { return Ok(channels) };
+    let Some(selection) = interfaces.ethernet() else { return Ok(channels) };
     let all = interfaces::all()?;
     if let Some(name) = selection.missing(&all) {
         return Err(ConfigError::new(format!("ethernet.interfaces: there is no interface {name}")).into());
     }
-    for interface in all.iter().filter(|interface| meant.means_for_ethernet(interface)) {
+    for interface in all.iter().filter(|interface| interfaces.are_for_ethernet(interface)) {
         let named = selection.names(interface);
         let name = &interface.name;
-        match EthernetChannel::open(interface, CONFIGURED, meant.ethernet_multicast) {
+        match EthernetChannel::open(interface, CONFIGURED, interfaces.ethernet_multicast) {
             Ok(channel) => {
                 tracing::info!("listening on dev://{name}");
                 channels.push(channel);
@@ -227,8 +228,8 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
         plane.add_group(channel, link_type)?;
     }
     for channel in prepared.ethernet {
-        plane.add_ethernet(channel, prepared.meant.ethernet_multicast)?;
+        plane.add_ethernet(channel, prepared.interfaces.ethernet_multicast)?;
     }
-    plane.welcome_newcomers(prepared.meant);
+    plane.follow_interfaces(prepared.interfaces);
     Ok(plane)
 }

@@ -59,7 +59,7 @@ fn noise_from_many_ports_makes_no_face_and_is_counted() {
         peer.send(b"GET / HTTP/1.1\r\n\r\n").unwrap();
         peer.send(&[5, 200, 1, 2, 3]).unwrap();
     }
-    wait_until("it is counted", || victim.drops(DropReason::Stranger) > 100);
+    wait_until("it is counted", || victim.drops(DropReason::UnknownPeer) > 100);
     victim.assert_serves_at(&victim.unix);
     // One more: the connection that was just asked over.
     assert!(victim.faces().len() <= before + 1, "{} faces", victim.faces().len());

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-use link::{Impairment, ImpairmentConfig};
+use link::{Faults, Impairment, ImpairmentConfig};
 use node::config::{ImpairedDirection, ImpairmentSection};
 use packet::time::Duration;
 
@@ -92,7 +92,7 @@ fn a_bad_link_on_purpose_delays_and_loses_frames_as_it_is_told() {
     producer.send_to(&data("/x/1", 100), node.address("udp4")).unwrap();
     receive(&consumer);
     assert!(start.elapsed() >= std::time::Duration::from_millis(160), "once each way");
-    let broken = ImpairmentConfig { loss: 1.0, ..ImpairmentConfig::default() };
+    let broken = ImpairmentConfig::from(Faults { loss: 1.0, ..Faults::NONE });
     let lost = node.create("udp4://127.0.0.1:9");
     node.route("/lost", lost.id);
     assert!(node.node.control().add_tap(lost.id, Box::new(Impairment::new(broken, 1))));

@@ -255,14 +255,14 @@ enum State {
 }
 
 #[derive(Debug)]
-struct Wanted {
+struct Attempted {
     request: Request,
     state: State,
     attempts: u32,
     first_asked: Instant,
 }
 
-impl Wanted {
+impl Attempted {
     /// Another attempt from a time on, or this outcome if there were enough.
     fn try_again(&mut self, from: Instant, otherwise: Outcome) {
         self.state = match self.attempts >= self.request.attempts {
@@ -284,7 +284,7 @@ pub struct CheckedConsumer {
     /// later or by another clock. Default none.
     pub lateness: Duration,
     dialect: Dialect,
-    wanted: Vec<Wanted>,
+    requests: Vec<Attempted>,
     /// Interests sent and until when each may be answered, less one for each Data that came.
     expected: Vec<(Interest, Instant)>,
     unasked: Vec<Name>,
@@ -298,7 +298,7 @@ impl CheckedConsumer {
             window,
             lateness: Duration::ZERO,
             dialect,
-            wanted: Vec::new(),
+            requests: Vec::new(),
             expected: Vec::new(),
             unasked: Vec::new(),
             received: Vec::new(),
@@ -307,21 +307,26 @@ impl CheckedConsumer {
 
     /// Asks for something from a time on; gives the number of the request, from zero.
     pub fn request(&mut self, from: Instant, request: Request) -> usize {
-        self.wanted.push(Wanted { request, state: State::Waiting { from }, attempts: 0, first_asked: from });
-        self.wanted.len() - 1
+        self.requests.push(Attempted {
+            request,
+            state: State::Waiting { from },
+            attempts: 0,
+            first_asked: from,
+        });
+        self.requests.len() - 1
     }
 
     /// All requests and what became of them; `None` for those that are still asked for.
     pub fn requests(&self) -> impl Iterator<Item = (&Request, Option<&Outcome>)> {
-        self.wanted.iter().map(|wanted| match &wanted.state {
-            State::Done(outcome) => (&wanted.request, Some(outcome)),
-            _ => (&wanted.request, None),
+        self.requests.iter().map(|one| match &one.state {
+            State::Done(outcome) => (&one.request, Some(outcome)),
+            _ => (&one.request, None),
         })
     }
 
     /// Stops asking for anything, and forgets what became of it.
     pub fn forget_requests(&mut self) {
-        self.wanted.clear();
+        self.requests.clear();
     }
 
     /// Whether something became of every request.
@@ -340,41 +345,40 @@ impl CheckedConsumer {
     }
 
     fn end_waits(&mut self, now: Instant) {
-        for wanted in &mut self.wanted {
-            if let State::Asked { until } = wanted.state
+        for one in &mut self.requests {
+            if let State::Asked { until } = one.state
                 && until <= now
             {
-                wanted.try_again(now, Outcome::TimedOut);
+                one.try_again(now, Outcome::TimedOut);
             }
         }
     }
 
     fn ask(&mut self, context: &mut Context<'_>, now: Instant) {
-        let mut asked =
-            self.wanted.iter().filter(|wanted| matches!(wanted.state, State::Asked { .. })).count();
-        for wanted in &mut self.wanted {
-            let State::Waiting { from } = wanted.state else { continue };
+        let mut asked = self.requests.iter().filter(|one| matches!(one.state, State::Asked { .. })).count();
+        for one in &mut self.requests {
+            let State::Waiting { from } = one.state else { continue };
             if from > now || asked >= self.window {
                 continue;
             }
             let nonce = context.random().next_u32();
-            let Some(interest) = wanted.request.interest(self.dialect, nonce) else {
-                wanted.state = State::Done(Outcome::TooLong);
+            let Some(interest) = one.request.interest(self.dialect, nonce) else {
+                one.state = State::Done(Outcome::TooLong);
                 continue;
             };
-            if wanted.attempts == 0 {
-                wanted.first_asked = now;
+            if one.attempts == 0 {
+                one.first_asked = now;
             }
-            let until = now + wanted.request.lifetime;
-            wanted.attempts += 1;
-            wanted.state = State::Asked { until };
+            let until = now + one.request.lifetime;
+            one.attempts += 1;
+            one.state = State::Asked { until };
             asked += 1;
             self.expected.retain(|(_, until)| *until >= now);
             self.expected.push((interest.clone(), until + self.lateness));
-            context.send(Packet::Interest(interest), wanted.request.header.clone());
+            context.send(Packet::Interest(interest), one.request.header.clone());
         }
         let has_room = asked < self.window;
-        let next = self.wanted.iter().filter_map(|wanted| match wanted.state {
+        let next = self.requests.iter().filter_map(|one| match one.state {
             State::Waiting { from } => has_room.then_some(from),
             State::Asked { until } => Some(until),
             State::Done(_) => None,
@@ -405,11 +409,11 @@ impl Application for CheckedConsumer {
             None => self.unasked.push(data.name().to_name()),
         }
         self.received.push(data.clone());
-        for wanted in &mut self.wanted {
-            if matches!(wanted.state, State::Asked { .. }) && wanted.request.is_answered_by(data) {
-                wanted.state = State::Done(Outcome::Fetched(Box::new(Fetched {
-                    delay: now.saturating_since(wanted.first_asked),
-                    attempts: wanted.attempts,
+        for one in &mut self.requests {
+            if matches!(one.state, State::Asked { .. }) && one.request.is_answered_by(data) {
+                one.state = State::Done(Outcome::Fetched(Box::new(Fetched {
+                    delay: now.saturating_since(one.first_asked),
+                    attempts: one.attempts,
                     data: data.clone(),
                     header: header.clone(),
                 })));
@@ -420,13 +424,13 @@ impl Application for CheckedConsumer {
 
     fn handle_nack(&mut self, context: &mut Context<'_>, interest: &Interest, reason: NackReason) {
         let now = context.now();
-        for wanted in &mut self.wanted {
-            let same = wanted.request.name.as_ref() == interest.name()
-                && wanted.request.can_be_prefix == interest.can_be_prefix()
-                && wanted.request.must_be_fresh == interest.must_be_fresh();
-            if same && matches!(wanted.state, State::Asked { .. }) {
-                let from = now + wanted.request.nack_delay;
-                wanted.try_again(from, Outcome::Nacked(reason));
+        for one in &mut self.requests {
+            let same = one.request.name.as_ref() == interest.name()
+                && one.request.can_be_prefix == interest.can_be_prefix()
+                && one.request.must_be_fresh == interest.must_be_fresh();
+            if same && matches!(one.state, State::Asked { .. }) {
+                let from = now + one.request.nack_delay;
+                one.try_again(from, Outcome::Nacked(reason));
             }
         }
         self.ask(context, now);

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use packet::random::Random;
+use link::{FaultStreams, Faults};
 use packet::time::{Duration, Instant};
 
 use super::codel::Managed;
 use super::fifo::Fifo;
-use super::{ChannelCounters, Impairment, LinkConfig, LinkDropReason};
+use super::{ChannelCounters, LinkConfig, LinkDropReason};
 use crate::arena::{EndId, FramedId, LinkId, PacketId};
 use crate::event_queue::Turn;
 use crate::in_flight::OnLink;
@@ -41,7 +41,7 @@ pub(crate) struct Channel {
     pub(crate) overhead_bytes: u32,
     delay: Duration,
     transmitter: Transmitter,
-    impairment: Option<Box<Impaired>>,
+    impairment: Option<Box<FaultStreams>>,
     /// In the order of arrival.
     pub(crate) flights: VecDeque<Flight>,
     /// How many of the first of them the engine at the other end has been told of; see
@@ -58,18 +58,6 @@ enum Transmitter {
     Immediate,
     Fifo(Box<Fifo>),
     Managed(Box<Managed>),
-}
-
-/// A kind of fault draws from a random stream of its own, so that turning one on does not change which
-/// packets another hits.
-#[derive(Debug)]
-struct Impaired {
-    config: Impairment,
-    loss: Random,
-    jitter: Random,
-    reorder: Random,
-    duplicate: Random,
-    corrupt: Random,
 }
 
 /// Packets under way above which what they will touch is fetched ahead.
@@ -133,17 +121,8 @@ impl Channel {
     pub(crate) fn configure(&mut self, config: &LinkConfig, seed: u64) -> Vec<PacketId> {
         self.overhead_bytes = config.overhead_bytes;
         self.delay = config.delay;
-        self.impairment = (config.impairment != Impairment::NONE).then(|| {
-            let stream = |number| Random::derive(seed, number);
-            Box::new(Impaired {
-                config: config.impairment,
-                loss: stream(1),
-                jitter: stream(2),
-                reorder: stream(3),
-                duplicate: stream(4),
-                corrupt: stream(5),
-            })
-        });
+        let faults = config.impairment;
+        self.impairment = (faults != Faults::NONE).then(|| Box::new(FaultStreams::new(faults, seed)));
         let mut orphans = Vec::new();
         self.transmitter = match (
             std::mem::replace(&mut self.transmitter, Transmitter::Immediate),
@@ -235,42 +214,25 @@ impl Channel {
     #[inline]
     pub(crate) fn arrivals(&mut self, departs: Instant) -> [Option<Arrival>; 2] {
         let arrival = departs + self.delay;
-        let Some(mut impaired) = self.impairment.take() else {
+        let Some(streams) = &mut self.impairment else {
             self.latest_arrival = self.latest_arrival.max(arrival);
             return [Some(Arrival { at: self.latest_arrival, is_reordered: false }), None];
         };
-        let arrivals = self.impaired_arrivals(&mut impaired, arrival);
-        self.impairment = Some(impaired);
-        arrivals
-    }
-
-    fn impaired_arrivals(&mut self, impaired: &mut Impaired, arrival: Instant) -> [Option<Arrival>; 2] {
-        let config = impaired.config;
-        if !self.is_shared && impaired.loss.chance(config.loss) {
+        if !self.is_shared && streams.is_lost() {
             self.counters.drop(LinkDropReason::Loss);
             return [None, None];
         }
-        let mut arrive = |channel: &mut Channel, held_back: bool| {
-            let jitter = impaired.jitter.below(config.jitter.as_nanos().saturating_add(1));
-            let at = arrival + Duration::from_nanos(jitter);
-            if held_back {
-                return Arrival { at: at + config.reorder_delay, is_reordered: true };
-            }
-            channel.latest_arrival = channel.latest_arrival.max(at);
-            Arrival { at: channel.latest_arrival, is_reordered: false }
-        };
-        let held_back = impaired.reorder.chance(config.reorder);
-        self.counters.reordered += u64::from(held_back);
-        let first = arrive(self, held_back);
-        let second = impaired.duplicate.chance(config.duplicate).then(|| arrive(self, held_back));
-        self.counters.duplicated += u64::from(second.is_some());
-        [Some(first), second]
+        let arrivals = streams.arrivals(arrival, &mut self.latest_arrival);
+        self.counters.reordered += u64::from(arrivals.is_held_back);
+        self.counters.duplicated += u64::from(arrivals.second.is_some());
+        [Some(arrivals.first), arrivals.second]
+            .map(|arrival| arrival.map(|at| Arrival { at, is_reordered: arrivals.is_held_back }))
     }
 
     /// Whether one receiver on a shared link misses a packet.
     pub(crate) fn is_missed(&mut self) -> bool {
-        let Some(impaired) = &mut self.impairment else { return false };
-        let missed = self.is_shared && impaired.loss.chance(impaired.config.loss);
+        let Some(streams) = &mut self.impairment else { return false };
+        let missed = self.is_shared && streams.is_lost();
         if missed {
             self.counters.drop(LinkDropReason::Loss);
         }
@@ -278,10 +240,8 @@ impl Channel {
     }
 
     /// Which bit of a frame of so many bytes that arrives now is flipped, if any.
-    pub(crate) fn flipped_bit(&mut self, frame_bytes: usize) -> Option<u64> {
-        let impaired = self.impairment.as_mut().filter(|impaired| impaired.config.corrupt > 0.0)?;
-        let flips = frame_bytes > 0 && impaired.corrupt.chance(impaired.config.corrupt);
-        flips.then(|| impaired.corrupt.below(frame_bytes as u64 * 8))
+    pub(crate) fn flipped_bit(&mut self, frame_bytes: usize) -> Option<usize> {
+        self.impairment.as_mut()?.flipped_bit(frame_bytes)
     }
 
     /// Packets and bytes that wait in front of the channel.

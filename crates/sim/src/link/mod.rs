@@ -12,6 +12,7 @@ pub(crate) use channel::{Channel, Flight, Offer, PREPARED_AT_ONCE};
 pub(crate) use codel::Departure;
 pub use drop_reason::{LinkDropCounters, LinkDropReason};
 use engine::{FaceConfig, RateControlConfig, RateMethod};
+pub use link::Faults;
 
 /// How a link, or one direction of it, behaves. The default is ideal: any number of packets at once, and no
 /// time lost.
@@ -37,8 +38,8 @@ pub struct LinkConfig {
     pub queue: Queue,
     /// Bytes added to each packet, for headers below NDNLPv2 (whose own are counted by themselves).
     pub overhead_bytes: u32,
-    /// What goes wrong under way.
-    pub impairment: Impairment,
+    /// What goes wrong under way, after the queue.
+    pub impairment: Faults,
     /// What a path along this link costs routing.
     pub metric: u32,
     /// How engines see their ends of the link. The link type is set by the number of ends.
@@ -66,7 +67,7 @@ impl LinkConfig {
             delay: Duration::ZERO,
             queue: Queue::UNLIMITED,
             overhead_bytes: 0,
-            impairment: Impairment::NONE,
+            impairment: Faults::NONE,
             metric: 1,
             face: FaceConfig::remote(),
             rate_control: None,
@@ -190,43 +191,6 @@ pub enum CoDelAction {
     Drop,
     /// It gets a congestion mark and goes on.
     Mark,
-}
-
-/// What goes wrong under way, after the queue. Probabilities lie in 0.0..=1.0 and count per packet, or per
-/// frame where there are frames.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Impairment {
-    /// Probability that a packet is lost.
-    pub loss: f64,
-    /// Probability that it arrives twice.
-    pub duplicate: f64,
-    /// Probability that it is held back, so that later ones overtake it.
-    pub reorder: f64,
-    /// How long it is held back then.
-    pub reorder_delay: Duration,
-    /// Upper bound of an additional delay, drawn uniformly. Jitter alone never reorders.
-    pub jitter: Duration,
-    /// Probability that a frame arrives with a flipped bit, as over a link without a checksum. Packets that
-    /// pass by reference stay whole.
-    pub corrupt: f64,
-}
-
-impl Impairment {
-    /// Nothing.
-    pub const NONE: Impairment = Impairment {
-        loss: 0.0,
-        duplicate: 0.0,
-        reorder: 0.0,
-        reorder_delay: Duration::ZERO,
-        jitter: Duration::ZERO,
-        corrupt: 0.0,
-    };
-}
-
-impl Default for Impairment {
-    fn default() -> Self {
-        Impairment::NONE
-    }
 }
 
 /// What went through one direction of a link.

@@ -12,7 +12,7 @@ use super::Broken;
 use crate::application::{CheckedConsumer, CheckedProducer, Produce, Request};
 use crate::arena::{AppId, LinkId, NodeId};
 use crate::clock::Clock;
-use crate::link::{CoDel, CoDelAction, Impairment, LinkConfig, Queue};
+use crate::link::{CoDel, CoDelAction, Faults, LinkConfig, Queue};
 use crate::network::Network;
 use crate::node::ProcessorConfig;
 
@@ -244,12 +244,12 @@ fn draw_engine(random: &mut Random, config: &mut EngineConfig) {
 }
 
 /// How bad a link is, this time.
-pub(super) fn draw_impairment(random: &mut Random) -> Impairment {
+pub(super) fn draw_impairment(random: &mut Random) -> Faults {
     let mut chance = |probability: f64, most: f64| match random.chance(probability) {
         true => random.unit() * most,
         false => 0.0,
     };
-    Impairment {
+    Faults {
         loss: chance(0.7, 0.3),
         duplicate: chance(0.4, 0.3),
         reorder: chance(0.4, 0.3),

@@ -7,7 +7,7 @@ use packet::time::Duration;
 use super::draw::{World, draw_impairment, millis, pick};
 use super::{Broken, SwarmReport, stuck_because, unsafe_because};
 use crate::application::{CheckedConsumer, Outcome, Request};
-use crate::link::{Impairment, Queue};
+use crate::link::{Faults, Queue};
 use crate::trace::TraceConfig;
 
 /// Patience for what must happen in the end.
@@ -56,7 +56,7 @@ impl World {
                 5 | 6 => {
                     let link = pick(&mut self.random, &self.links);
                     let corrupt = self.draw_corruption();
-                    let impairment = Impairment { corrupt, ..draw_impairment(&mut self.random) };
+                    let impairment = Faults { corrupt, ..draw_impairment(&mut self.random) };
                     let rate = pick(&mut self.random, &[None, Some(500_000), Some(10_000_000)]);
                     let delay = millis(&mut self.random, 50);
                     self.network.reconfigure(link, |config| {
@@ -79,7 +79,7 @@ impl World {
         for link in self.links.clone() {
             self.network.bring_up(link)?;
             self.network.reconfigure(link, |config| {
-                config.impairment = Impairment::NONE;
+                config.impairment = Faults::NONE;
                 config.queue = Queue::UNLIMITED;
                 // Fast enough for all: a link with acknowledgements sends everything four times when its
                 // round trip, with eight packets of 8 kB in an endless queue, takes longer

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use formats::csv;
+
 use super::records::{Cell, Record};
 
 /// Records in the order in which they came.
@@ -69,7 +71,7 @@ impl<R: Record> Table<R> {
                 match cell {
                     Cell::Whole(number) => write!(to, "{number}")?,
                     Cell::Real(number) => write!(to, "{number}")?,
-                    Cell::Text(text) => write_text(&mut to, text)?,
+                    Cell::Text(text) => to.write_all(csv::field(text).as_bytes())?,
                 }
             }
             to.write_all(b"\n")?;
@@ -84,14 +86,6 @@ impl<R: Record> Table<R> {
     /// Those of the writer.
     pub fn write_parquet(&self, to: impl Write) -> io::Result<()> {
         super::parquet::write(&self.rows, to)
-    }
-}
-
-fn write_text(to: &mut impl Write, text: &str) -> io::Result<()> {
-    if text.contains([',', '"', '\n', '\r']) {
-        write!(to, "\"{}\"", text.replace('"', "\"\""))
-    } else {
-        to.write_all(text.as_bytes())
     }
 }
 

@@ -40,7 +40,7 @@ pub enum SegmentVerdict {
     NotInObject,
 }
 
-/// Reads a manifest in whatever order its packets come, and judges segments.
+/// Reads a manifest in whatever order its packets come, and verifies segments.
 ///
 /// The owner first has the signature of packet 0 checked, by a validator or against one key, and then hands
 /// it in with [`ManifestReader::handle_first`]: everything else follows from it by hashes. It asks for no
@@ -154,7 +154,7 @@ impl ManifestReader {
     }
 
     /// What the manifest says about `segment`, whose last component is its number.
-    pub fn judge(&self, segment: &Data) -> SegmentVerdict {
+    pub fn verify(&self, segment: &Data) -> SegmentVerdict {
         let name = segment.name();
         let Some(number) = segment_number(name) else { return SegmentVerdict::NotInObject };
         if name.prefix(name.component_count() - 1) != self.object.as_ref() {
@@ -176,7 +176,7 @@ impl ManifestReader {
         self.digests.get(index).copied()
     }
 
-    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been judged
+    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been verified
     /// and delivered.
     pub fn forget_below(&mut self, number: u64) {
         self.delivered = self.delivered.max(number);

@@ -22,7 +22,7 @@ use super::pacing::Pacer;
 use super::reassembler::Reassembler;
 use super::reliability::{FrameRef, Reliability};
 use super::report::{Counters, Usage};
-use super::results::{Delivery, EndpointId, Event, Framed, Received};
+use super::results::{Delivery, EndpointId, Framed, Received};
 use crate::DropReason;
 use crate::drop_reason::DropCounters;
 
@@ -31,13 +31,16 @@ use crate::drop_reason::DropCounters;
 /// **Calling order.** `now` never goes back. After every [`send`](Self::send), [`receive`](Self::receive) and
 /// [`handle_timeout`](Self::handle_timeout), in whatever batches suit the owner:
 ///
-/// 1. take frames with [`poll_transmit`](Self::poll_transmit), packets with
-///    [`poll_deliver`](Self::poll_deliver) and events with [`poll_event`](Self::poll_event), each until there
-///    are none;
+/// 1. take frames with [`poll_transmit`](Self::poll_transmit) and packets with
+///    [`poll_deliver`](Self::poll_deliver), each until there are none;
 /// 2. call [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline) has come.
 ///
 /// [`handle_send_queue`](Self::handle_send_queue) tells how much the transport has still to send; without it
 /// there are no congestion marks.
+///
+/// Nobody is told of a packet that was given up after all retries of one of its frames, as in NFD; it is
+/// counted as [`DropReason::RetriesExhausted`]. Whoever asked for it asks again, and strategies that measure
+/// see that no answer came.
 ///
 /// **Limits.** Whatever the peer sends, memory is bounded by the limits in [`Config`]; what happens at a
 /// limit stands there, and [`drops`](Self::drops) counts it.
@@ -63,7 +66,8 @@ pub struct LinkService {
     /// Bytes in the transport's send queue, if it can tell.
     queued_bytes: Option<u64>,
     deliveries: VecDeque<Delivery>,
-    events: VecDeque<Event>,
+    /// What [`poll_path_mtu`](Self::poll_path_mtu) gives next.
+    new_path_mtu_bytes: Option<usize>,
     counters: Counters,
     drops: DropCounters,
 }
@@ -89,7 +93,7 @@ impl LinkService {
             received_bytes: 0,
             queued_bytes: None,
             deliveries: VecDeque::new(),
-            events: VecDeque::new(),
+            new_path_mtu_bytes: None,
             counters: Counters::default(),
             drops: DropCounters::default(),
             config,
@@ -314,7 +318,6 @@ impl LinkService {
         if let Some(reliability) = &mut self.reliability {
             reliability.handle_timeout(now, &mut self.outgoing, &mut self.drops);
         }
-        self.report_given_up();
         self.heed_progress(now);
         self.pass_time_for_pacer(now);
     }
@@ -347,9 +350,10 @@ impl LinkService {
         self.deliveries.pop_front()
     }
 
-    /// The next event.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+    /// The largest frame that the path was found to carry, in bytes, if that has changed since the last call.
+    /// Packets are cut to it already.
+    pub fn poll_path_mtu(&mut self) -> Option<usize> {
+        self.new_path_mtu_bytes.take()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing
@@ -443,7 +447,6 @@ impl LinkService {
         nack: Option<NackReason>,
         packet: Buffer,
     ) -> Result<(), DropReason> {
-        let kind = fields::kind_of(&packet, nack)?;
         let plan = self.plan(&header, nack, packet.len())?;
         let numbered = plan.count > 1 || self.reliability.is_some();
         let first_sequence = numbered.then_some(self.next_sequence);
@@ -454,7 +457,6 @@ impl LinkService {
             packet,
             header,
             nack,
-            kind,
             plan,
             first_sequence,
             next_fragment: 0,
@@ -582,17 +584,5 @@ impl LinkService {
         fields.encode(frames);
         reliability.take_acks(count);
         self.counters.acks_out += count as u64;
-    }
-
-    fn report_given_up(&mut self) {
-        let Some(reliability) = &mut self.reliability else { return };
-        while let Some(lost) = reliability.poll_given_up() {
-            self.counters.packets_given_up += 1;
-            if self.events.len() < self.config.max_deliveries {
-                self.events.push_back(Event::LostPacket { kind: lost.kind, packet: lost.packet });
-            } else {
-                self.drops.count(DropReason::EventQueueFull);
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use packet::ndn::lp::{Echo, LpPacketView};
 use packet::random::Random;
 use packet::time::Instant;
 
-use super::{Event, LinkService};
+use super::LinkService;
 use crate::DropReason;
 use crate::v2::outgoing::OutgoingKey;
 use crate::v2::pacing::{Pacer, echo};
@@ -193,11 +193,7 @@ impl LinkService {
     /// Cuts anew what was cut for frames that the path does not carry.
     fn handle_new_mtu(&mut self) {
         let Some(bytes) = self.mtu_bytes() else { return };
-        if self.events.len() < self.config.max_deliveries {
-            self.events.push_back(Event::PathMtu { bytes });
-        } else {
-            self.drops.count(DropReason::EventQueueFull);
-        }
+        self.new_path_mtu_bytes = Some(bytes);
         for packet in self.outgoing.remove_longer(bytes.saturating_sub(HEADERS_BYTES / 2)) {
             let outcome = self.enqueue(packet.header, packet.nack, packet.packet);
             self.counters.packets_out -= u64::from(outcome.is_ok());

@@ -96,7 +96,6 @@ impl LinkService {
                     self.counters.acks_in += 1;
                 }
             }
-            self.report_given_up();
             self.heed_progress(now);
         }
         match (&mut self.reliability, view.tx_sequence, view.fragment) {

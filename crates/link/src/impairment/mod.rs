@@ -1,11 +1,13 @@
 //! A bad link on purpose: loss, delay, jitter, a rate with a queue, reordering, duplicates, corruption.
 
-use packet::random::Random;
+mod faults;
+
+pub use faults::{Arrivals, FaultStreams, Faults, flip_bit};
 use packet::time::{Duration, Instant};
 
 use crate::tap::{Direction, FrameTap, TapVerdict};
 
-/// How bad a link is. The default is perfect. Probabilities lie in 0.0..=1.0 and count per frame.
+/// How bad a link is. The default is perfect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImpairmentConfig {
     /// Bits per second that leave the queue; `None` for infinitely many.
@@ -13,21 +15,10 @@ pub struct ImpairmentConfig {
     /// Bytes that may wait for the rate, counting what is left of the frame being sent. A frame that would
     /// exceed them is dropped.
     pub queue_limit_bytes: usize,
-    /// Probability that a frame is lost after it has left the queue.
-    pub loss: f64,
     /// Time every frame is under way.
     pub delay: Duration,
-    /// Upper bound of an additional delay, drawn uniformly for each frame. Jitter alone never reorders.
-    pub jitter: Duration,
-    /// Probability that a frame is held back for [`reorder_delay`](Self::reorder_delay), so that later
-    /// frames overtake it.
-    pub reorder: f64,
-    /// How long a frame that is to be overtaken is held back.
-    pub reorder_delay: Duration,
-    /// Probability that a frame arrives twice.
-    pub duplicate: f64,
-    /// Probability that one bit of a frame, any bit, arrives flipped.
-    pub corrupt: f64,
+    /// What goes wrong under way.
+    pub faults: Faults,
 }
 
 impl Default for ImpairmentConfig {
@@ -35,14 +26,15 @@ impl Default for ImpairmentConfig {
         ImpairmentConfig {
             rate_bits_per_second: None,
             queue_limit_bytes: usize::MAX,
-            loss: 0.0,
             delay: Duration::ZERO,
-            jitter: Duration::ZERO,
-            reorder: 0.0,
-            reorder_delay: Duration::ZERO,
-            duplicate: 0.0,
-            corrupt: 0.0,
+            faults: Faults::NONE,
         }
+    }
+}
+
+impl From<Faults> for ImpairmentConfig {
+    fn from(faults: Faults) -> Self {
+        ImpairmentConfig { faults, ..ImpairmentConfig::default() }
     }
 }
 
@@ -72,17 +64,11 @@ pub struct ImpairmentVerdict {
 
 /// One direction of a bad link.
 ///
-/// Each kind of fault draws from a random stream of its own, so that turning one on does not change which
-/// frames another one hits. As a [`FrameTap`] it treats every frame it is shown alike; give each direction
-/// its own.
+/// As a [`FrameTap`] it treats every frame it is shown alike; give each direction its own.
 #[derive(Clone, Debug)]
 pub struct Impairment {
     config: ImpairmentConfig,
-    loss: Random,
-    jitter: Random,
-    reorder: Random,
-    duplicate: Random,
-    corrupt: Random,
+    streams: FaultStreams,
     /// When the last frame that entered the queue will have left it.
     busy_until: Instant,
     /// When the latest frame that was not held back arrives; no other may come before it.
@@ -94,12 +80,8 @@ impl Impairment {
     /// A bad link that does the same to the same frames whenever `seed` is the same.
     pub fn new(config: ImpairmentConfig, seed: u64) -> Self {
         Impairment {
+            streams: FaultStreams::new(config.faults, seed),
             config,
-            loss: Random::derive(seed, 1),
-            jitter: Random::derive(seed, 2),
-            reorder: Random::derive(seed, 3),
-            duplicate: Random::derive(seed, 4),
-            corrupt: Random::derive(seed, 5),
             busy_until: Instant::ZERO,
             latest_arrival: Instant::ZERO,
             counts: [0; 5],
@@ -118,34 +100,35 @@ impl Impairment {
 
     /// Makes the link better or worse from now on. Frames under way are not affected.
     pub fn set_config(&mut self, config: ImpairmentConfig) {
+        self.streams.faults = config.faults;
         self.config = config;
     }
 
     /// Decides what becomes of a frame of `size_bytes` that enters the link now. For owners that move decoded
     /// packets instead of bytes, such as the simulator.
-    pub fn judge(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
+    pub fn decide(&mut self, now: Instant, size_bytes: usize) -> ImpairmentVerdict {
         let Some(departure) = self.pass_queue(now, size_bytes) else {
             return self.dropped(Fault::QueueFull);
         };
-        if self.loss.chance(self.config.loss) {
+        if self.streams.is_lost() {
             return self.dropped(Fault::Loss);
         }
-        let flipped_bit = self.corrupt.chance(self.config.corrupt).then(|| {
+        let flipped_bit = self.streams.flipped_bit(size_bytes);
+        if flipped_bit.is_some() {
             self.note(Fault::Corrupt);
-            self.corrupt.below(size_bytes as u64 * 8) as usize
-        });
-        let held_back = self.reorder.chance(self.config.reorder);
-        if held_back {
+        }
+        let arrivals = self.streams.arrivals(departure + self.config.delay, &mut self.latest_arrival);
+        if arrivals.is_held_back {
             self.note(Fault::Reorder);
         }
-        let first = self.arrival(departure, held_back).saturating_since(now);
-        let verdict = if self.duplicate.chance(self.config.duplicate) {
-            self.note(Fault::Duplicate);
-            TapVerdict::Duplicate(first, self.arrival(departure, held_back).saturating_since(now))
-        } else if first == Duration::ZERO {
-            TapVerdict::Pass
-        } else {
-            TapVerdict::Delay(first)
+        let first = arrivals.first.saturating_since(now);
+        let verdict = match arrivals.second {
+            Some(second) => {
+                self.note(Fault::Duplicate);
+                TapVerdict::Duplicate(first, second.saturating_since(now))
+            }
+            None if first == Duration::ZERO => TapVerdict::Pass,
+            None => TapVerdict::Delay(first),
         };
         ImpairmentVerdict { verdict, flipped_bit }
     }
@@ -165,16 +148,6 @@ impl Impairment {
         Some(self.busy_until)
     }
 
-    fn arrival(&mut self, departure: Instant, held_back: bool) -> Instant {
-        let jitter = self.jitter.below(self.config.jitter.as_nanos().saturating_add(1));
-        let arrival = departure + self.config.delay + Duration::from_nanos(jitter);
-        if held_back {
-            return arrival + self.config.reorder_delay;
-        }
-        self.latest_arrival = self.latest_arrival.max(arrival);
-        self.latest_arrival
-    }
-
     fn dropped(&mut self, fault: Fault) -> ImpairmentVerdict {
         self.note(fault);
         ImpairmentVerdict { verdict: TapVerdict::Drop, flipped_bit: None }
@@ -191,12 +164,10 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 impl FrameTap for Impairment {
     fn on_frame(&mut self, now: Instant, _direction: Direction, frame: &mut Vec<u8>) -> TapVerdict {
-        let judgement = self.judge(now, frame.len());
-        if let Some(bit) = judgement.flipped_bit
-            && let Some(byte) = frame.get_mut(bit / 8)
-        {
-            *byte ^= 0x80 >> (bit % 8);
+        let ImpairmentVerdict { verdict, flipped_bit } = self.decide(now, frame.len());
+        if let Some(bit) = flipped_bit {
+            flip_bit(frame, bit);
         }
-        judgement.verdict
+        verdict
     }
 }

@@ -10,23 +10,23 @@ use crate::sys::interfaces::Interface;
 
 /// What the configuration says of interfaces; nothing by default.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct MeantInterfaces {
+pub(crate) struct ConfiguredInterfaces {
     ethernet: Option<Selection>,
     /// Whether the Ethernet group is joined.
     pub(crate) ethernet_multicast: bool,
-    groups: Option<MeantGroups>,
+    groups: Option<ConfiguredGroups>,
 }
 
 /// Groups of UDP multicast, and where.
 #[derive(Clone, Debug)]
-struct MeantGroups {
+struct ConfiguredGroups {
     selection: Selection,
     addresses: [SocketAddr; 2],
     link_type: LinkType,
     receive_bytes: usize,
 }
 
-impl MeantInterfaces {
+impl ConfiguredInterfaces {
     /// Understands the lists of a configuration. Receive buffers of groups hold so many bytes.
     pub(super) fn read(config: &Config, receive_bytes: usize) -> Result<Self, ConfigError> {
         let (ethernet, multicast) = (&config.ethernet, &config.multicast);
@@ -34,10 +34,10 @@ impl MeantInterfaces {
         let addresses = [multicast.group_v4, multicast.group_v6];
         let groups = Selection::read("multicast", &multicast.interfaces, &multicast.exclude)?;
         let selection = Selection::read("ethernet", &ethernet.interfaces, &ethernet.exclude)?;
-        Ok(MeantInterfaces {
+        Ok(ConfiguredInterfaces {
             ethernet: (!ethernet.interfaces.is_empty()).then_some(selection),
             ethernet_multicast: ethernet.multicast,
-            groups: (!multicast.interfaces.is_empty()).then_some(MeantGroups {
+            groups: (!multicast.interfaces.is_empty()).then_some(ConfiguredGroups {
                 selection: groups,
                 addresses,
                 link_type,
@@ -66,13 +66,13 @@ impl MeantInterfaces {
         self.groups.as_ref().map_or(0, |groups| groups.receive_bytes)
     }
 
-    /// Whether interfaces that are not there yet may be meant.
+    /// Whether interfaces that are not there yet may be among them.
     pub(crate) fn may_grow(&self) -> bool {
         self.ethernet().into_iter().chain(self.groups()).any(Selection::may_grow)
     }
 
     /// Whether Ethernet is to use the interface as it is now.
-    pub(crate) fn means_for_ethernet(&self, interface: &Interface) -> bool {
+    pub(crate) fn are_for_ethernet(&self, interface: &Interface) -> bool {
         let suits = interface.is_up && !interface.is_loopback && interface.mac.is_some();
         self.ethernet()
             .is_some_and(|selection| selection.names(interface) || (suits && selection.matches(interface)))
@@ -81,11 +81,11 @@ impl MeantInterfaces {
     /// The groups of UDP multicast that are to be joined on the interface as it is now.
     pub(crate) fn groups_on(&self, interface: &Interface) -> impl Iterator<Item = SocketAddr> {
         let suits = interface.is_up && interface.can_multicast && !interface.is_loopback;
-        let meant = self.groups.as_ref().filter(|groups| {
+        let chosen = self.groups.as_ref().filter(|groups| {
             groups.selection.names(interface) || (suits && groups.selection.matches(interface))
         });
         let (has_v4, has_v6) = (!interface.v4.is_empty(), !interface.v6.is_empty());
-        let addresses = meant.into_iter().flat_map(|groups| groups.addresses);
+        let addresses = chosen.into_iter().flat_map(|groups| groups.addresses);
         addresses.filter(move |group| if group.is_ipv4() { has_v4 } else { has_v6 })
     }
 }

@@ -23,24 +23,24 @@ use crate::start::memory::Shares;
 use crate::start::{CONFIGURED, descriptors};
 
 /// What a configuration asks for, its sockets aside.
-pub(crate) struct Wanted {
+pub(crate) struct CheckedConfig {
     pub(crate) settings: Settings,
     pub(crate) content_store: ContentStoreChanges,
     pub(crate) receive_buffer_bytes: usize,
     /// All but what is random.
     engine: EngineConfig,
     strategies: Vec<(Name, StrategySpec)>,
-    faces: Vec<WantedFace>,
+    faces: Vec<CheckedFace>,
 }
 
-struct WantedFace {
+struct CheckedFace {
     request: CreateFace,
     routes: Vec<Name>,
     cost: u64,
     impairment: Option<Impaired>,
 }
 
-impl Wanted {
+impl CheckedConfig {
     /// Understands a configuration.
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
         limits::check(config)?;
@@ -58,13 +58,13 @@ impl Wanted {
             Ok((prefix.clone(), strategy.map_err(bad)?))
         });
         let engine = engine(&config.tables, &content_store, &shares)?;
-        Ok(Wanted {
+        Ok(CheckedConfig {
             settings: settings(config, &shares, engine.max_lifetime),
             engine,
             receive_buffer_bytes: shares.receive_buffer_bytes,
             content_store,
             strategies: with_usual(strategies.collect::<Result<_, _>>()?)?,
-            faces: config.faces.iter().map(WantedFace::read).collect::<Result<_, _>>()?,
+            faces: config.faces.iter().map(CheckedFace::read).collect::<Result<_, _>>()?,
         })
     }
 
@@ -94,7 +94,7 @@ impl Wanted {
     }
 }
 
-impl WantedFace {
+impl CheckedFace {
     fn read(section: &FaceSection) -> Result<Self, ConfigError> {
         let uri = |text: &str| text.parse().map_err(|error| ConfigError::new(format!("face: {error}")));
         let persistency =
@@ -103,7 +103,7 @@ impl WantedFace {
             Some(given) => Some(Impaired::new(&given.config()?, given.direction, given.seed)),
             None => None,
         };
-        Ok(WantedFace {
+        Ok(CheckedFace {
             request: CreateFace {
                 remote: uri(&section.remote)?,
                 local: section.local.as_deref().map(uri).transpose()?,
@@ -167,7 +167,7 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
         max_on_demand_faces: shares.on_demand_faces,
         max_on_demand_faces_per_address: node.max_on_demand_faces_per_address,
         max_remote_connections: match node.max_remote_connections {
-            0 => descriptors::for_strangers(),
+            0 => descriptors::for_remote_connections(),
             given => given,
         },
         idle_timeout: Duration::from_secs(node.idle_timeout_secs),
@@ -264,7 +264,7 @@ mod tests {
 
     fn problem(text: &str) -> String {
         let config = Config::read(text).unwrap();
-        Wanted::read(&config).map(|_| ()).unwrap_err().to_string()
+        CheckedConfig::read(&config).map(|_| ()).unwrap_err().to_string()
     }
 
     #[test]
@@ -287,14 +287,14 @@ mod tests {
             let problem = problem(text);
             assert!(problem.contains(expected), "{text}: {problem}");
         }
-        assert!(Wanted::read(&Config::default()).is_ok());
+        assert!(CheckedConfig::read(&Config::default()).is_ok());
     }
 
     #[test]
     fn strategies_are_those_of_nfd_unless_others_are_chosen() {
         let chosen = |text: &str| -> Vec<String> {
-            let wanted = Wanted::read(&Config::read(text).unwrap()).unwrap();
-            wanted.strategies.iter().map(|(prefix, spec)| format!("{prefix} {}", spec.name())).collect()
+            let checked = CheckedConfig::read(&Config::read(text).unwrap()).unwrap();
+            checked.strategies.iter().map(|(prefix, spec)| format!("{prefix} {}", spec.name())).collect()
         };
         let strategy = |prefix: &str, word: &str| format!("{prefix} /localhost/nfd/strategy/{word}/v=5");
         let all = [
@@ -309,8 +309,8 @@ mod tests {
 
     #[test]
     fn two_engines_of_one_configuration_share_no_secret() {
-        let wanted = Wanted::read(&Config::default()).unwrap();
-        let (one, other) = (wanted.engine().unwrap(), wanted.engine().unwrap());
+        let checked = CheckedConfig::read(&Config::default()).unwrap();
+        let (one, other) = (checked.engine().unwrap(), checked.engine().unwrap());
         assert_ne!(one.hash_key, other.hash_key);
         assert_ne!(one.seed, other.seed);
     }

@@ -29,13 +29,13 @@ pub(crate) enum Origin {
 const LOOKS: usize = 16;
 
 impl Origin {
-    /// The origin of a peer; `None` for applications on this host, which are no strangers.
+    /// The origin of a peer; `None` for applications on this host, which are trusted not to crowd others out.
     pub(crate) fn of(local: &FaceUri, remote: &FaceUri) -> Option<Self> {
         match remote {
             FaceUri::Udp(peer) => Some(Origin::of_address(peer.ip())),
             FaceUri::Tcp(peer) | FaceUri::WebSocketClient(peer) => {
-                let is_stranger = scope_of(local, remote) == FaceScope::NonLocal;
-                is_stranger.then(|| Origin::of_address(peer.ip()))
+                let is_remote = scope_of(local, remote) == FaceScope::NonLocal;
+                is_remote.then(|| Origin::of_address(peer.ip()))
             }
             _ => None,
         }
@@ -61,7 +61,7 @@ impl Origin {
 
 /// Faces made on demand, of one kind, by where they lead.
 #[derive(Debug, Default)]
-pub(super) struct Strangers {
+pub(super) struct OnDemandFaces {
     /// Faces of each origin, and when each was found to have been used last: the hand of a clock is at the
     /// front.
     held: HashMap<Origin, VecDeque<(FaceId, Instant)>>,
@@ -69,7 +69,7 @@ pub(super) struct Strangers {
     total: usize,
 }
 
-impl Strangers {
+impl OnDemandFaces {
     pub(super) fn add(&mut self, origin: Origin, face: FaceId, now: Instant) {
         let held = self.held.entry(origin).or_default();
         self.by_count.remove(&(held.len(), origin));
@@ -141,30 +141,30 @@ mod tests {
 
     #[test]
     fn who_holds_most_is_known_whatever_comes_and_goes() {
-        let mut strangers = Strangers::default();
-        assert_eq!(strangers.most(), None);
-        (0..5).for_each(|face| strangers.add(A, FaceId(face), at(0)));
-        (5..8).for_each(|face| strangers.add(B, FaceId(face), at(0)));
-        assert_eq!((strangers.most(), strangers.total()), (Some((A, 5)), 8));
-        (0..4).for_each(|face| strangers.remove(A, FaceId(face)));
-        strangers.remove(A, FaceId(77));
-        assert_eq!((strangers.most(), strangers.count(A)), (Some((B, 3)), 1));
-        (4..8).for_each(|face| [A, B].into_iter().for_each(|origin| strangers.remove(origin, FaceId(face))));
-        assert_eq!((strangers.most(), strangers.total()), (None, 0));
-        assert!(strangers.held.is_empty() && strangers.by_count.is_empty());
+        let mut faces = OnDemandFaces::default();
+        assert_eq!(faces.most(), None);
+        (0..5).for_each(|face| faces.add(A, FaceId(face), at(0)));
+        (5..8).for_each(|face| faces.add(B, FaceId(face), at(0)));
+        assert_eq!((faces.most(), faces.total()), (Some((A, 5)), 8));
+        (0..4).for_each(|face| faces.remove(A, FaceId(face)));
+        faces.remove(A, FaceId(77));
+        assert_eq!((faces.most(), faces.count(A)), (Some((B, 3)), 1));
+        (4..8).for_each(|face| [A, B].into_iter().for_each(|origin| faces.remove(origin, FaceId(face))));
+        assert_eq!((faces.most(), faces.total()), (None, 0));
+        assert!(faces.held.is_empty() && faces.by_count.is_empty());
     }
 
     #[test]
     fn a_face_in_use_outlasts_all_that_are_not() {
-        let mut strangers = Strangers::default();
-        (0..100).for_each(|face| strangers.add(A, FaceId(face), at(0)));
+        let mut faces = OnDemandFaces::default();
+        (0..100).for_each(|face| faces.add(A, FaceId(face), at(0)));
         let used = |face: FaceId| Some(if face.0.is_multiple_of(10) { at(9) } else { at(0) });
         for _ in 0..90 {
-            let going = strangers.choose(A, used).unwrap();
+            let going = faces.choose(A, used).unwrap();
             assert_ne!(going.0 % 10, 0);
-            strangers.remove(A, going);
+            faces.remove(A, going);
         }
-        assert!(strangers.choose(A, used).is_some(), "where all are in use one must go all the same");
+        assert!(faces.choose(A, used).is_some(), "where all are in use one must go all the same");
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod measure;
 pub mod model;
 pub mod names;
 mod network;
+mod origin;
 mod paths;
 pub mod plan;
 pub mod problem;

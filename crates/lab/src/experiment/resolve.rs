@@ -2,6 +2,7 @@
 
 use super::model::File;
 use super::network::{self, Files};
+use super::origin::Place;
 use super::paths::{self, Homes, Ways};
 use super::plan::{
     ContentPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan, RoutePlan, Software,
@@ -12,10 +13,12 @@ use super::units::Span;
 use super::{resolve_links, resolve_nodes, resolve_simulated, resolve_workloads};
 
 /// A mistake and the key it is at; its line is looked up by the caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finding {
     /// The key, such as `link.a-b.kind`.
     pub key: String,
+    /// The way to where its value was said, key by key; nothing where it stands at the key itself.
+    pub(super) place: Place,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -33,7 +36,7 @@ impl Findings {
         message: impl Into<String>,
         suggestion: Option<String>,
     ) {
-        self.0.push(Finding { key: key.into(), message: message.into(), suggestion });
+        self.0.push(Finding { key: key.into(), message: message.into(), suggestion, place: Place::new() });
     }
 
     /// One of a few words, or a mistake that names them.
@@ -137,6 +140,9 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
             steal: share(gates.and_then(|gates| gates.steal), 0.05),
             waited: share(gates.and_then(|gates| gates.waited), 0.25),
             silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
+            client_standstill_ns: gates
+                .and_then(|gates| gates.client_standstill)
+                .map_or(CLIENT_STANDSTILL_NS, |span| span.0),
             clock_error_ns: gates.and_then(|gates| gates.clock_error).map_or(1_000_000, |span| span.0),
             retries: gates.and_then(|gates| gates.retries).unwrap_or(0),
         },
@@ -148,6 +154,9 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     whole(&plan, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
 }
+
+/// A client that takes longer from one turn to the next does not do what its workload says.
+const CLIENT_STANDSTILL_NS: u64 = 500_000_000;
 
 /// What must hold for the plan as a whole.
 fn whole(plan: &Plan, f: &mut Findings) {

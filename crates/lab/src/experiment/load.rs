@@ -263,6 +263,7 @@ fn named_files(content: &Table, folder: Option<&Path>) -> Files {
     let of_topology = |table: &Table| table.get("file").and_then(Value::as_str).map(str::to_owned);
     let mut names: Vec<String> =
         content.get("topology").and_then(Value::as_table).and_then(of_topology).into_iter().collect();
+    names.extend(content.get("profile").and_then(Value::as_str).map(str::to_owned));
     // Cases and sweeps may name others.
     let sets = |key: &str| content.get(key).and_then(Value::as_array).into_iter().flatten();
     for case in sets("case").chain(sets("control")) {

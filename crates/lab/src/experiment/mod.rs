@@ -17,6 +17,7 @@ mod origin;
 mod paths;
 pub mod plan;
 pub mod problem;
+pub mod profile;
 mod reference;
 mod resolve;
 mod resolve_links;

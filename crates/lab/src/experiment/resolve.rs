@@ -9,6 +9,7 @@ use super::plan::{
     WindowPlan,
 };
 use super::problem::suggest;
+use super::profile;
 use super::units::Span;
 use super::{resolve_links, resolve_nodes, resolve_simulated, resolve_workloads};
 
@@ -99,7 +100,10 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let ways = [("static", Ways::Static), ("shortest", Ways::Shortest), ("all", Ways::All)];
     let ways = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).unwrap_or(Ways::Static);
     add_paths(&mut hops, paths::hops(names.len(), &links, &homes(file, &names, &contents, &producers), ways));
-    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), seed, f);
+    let profile = profile::named(file, files, f);
+    let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
+    let costs = profile.as_ref().map(|profile| (profile, content_bytes));
+    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
     let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, f);
     workloads.extend(resolve_simulated::consumers(file, &names, seed, f));
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);

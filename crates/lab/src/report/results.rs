@@ -93,6 +93,7 @@ where nothing in the experiment is random.
 #[must_use]
 pub fn results_markdown(runs: &[RunData]) -> String {
     let mut page = HEAD.to_owned();
+    overview(&mut page, runs);
     let places =
         [("sim", "In virtual time"), ("netns", "On real forwarders"), ("hosts", "On hosts of their own")];
     for (backend, title) in places {
@@ -103,6 +104,22 @@ pub fn results_markdown(runs: &[RunData]) -> String {
         runs.for_each(|run| section(&mut page, run));
     }
     page
+}
+
+/// How many statements of each run have which verdict.
+fn overview(page: &mut String, runs: &[RunData]) {
+    const WORDS: [&str; 4] = ["confirmed", "contradicted", "by construction", "not testable here"];
+    let _ =
+        write!(page, "\n| experiment | backend | {} |\n|---|---|---:|---:|---:|---:|\n", WORDS.join(" | "));
+    let mut sums = [0; 4];
+    for run in runs {
+        let found: Vec<&str> = verdicts(run).iter().map(Verdict::words).collect();
+        let counts = WORDS.map(|word| found.iter().filter(|found| found.starts_with(word)).count());
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        let counts = counts.map(|count| count.to_string()).join(" | ");
+        let _ = writeln!(page, "| {} | {} | {counts} |", run.record.experiment, run.record.backend);
+    }
+    let _ = writeln!(page, "| all | | {} |", sums.map(|sum| sum.to_string()).join(" | "));
 }
 
 fn section(page: &mut String, run: &RunData) {

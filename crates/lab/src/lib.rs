@@ -17,6 +17,7 @@ pub mod agent;
 pub mod analysis;
 pub mod backend;
 pub mod capture;
+pub mod distance;
 pub mod driver;
 pub mod experiment;
 pub mod figure;

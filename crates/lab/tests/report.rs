@@ -292,6 +292,23 @@ fn two_runs_with_one_seed_do_not_differ() {
         assert_eq!(pair.a, pair.b, "{} in {}", pair.measure, pair.case);
         assert_eq!(pair.differs(), Some(false), "{}", pair.measure);
     }
+    let summary = comparison.summary();
+    assert_eq!(summary.len(), 1, "the same plan, and valid: {summary:?}");
+    assert!(summary[0].contains(" 0 differ beyond"), "{}", summary[0]);
     let page = self::read(&comparison.write(&place.0.join("side-by-side")).unwrap());
     assert!(page.contains("two runs side by side") && page.contains("Every node over time"));
+}
+
+#[test]
+fn a_comparison_says_first_that_plans_differ_and_that_a_side_is_not_valid() {
+    let place = Place::new("sides");
+    let run = |head: &str| {
+        let text =
+            format!("title = 'Row'\nuntil_done = true\n{head}\n[defaults.link]\nrate = '5 Mbit/s'\n{ROW}");
+        RunData::read(&run_in_virtual_time("row", &text, &place.0)).unwrap()
+    };
+    // Three files over 5 Mbit/s do not arrive in so short a time.
+    let summary = Comparison::of(run("duration = '20 s'"), run("duration = '1.2 s'")).summary();
+    assert!(summary[0].starts_with("Not the same plan: Row: ") && summary[0].contains("duration_ns"));
+    assert!(summary[1].starts_with("Not valid in B: Row: 1 of 1 repeats: transfers"), "{summary:?}");
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::run_in_virtual_time;
+use lab::experiment::Experiment;
 use lab::report::{Conclusion, Control, Judgement, RunData, Verdict, conclusion, verdicts, write_report};
 use lab::run::RunFolder;
 use testkit::experiment::ROW;
@@ -122,6 +123,41 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     assert_eq!(list[1].judgement, Judgement::NotTestable);
     assert!(list[1].why.contains("holds without its cause"), "{}", list[1].why);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
+}
+
+#[test]
+fn a_control_that_is_not_valid_confirms_nothing() {
+    let place = Place::new("control-invalid");
+    let text = "[[expect]]\nname = 'fast'\nsay = 's'\nvalue = 'files.duration.max'\nat_most = 5\n\
+                [[control]]\nname = 'slow'\nremoves = 'the fast links'\nfails = ['fast']\n\
+                set = { 'link.*.rate' = '100 kbit/s' }\n";
+    let (run, list) = place.judged(LONG, text);
+    assert!(run.cases[0].is_valid() && !run.controls[0].is_valid(), "it leaves files unfinished");
+    assert_eq!(list[0].words(), "not testable here");
+    assert!(list[0].why.contains("control “slow” says nothing: no valid run"), "{}", list[0].why);
+    assert!(list[0].why.contains("transfers that were not finished"), "{}", list[0].why);
+    // The same with a gate that lets unfinished work pass is a control that fails it.
+    let text = text.replace("kbit/s' }", "kbit/s', 'gates.unfinished' = '100 %' }");
+    let text = text.replace("files.duration.max'\nat_most = 5", "files.unfinished'\nat_most = 0");
+    let (_, list) = place.judged(LONG, &format!("[gates]\nunfinished = '0 %'\n{text}"));
+    assert_eq!((list[0].words(), list[0].control_words().as_str()), ("confirmed", "“slow” fails it"));
+}
+
+#[test]
+fn every_statement_that_is_shipped_names_its_control_or_is_so_by_construction() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap().flatten() {
+        // Studies of clocks are judged by statements of their own.
+        let Ok(experiment) = Experiment::read(&entry.path()) else { continue };
+        let file = &experiment.file;
+        let is_failed = |name: &String| file.control.iter().any(|control| control.fails.contains(name));
+        let lacks = file.expect.iter().filter(|expect| {
+            expect.by_construction.is_none() && !expect.name.as_ref().is_some_and(is_failed)
+        });
+        missing.extend(lacks.map(|expect| format!("{}: {}", experiment.name, expect.say)));
+    }
+    assert_eq!(missing, [""; 0]);
 }
 
 #[test]

@@ -12,8 +12,10 @@ pub mod management;
 mod ping;
 pub mod producer;
 mod run;
+mod standstill;
 mod traffic;
 pub(crate) mod workloads;
 
 pub use job::Job;
 pub use run::{AgentError, run};
+pub(crate) use standstill::STANDSTILL;

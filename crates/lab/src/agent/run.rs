@@ -14,6 +14,7 @@ use packet::{Interest, Packet, PitToken};
 use super::connection::Connection;
 use super::job::Job;
 use super::management::{ManagementError, command_interest};
+use super::standstill::Standstill;
 use super::workloads::{Activities, Served};
 use crate::analysis::AGAIN;
 
@@ -56,6 +57,7 @@ struct Agent {
     activities: Activities,
     /// The run's start, once it is known.
     start: Option<(StdInstant, u64)>,
+    standstill: Standstill,
     said_idle: bool,
     served_count: u64,
     unmatched: u64,
@@ -94,6 +96,7 @@ pub fn run(job: &std::path::Path) -> Result<(), AgentError> {
     let now = agent.now();
     // Also when the forwarder went away: what was seen until then is kept.
     let written = agent.note_again().and_then(|()| agent.activities.finish(now));
+    let written = written.and_then(|()| agent.standstill.write(&agent.job.folder, &agent.job.node));
     worked.and(written).map_err(io)?;
     say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched)).map_err(io)
 }
@@ -112,6 +115,7 @@ impl Agent {
             served,
             activities: Activities::none(),
             start: None,
+            standstill: Standstill::default(),
             said_idle: false,
             served_count: 0,
             unmatched: 0,
@@ -175,6 +179,9 @@ impl Agent {
                 Err(_) => {}
             }
             let now = self.now();
+            if self.start.is_some() {
+                self.standstill.turn(StdInstant::now());
+            }
             if self.start.is_some() && now.as_nanos() >= self.job.duration_ns {
                 break;
             }
@@ -185,7 +192,9 @@ impl Agent {
                 say("idle")?;
             }
             if !busy {
-                self.connection.wait(self.next_wake())?;
+                let wake = self.next_wake();
+                self.standstill.rest(StdInstant::now(), wake);
+                self.connection.wait(wake)?;
             }
             self.connection.receive()?;
         }

@@ -58,6 +58,8 @@ pub struct Counts {
     pub waited: f64,
     /// The longest time in which any forwarder gave no answer, in seconds.
     pub silence_s: f64,
+    /// The longest time in which any client stood still, in seconds.
+    pub client_still_s: f64,
 }
 
 /// The gates of a repeat.
@@ -101,6 +103,13 @@ pub fn gates(plan: &GatePlan, outcome: &Outcome, counts: &Counts) -> Vec<Gate> {
             passed: counts.silence_s * 1e9 <= plan.silence_ns as f64,
         },
         Gate {
+            name: "longest time that a client stood still".to_owned(),
+            value: counts.client_still_s * 1e3,
+            threshold: plan.client_standstill_ns as f64 / 1e6,
+            unit: "ms".to_owned(),
+            passed: counts.client_still_s * 1e9 <= plan.client_standstill_ns as f64,
+        },
+        Gate {
             name: "forwarders and clients that ended early".to_owned(),
             value: f64::from(u8::from(outcome.lost.is_some())),
             threshold: 0.0,
@@ -134,6 +143,7 @@ mod tests {
             steal: 0.05,
             waited: 0.25,
             silence_ns: 1_500_000_000,
+            client_standstill_ns: 500_000_000,
             clock_error_ns: 1_000_000,
             retries: 0,
         };
@@ -145,14 +155,21 @@ mod tests {
         outcome.taps.insert("n1".to_owned(), TapCounts { frames: 900, dropped: 100 });
         outcome.samples.insert("n1".to_owned(), (100, 6));
         outcome.clock_shift_ns = 2_000_000;
-        let counts = Counts { transfers: 10, unfinished: 10, samples: 90, waited: 0.26, silence_s: 2.0 };
+        let counts = Counts {
+            transfers: 10,
+            unfinished: 10,
+            samples: 90,
+            waited: 0.26,
+            silence_s: 2.0,
+            client_still_s: 0.6,
+        };
         outcome.lost = Some("the forwarder of `n1` ended during the run".to_owned());
         let failed: Vec<String> = gates(&plan, &outcome, &counts)
             .into_iter()
             .filter(|gate| !gate.passed)
             .map(|gate| gate.name)
             .collect();
-        assert_eq!(failed.len(), 6, "{failed:?}");
+        assert_eq!(failed.len(), 7, "{failed:?}");
         outcome.samples.insert("n1".to_owned(), (90, 0));
         let is_whole = |samples| {
             let counts = Counts { samples, ..counts };

@@ -15,6 +15,7 @@ use super::network::NetworkCounts;
 use super::table::Table;
 use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
+use crate::agent::STANDSTILL;
 use crate::backend::netns::world::is_captured;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
@@ -43,6 +44,8 @@ pub struct RepeatData {
     pub floods: BTreeMap<String, FloodTable>,
     /// What virtual time counted of the network and its consumers.
     pub network: Option<NetworkCounts>,
+    /// The longest time in which a client stood still, in seconds; nothing in virtual time.
+    pub client_still_s: f64,
     /// How long the run was, in seconds.
     pub seconds: f64,
 }
@@ -283,7 +286,23 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
         }
     }
     data.network = NetworkCounts::read(raw)?;
+    data.client_still_s = client_still(plan, raw)?;
     Ok(())
+}
+
+/// The longest time in which any client stood still, in seconds, as they wrote it down.
+fn client_still(plan: &Plan, raw: &Path) -> io::Result<f64> {
+    let mut longest = 0.0;
+    for node in &plan.nodes {
+        let table = match open_archived(&raw.join(format!("{STANDSTILL}{}.csv", node.name))) {
+            Ok(file) => Table::read(file)?,
+            // There is none at this node, or not in this backend or version.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        longest = table.column("longest_s").into_iter().fold(longest, f64::max);
+    }
+    Ok(longest)
 }
 
 /// All numbers of a repeat.
@@ -345,7 +364,9 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
     let silence_s = data.nodes.iter().map(|node| longest_gap(&node.log, data.seconds)).fold(0.0, f64::max);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let samples = (data.seconds * 1e9 / plan.sample_every_ns.max(1) as f64) as u64;
-    let counts = Counts { transfers, unfinished, samples, waited: waited.fold(0.0, f64::max), silence_s };
+    let waited = waited.fold(0.0, f64::max);
+    let client_still_s = data.client_still_s;
+    let counts = Counts { transfers, unfinished, samples, waited, silence_s, client_still_s };
     let gates = gates(&plan.gates, &outcome, &counts);
     let seconds = data.seconds;
     RepeatResult { values, gates, seconds, window: Some(window), outcome, ..RepeatResult::default() }

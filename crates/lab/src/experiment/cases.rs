@@ -5,6 +5,7 @@ use toml::{Table, Value};
 
 use super::describe::Described;
 use super::model::{File, Sweep};
+use super::origin::{self, Origins, Place};
 use super::resolve::Finding;
 
 /// More combinations than this are a slip of the pen.
@@ -19,19 +20,30 @@ pub(super) struct Variant {
     pub(super) content: Table,
     /// The key mistakes of this case are reported at.
     pub(super) key: String,
+    /// Where its values were said that the file's own tables do not say.
+    pub(super) origins: Origins,
 }
 
-/// Every case of `file`, whose content is `content`.
-pub(super) fn variants(file: &File, content: &Table) -> Result<Vec<Variant>, Vec<Finding>> {
+/// Every case of `file`, whose content is `content`, of which `origins` were set already.
+pub(super) fn variants(
+    file: &File,
+    content: &Table,
+    origins: &Origins,
+) -> Result<Vec<Variant>, Vec<Finding>> {
     let mut findings = Vec::new();
-    let plain = Variant { name: String::new(), content: content.clone(), key: String::new() };
+    let plain = Variant {
+        name: String::new(),
+        content: content.clone(),
+        key: String::new(),
+        origins: origins.clone(),
+    };
     let mut variants = Vec::new();
     for (number, case) in file.case.iter().enumerate() {
-        let mut variant =
-            Variant { name: case.name.clone(), content: content.clone(), key: format!("case.{number}") };
+        let mut variant = Variant { name: case.name.clone(), key: format!("case.{number}"), ..plain.clone() };
+        let set = origins.of_set(&format!("case.{number}.set"));
         for (key, value) in &case.set {
-            let at = format!("case.{number}.set");
-            apply(&mut variant.content, key, value, &at, &mut findings);
+            let place = set.iter().cloned().chain([key.clone()]).collect();
+            apply((&mut variant.content, &mut variant.origins), key, value, place, &mut findings);
         }
         variants.push(variant);
     }
@@ -50,9 +62,18 @@ pub(super) fn variants(file: &File, content: &Table) -> Result<Vec<Variant>, Vec
         let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
         let mut next = Vec::new();
         for variant in &variants {
-            for value in &values {
+            for (index, value) in values.iter().enumerate() {
                 let mut variant = variant.clone();
-                apply(&mut variant.content, &sweep.key, value, &format!("{at}.key"), &mut findings);
+                // A range has no values of its own to point at, and a key that leads nowhere is no value's
+                // fault.
+                let of_value = origin::plain(&format!("{at}.values.{index}"));
+                let place =
+                    if sweep.values.is_some() { of_value } else { origin::plain(&format!("{at}.key")) };
+                let before = findings.len();
+                apply((&mut variant.content, &mut variant.origins), &sweep.key, value, place, &mut findings);
+                for finding in findings.iter_mut().skip(before) {
+                    finding.place = origin::plain(&format!("{at}.key"));
+                }
                 let word = match value {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
@@ -84,13 +105,14 @@ pub(super) fn variants(file: &File, content: &Table) -> Result<Vec<Variant>, Vec
 
 /// Puts values at their keys, as for the overrides of a backend.
 pub(super) fn apply_all<'a>(
-    content: &mut Table,
+    (content, origins): (&mut Table, &mut Origins),
     values: impl IntoIterator<Item = (&'a String, &'a Value)>,
-    at: &str,
+    set: &Place,
 ) -> Result<(), Vec<Finding>> {
     let mut findings = Vec::new();
     for (key, value) in values {
-        apply(content, key, value, at, &mut findings);
+        let place = set.iter().cloned().chain([key.clone()]).collect();
+        apply((&mut *content, &mut *origins), key, value, place, &mut findings);
     }
     if findings.is_empty() { Ok(()) } else { Err(findings) }
 }
@@ -107,7 +129,7 @@ fn twice<'a>(names: impl Iterator<Item = (&'a str, String)>, what: &str) -> Vec<
 }
 
 fn finding(key: &str, message: String) -> Finding {
-    Finding { key: key.to_owned(), message, suggestion: None }
+    Finding { key: key.to_owned(), message, suggestion: None, ..Finding::default() }
 }
 
 fn last(key: &str) -> &str {
@@ -150,7 +172,13 @@ fn ranged(number: f64, unit: &str) -> Value {
     }
 }
 
-fn apply(content: &mut Table, key: &str, value: &Value, at: &str, findings: &mut Vec<Finding>) {
+fn apply(
+    (content, origins): (&mut Table, &mut Origins),
+    key: &str,
+    value: &Value,
+    place: Place,
+    findings: &mut Vec<Finding>,
+) {
     let parts: Vec<&str> = key.split('.').collect();
     // Entries of a table of names are what the file has; a key of a name that it has not would make another.
     let is_named =
@@ -161,13 +189,24 @@ fn apply(content: &mut Table, key: &str, value: &Value, at: &str, findings: &mut
         }
         _ => true,
     };
-    if !is_there || !set(content, &parts, value) {
-        findings.push(Finding {
-            key: at.to_owned(),
-            message: format!("`{key}` leads to nothing in this file"),
-            suggestion: Some("write it as table.name.key, or with `*` for every name".to_owned()),
-        });
+    if is_there && set(content, &parts, value) {
+        origins.note(key, value, place);
+        return;
     }
+    // Shown by what holds the key, such as `case.1.set`.
+    let holder: Vec<&str> = place.iter().map(String::as_str).take_while(|part| *part != key).collect();
+    findings.push(Finding {
+        key: holder.join("."),
+        message: format!("`{key}` leads to nothing in this file"),
+        suggestion: Some("write it as table.name.key, or with `*` for every name".to_owned()),
+        place,
+    });
+}
+
+/// Sets a value that could be set before.
+pub(super) fn set_again(content: &mut Table, key: &str, value: &Value) {
+    let parts: Vec<&str> = key.split('.').collect();
+    set(content, &parts, value);
 }
 
 /// Sets a key, in every entry where a part is `*`. False when there was nowhere to set it.

@@ -65,8 +65,9 @@ pub(super) fn controls(
         let is_meant =
             |variant: &&Variant| concerned.as_ref().is_none_or(|cases| cases.contains(&variant.name));
         for variant in variants.iter().filter(is_meant) {
-            let mut content = variant.content.clone();
-            if let Err(more) = apply_all(&mut content, &control.set, &format!("{key}.set")) {
+            let (mut content, mut origins) = (variant.content.clone(), variant.origins.clone());
+            let set = origins.of_set(&format!("{key}.set"));
+            if let Err(more) = apply_all((&mut content, &mut origins), &control.set, &set) {
                 findings.extend(more);
             }
             let join = if variant.name.is_empty() { "" } else { ", " };
@@ -77,7 +78,7 @@ pub(super) fn controls(
                 case: variant.name.clone(),
                 fails: control.fails.clone(),
             };
-            list.push((plan, Variant { name, content, key: key.clone() }));
+            list.push((plan, Variant { name, content, key: key.clone(), origins }));
         }
     }
     if findings.is_empty() { Ok(list) } else { Err(findings) }
@@ -93,6 +94,7 @@ fn concerned(file: &File, control: &Control, key: &str) -> Result<Option<Vec<Str
                 key: format!("{key}.fails"),
                 message: format!("no expectation is called `{name}`"),
                 suggestion: Some(suggest(name, &known)),
+                ..Finding::default()
             });
         };
         cases = match (cases, expect.cases()) {
@@ -105,7 +107,7 @@ fn concerned(file: &File, control: &Control, key: &str) -> Result<Option<Vec<Str
     }
     if control.fails.is_empty() {
         let message = "a control must fail something".to_owned();
-        return Err(Finding { key: format!("{key}.fails"), message, suggestion: None });
+        return Err(Finding { key: format!("{key}.fails"), message, suggestion: None, ..Finding::default() });
     }
     Ok(cases)
 }

@@ -25,6 +25,7 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
                     key: format!("figure.{number}.{field}"),
                     message: format!("`{given}` is not {what}"),
                     suggestion: Some(suggest(given, known)),
+                    ..Finding::default()
                 });
             }
         };
@@ -45,6 +46,7 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
                 key: format!("figure.{number}.form"),
                 message: "there is no sweep, and so no parameter".to_owned(),
                 suggestion: Some("add a [[sweep]] over the key that is the parameter".to_owned()),
+                ..Finding::default()
             });
             continue;
         }
@@ -58,6 +60,7 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
                 key: format!("figure.{number}.cases"),
                 message: format!("no case's name holds `{text}`"),
                 suggestion: Some(format!("there are: {}", cases.join("; "))),
+                ..Finding::default()
             });
         }
     }

@@ -74,6 +74,7 @@ fn note(table: &Table, path: &str, lacking: &[(&str, &str)], findings: &mut Vec<
             key: full,
             message: format!("only in virtual time: {instead}"),
             suggestion: Some("run it with --on sim".to_owned()),
+            ..Finding::default()
         });
     }
 }

@@ -12,6 +12,7 @@ use super::locate::{Locator, in_words, problem_of};
 use super::measure::{Measure, NETWORK, NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
 use super::model::{Expect, File};
 use super::network::Files;
+use super::origin::{self, Origins};
 use super::plan::Plan;
 use super::problem::{Problem, Problems, nearest, suggest};
 use super::resolve::{Finding, resolve};
@@ -103,17 +104,16 @@ impl Experiment {
         let mut findings = Vec::new();
         if backend != VIRTUAL_TIME {
             // What a case says stands at its own line.
+            let plain = [(self.content.clone(), Origins::default())];
             let of_cases = self.contents(backend).unwrap_or_default();
-            for (content, at) in
-                std::iter::once((&self.content, "")).chain(of_cases.iter().map(|(c, at)| (c, at.as_str())))
-            {
+            for (content, origins) in plain.iter().chain(&of_cases) {
                 for finding in lacks::real_forwarders(content) {
                     let is_told = |other: &Finding| {
                         other.message == finding.message && other.key.starts_with(&finding.key)
                     };
                     if !findings.iter().any(is_told) {
-                        let key = if at.is_empty() { finding.key.clone() } else { at.to_owned() };
-                        findings.push(Finding { key, ..finding });
+                        let place = origins.place(&self.content, &finding.key);
+                        findings.push(Finding { place, ..finding });
                     }
                 }
             }
@@ -126,11 +126,17 @@ impl Experiment {
         Err(located(&self.shown, &locator, findings))
     }
 
-    /// The content of every case on a backend, with the key of what made it so.
-    fn contents(&self, backend: &str) -> Result<Vec<(Table, String)>, Vec<Finding>> {
-        let (base, content) = self.on(backend)?;
-        let variants = cases::variants(&base, &content)?;
-        Ok(variants.into_iter().map(|variant| (variant.content, variant.key)).collect())
+    /// The content of every case on a backend, with where it was said.
+    fn contents(&self, backend: &str) -> Result<Vec<(Table, Origins)>, Vec<Finding>> {
+        let variants = self.variants(backend)?.1;
+        Ok(variants.into_iter().map(|variant| (variant.content, variant.origins)).collect())
+    }
+
+    /// The file with what is said of a backend in it, and its cases.
+    fn variants(&self, backend: &str) -> Result<(File, Vec<Variant>), Vec<Finding>> {
+        let (base, content, origins) = self.on(backend)?;
+        let variants = cases::variants(&base, &content, &origins)?;
+        Ok((base, variants))
     }
 
     /// The plan of every case on a backend.
@@ -145,10 +151,10 @@ impl Experiment {
                 key: format!("on.{name}"),
                 message: format!("there is no backend called `{name}`"),
                 suggestion: Some(suggest(name, BACKENDS)),
+                ..Finding::default()
             });
         }
-        let (base, content) = self.on(backend)?;
-        let variants = cases::variants(&base, &content)?;
+        let (base, variants) = self.variants(backend)?;
         let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
         let mut plans = Vec::new();
         for variant in &variants {
@@ -182,37 +188,50 @@ impl Experiment {
     ///
     /// What is wrong with the file, or with what was drawn.
     pub fn drawn_again(&self, plan: &Plan, backend: &str, seed: u64) -> Result<Plan, Vec<Finding>> {
-        let (base, content) = self.on(backend)?;
-        let mut variants = cases::variants(&base, &content)?;
+        let (base, mut variants) = self.variants(backend)?;
         if plan.control.is_some() {
             variants =
                 controls::controls(&base, &variants)?.into_iter().map(|(_, variant)| variant).collect();
         }
         let variant = variants.iter().find(|variant| variant.name == plan.case).ok_or_else(|| {
             let message = format!("there is no case called `{}`", plan.case);
-            vec![Finding { key: "case".to_owned(), message, suggestion: None }]
+            vec![Finding { key: "case".to_owned(), message, suggestion: None, ..Finding::default() }]
         })?;
         let drawn = self.plan(variant, backend, Some(seed))?;
         Ok(Plan { control: plan.control.clone(), repeats: plan.repeats, seed: plan.seed, ..drawn })
     }
 
-    /// The file with what is said of a backend in it, and its content.
-    fn on(&self, backend: &str) -> Result<(File, Table), Vec<Finding>> {
-        let mut content = self.content.clone();
+    /// The file with what is said of a backend in it, its content, and where that was said.
+    fn on(&self, backend: &str) -> Result<(File, Table, Origins), Vec<Finding>> {
+        let (mut content, mut origins) = (self.content.clone(), Origins::default());
+        let set = format!("on.{backend}.set");
         if let Some(change) = self.file.on.get(backend) {
-            cases::apply_all(&mut content, &change.set, &format!("on.{backend}.set"))?;
+            cases::apply_all((&mut content, &mut origins), &change.set, &origin::plain(&set))?;
         }
-        let base = reread(&content).map_err(|message| {
-            vec![Finding { key: format!("on.{backend}.set"), message, suggestion: None }]
-        })?;
-        Ok((base, content))
+        match reread(&content) {
+            Ok(base) => Ok((base, content, origins)),
+            Err(message) => Err(self.unreadable(&origins, &set, message)),
+        }
+    }
+
+    /// That a file cannot be read any more with what was set in it, at the first value that makes it so.
+    fn unreadable(&self, origins: &Origins, key: &str, message: String) -> Vec<Finding> {
+        let first = origins.first_wrong(&self.content, reread, cases::set_again);
+        let (place, message) = first.unwrap_or((origin::plain(key), message));
+        vec![Finding { key: key.to_owned(), message, suggestion: None, place }]
     }
 
     fn plan(&self, variant: &Variant, backend: &str, seed: Option<u64>) -> Result<Plan, Vec<Finding>> {
         let file = reread(&variant.content)
-            .map_err(|message| vec![Finding { key: variant.key.clone(), message, suggestion: None }])?;
+            .map_err(|message| self.unreadable(&variant.origins, &variant.key, message))?;
         let seed = seed.or(file.seed).unwrap_or(1);
-        let mut plan = resolve(&file, &variant.name, &self.files, seed)?;
+        let mut plan = resolve(&file, &variant.name, &self.files, seed).map_err(|findings| {
+            let placed = |finding: Finding| Finding {
+                place: variant.origins.place(&self.content, &finding.key),
+                ..finding
+            };
+            findings.into_iter().map(placed).collect::<Vec<_>>()
+        })?;
         plan.scaling = self.file.on.get(backend).map(|change| change.why.clone());
         let is_here = |expect: &Expect| expect.on.is_empty() || expect.on.iter().any(|name| name == backend);
         let (here, elsewhere) = plan.expectations.into_iter().partition(is_here);
@@ -224,7 +243,11 @@ impl Experiment {
 /// Findings with their lines.
 fn located(shown: &str, locator: &Locator<'_>, findings: Vec<Finding>) -> Problems {
     let located = findings.into_iter().map(|finding| Problem {
-        line: locator.line(&finding.key),
+        line: locator.line(&if finding.place.is_empty() {
+            origin::plain(&finding.key)
+        } else {
+            finding.place
+        }),
         key: finding.key,
         message: finding.message,
         suggestion: finding.suggestion,
@@ -240,6 +263,7 @@ fn named_files(content: &Table, folder: Option<&Path>) -> Files {
     let of_topology = |table: &Table| table.get("file").and_then(Value::as_str).map(str::to_owned);
     let mut names: Vec<String> =
         content.get("topology").and_then(Value::as_table).and_then(of_topology).into_iter().collect();
+    names.extend(content.get("profile").and_then(Value::as_str).map(str::to_owned));
     // Cases and sweeps may name others.
     let sets = |key: &str| content.get(key).and_then(Value::as_array).into_iter().flatten();
     for case in sets("case").chain(sets("control")) {
@@ -307,7 +331,12 @@ fn expectations(plan: &Plan, cases: &[String]) -> Vec<Finding> {
         let key = format!("expect.{number}");
         let mut check = |field: &str, text: &str| {
             if let Err((message, suggestion)) = known(plan, cases, text) {
-                findings.push(Finding { key: format!("{key}.{field}"), message, suggestion });
+                findings.push(Finding {
+                    key: format!("{key}.{field}"),
+                    message,
+                    suggestion,
+                    ..Finding::default()
+                });
             }
         };
         check("value", &expect.value);
@@ -321,6 +350,7 @@ fn expectations(plan: &Plan, cases: &[String]) -> Vec<Finding> {
                 suggestion: Some(
                     "add `at_least`, `at_most`, `less_than`, `same_as`, `falls` or `about`".to_owned(),
                 ),
+                ..Finding::default()
             });
         }
     }

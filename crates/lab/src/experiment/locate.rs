@@ -27,11 +27,11 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// The line of the deepest part of `key` that the file holds.
+    /// The line of the deepest part of a place that the file holds.
     #[must_use]
-    pub(super) fn line(&self, key: &str) -> usize {
+    pub(super) fn line(&self, place: &[String]) -> usize {
         let mut best = 0;
-        let mut parts = key.split('.').filter(|part| !part.is_empty());
+        let mut parts = place.iter();
         let Some(first) = parts.next() else { return 1 };
         let Some((name, mut value)) = entry(self.root.get_ref(), first) else { return 1 };
         best = best.max(name);
@@ -53,7 +53,7 @@ impl<'a> Locator<'a> {
         let key = "kind";
         entry(root, key)?;
         Some(Problem {
-            line: self.line(key),
+            line: self.line(&[key.to_owned()]),
             key: key.to_owned(),
             message: "an experiment has no kind: this is a study".to_owned(),
             suggestion: Some("`cairn sim run FILE` runs it".to_owned()),
@@ -159,6 +159,7 @@ fn step<'t, 'a>(value: &'t DeValue<'a>, part: &str) -> Option<(usize, &'t Spanne
 
 #[cfg(test)]
 mod tests {
+    use super::super::origin::plain;
     use super::*;
 
     const TEXT: &str =
@@ -167,17 +168,17 @@ mod tests {
     #[test]
     fn a_key_is_found_on_its_line() {
         let locator = Locator::new(TEXT).unwrap();
-        assert_eq!(locator.line("title"), 1);
-        assert_eq!(locator.line("node.a.cpu"), 4);
-        assert_eq!(locator.line("route.1.prefix"), 10);
+        assert_eq!(locator.line(&plain("title")), 1);
+        assert_eq!(locator.line(&plain("node.a.cpu")), 4);
+        assert_eq!(locator.line(&plain("route.1.prefix")), 10);
     }
 
     #[test]
     fn a_key_that_is_missing_is_named_by_its_table() {
         let locator = Locator::new(TEXT).unwrap();
-        assert_eq!(locator.line("node.a.memory"), 3);
-        assert_eq!(locator.line("route.0.path"), 6);
-        assert_eq!(locator.line("nothing.at.all"), 1);
+        assert_eq!(locator.line(&plain("node.a.memory")), 3);
+        assert_eq!(locator.line(&plain("route.0.path")), 6);
+        assert_eq!(locator.line(&plain("nothing.at.all")), 1);
     }
 
     #[test]

@@ -60,6 +60,9 @@ tables! {
         sample_every: Option<Span> = "500 ms, as in the testbed report",
         /// The forwarder under test: `cairn` or `ndnd`.
         software: Option<String> = "cairn",
+        /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, beside this one. A node
+        /// that says a `service_time` has its own.
+        profile: Option<String> = "30 us for each packet",
         /// Settings that hold for every node or every link that does not set them itself.
         defaults: Option<Defaults> = "none",
         /// A network that is generated, drawn or read from a file.
@@ -389,6 +392,8 @@ tables! {
         waited: Option<Share> = "25 %",
         /// How long a forwarder may give no answer, as one does that is frozen.
         silence: Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
+        /// How long a client may stand still, as one does that is frozen or waits for a processor.
+        client_standstill: Option<Span> = "500 ms",
         /// How far clocks may be apart, or the clock may have been set during a run.
         clock_error: Option<Span> = "1 ms",
         /// How often an invalid run is repeated before it is left as invalid.

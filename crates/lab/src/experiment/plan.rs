@@ -363,6 +363,9 @@ pub struct GatePlan {
     /// How long a forwarder may give no answer.
     #[serde(default = "GatePlan::any_silence")]
     pub silence_ns: u64,
+    /// How long a client may stand still.
+    #[serde(default = "GatePlan::any_silence")]
+    pub client_standstill_ns: u64,
     /// How far clocks may be apart.
     pub clock_error_ns: u64,
     /// How often an invalid run is repeated.

@@ -2,20 +2,24 @@
 
 use super::model::File;
 use super::network::{self, Files};
+use super::origin::Place;
 use super::paths::{self, Homes, Ways};
 use super::plan::{
     ContentPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan, RoutePlan, Software,
     WindowPlan,
 };
 use super::problem::suggest;
+use super::profile;
 use super::units::Span;
 use super::{resolve_links, resolve_nodes, resolve_simulated, resolve_workloads};
 
 /// A mistake and the key it is at; its line is looked up by the caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finding {
     /// The key, such as `link.a-b.kind`.
     pub key: String,
+    /// The way to where its value was said, key by key; nothing where it stands at the key itself.
+    pub(super) place: Place,
     /// What is wrong.
     pub message: String,
     /// What to do.
@@ -33,7 +37,7 @@ impl Findings {
         message: impl Into<String>,
         suggestion: Option<String>,
     ) {
-        self.0.push(Finding { key: key.into(), message: message.into(), suggestion });
+        self.0.push(Finding { key: key.into(), message: message.into(), suggestion, place: Place::new() });
     }
 
     /// One of a few words, or a mistake that names them.
@@ -96,7 +100,10 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let ways = [("static", Ways::Static), ("shortest", Ways::Shortest), ("all", Ways::All)];
     let ways = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).unwrap_or(Ways::Static);
     add_paths(&mut hops, paths::hops(names.len(), &links, &homes(file, &names, &contents, &producers), ways));
-    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), seed, f);
+    let profile = profile::named(file, files, f);
+    let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
+    let costs = profile.as_ref().map(|profile| (profile, content_bytes));
+    let nodes = resolve_nodes::nodes(file, &names, (&links, &hops), (seed, costs), f);
     let mut workloads = resolve_workloads::workloads(file, (&names, &links, &hops), &contents, f);
     workloads.extend(resolve_simulated::consumers(file, &names, seed, f));
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
@@ -137,6 +144,9 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
             steal: share(gates.and_then(|gates| gates.steal), 0.05),
             waited: share(gates.and_then(|gates| gates.waited), 0.25),
             silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
+            client_standstill_ns: gates
+                .and_then(|gates| gates.client_standstill)
+                .map_or(CLIENT_STANDSTILL_NS, |span| span.0),
             clock_error_ns: gates.and_then(|gates| gates.clock_error).map_or(1_000_000, |span| span.0),
             retries: gates.and_then(|gates| gates.retries).unwrap_or(0),
         },
@@ -148,6 +158,9 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     whole(&plan, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
 }
+
+/// A client that takes longer from one turn to the next does not do what its workload says.
+const CLIENT_STANDSTILL_NS: u64 = 500_000_000;
 
 /// What must hold for the plan as a whole.
 fn whole(plan: &Plan, f: &mut Findings) {

@@ -2,8 +2,9 @@
 
 use super::choice::Purpose;
 use super::model::{self, File};
-use super::plan::{ClockPlan, Hop, LinkIndex, LinkPlan, NodeIndex, NodePlan};
+use super::plan::{ClockPlan, Hop, LinkIndex, LinkKind, LinkPlan, NodeIndex, NodePlan};
 use super::problem::suggest;
+use super::profile::{LinkCost, Profile, nanos};
 use super::resolve::Findings;
 use super::units::Size;
 
@@ -61,7 +62,7 @@ pub(super) fn nodes(
     file: &File,
     names: &[&str],
     (links, hops): (&[LinkPlan], &[Hop]),
-    seed: u64,
+    (seed, costs): (u64, Option<(&Profile, u32)>),
     f: &mut Findings,
 ) -> Vec<NodePlan> {
     let defaults = file.defaults.as_ref().and_then(|defaults| defaults.node.as_ref());
@@ -74,9 +75,25 @@ pub(super) fn nodes(
         said.extend(groups.iter().filter(|(_, nodes)| nodes.contains(&index)).map(|(set, _)| *set));
         said.extend(defaults);
         let first = watched.get(index).copied().flatten();
-        nodes.push(node(file, name, &Said(said), (first, &link_names), f));
+        let said = Said(said);
+        let mut plan = node(file, name, &said, (first, &link_names), f);
+        let kind = plan.watch.and_then(|link| links.get(link)).map_or(LinkKind::Udp, |link| link.kind);
+        if let Some((profile, content_bytes)) = costs {
+            measured(&mut plan, &said, profile.of(kind), content_bytes);
+        }
+        nodes.push(plan);
     }
     nodes
+}
+
+/// Gives a node the costs of a profile where it does not say its own: those of the kind of its first link, and
+/// of Data with so much content.
+fn measured(node: &mut NodePlan, said: &Said<'_>, cost: Option<LinkCost>, content_bytes: u32) {
+    let Some(cost) = cost.filter(|_| said.of(|node| node.service_time).is_none()) else { return };
+    node.service_time_ns = nanos(cost.interest_us);
+    if said.of(|node| node.data_service_time).is_none() {
+        node.data_service_time_ns = nanos(cost.data_with(content_bytes));
+    }
 }
 
 /// For each node the link to the next hop of its first route, or else its first link.

@@ -8,12 +8,21 @@ use serde::Serialize;
 use super::data::{CaseData, ReportError, RunData};
 use super::document::{Block, Cell, Document, Figure, Table};
 use super::files::write_figures;
+use super::plans;
 use super::quantity::{Quantity, SIX, quantity};
 use super::{html, pdf};
+use crate::analysis::RepeatResult;
 use crate::figure::number::{half_width, short, with_unit};
 use crate::figure::{Axis, BarChart, BarGroup, Frame, LineChart, Series};
 use crate::run::RunRecord;
 use crate::stats::Estimate;
+
+/// A smaller difference than this part of a number is none to speak of, however sure it is.
+const LEAST_PART: f64 = 0.01;
+/// So many of the greatest differences are named first.
+const MOST_NAMED: usize = 8;
+/// And of differences of plan of a case.
+const MOST_OF_A_PLAN: usize = 12;
 
 /// A measure in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,11 +40,20 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Do the 95 % confidence intervals of the two means not meet? Nothing without repeats.
+    /// Do the 95 % confidence intervals of the two means not meet, and is that more than anybody would care
+    /// for? Nothing without repeats.
     #[must_use]
     pub fn differs(&self) -> Option<bool> {
         let reach = self.a.half95? + self.b.half95?;
-        Some((self.a.mean - self.b.mean).abs() > reach)
+        let difference = (self.a.mean - self.b.mean).abs();
+        Some(difference > reach && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
+    }
+
+    /// How far apart the means are, as a part of the greater one.
+    #[must_use]
+    pub fn part(&self) -> f64 {
+        let greater = self.a.mean.abs().max(self.b.mean.abs());
+        if greater > 0.0 { (self.a.mean - self.b.mean).abs() / greater } else { 0.0 }
     }
 
     /// The second mean as a multiple of the first.
@@ -120,6 +138,54 @@ impl Comparison {
         [&a.record, &b.record]
     }
 
+    /// What must be known before any number: plans that differ, sides that are not valid; then how many
+    /// measures differ, and which most.
+    #[must_use]
+    pub fn summary(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let [a, b] = &self.runs;
+        for (left, right) in &self.cases {
+            let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
+            let differences = plans::differences(&left.plan, &right.plan);
+            let named = differences.iter().take(MOST_OF_A_PLAN).cloned().collect::<Vec<_>>().join("; ");
+            let more = differences.len().saturating_sub(MOST_OF_A_PLAN);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            if !differences.is_empty() {
+                lines.push(format!("Not the same plan: {}: {named}{more}", left.name()));
+            }
+            for (side, case) in [("A", left), ("B", right)] {
+                let invalid = case.results.iter().filter(|result| !result.is_valid()).count();
+                if invalid > 0 {
+                    let all = case.results.len();
+                    let why = case.results.iter().flat_map(RepeatResult::reasons).next().unwrap_or_default();
+                    let name = case.name();
+                    lines.push(format!("Not valid in {side}: {name}: {invalid} of {all} repeats: {why}"));
+                }
+            }
+        }
+        let count = |wanted| self.pairs.iter().filter(|pair| pair.differs() == wanted).count();
+        lines.push(format!(
+            "Of {} measures {} differ beyond their 95 % intervals and by more than 1 %, {} do not; of {} nobody \
+             can say, without repeats.",
+            self.pairs.len(),
+            count(Some(true)),
+            count(Some(false)),
+            count(None)
+        ));
+        let mut most: Vec<&Pair> = self.pairs.iter().filter(|pair| pair.differs() == Some(true)).collect();
+        most.sort_by(|one, other| other.part().total_cmp(&one.part()));
+        let named = most.iter().take(MOST_NAMED).map(|pair| {
+            let ((left, right), case) = (pair.words(), &pair.case);
+            let case = if case.is_empty() { String::new() } else { format!(" ({case})") };
+            format!("{}{case}: {left} / {right}", pair.measure)
+        });
+        let named: Vec<String> = named.collect();
+        if !named.is_empty() {
+            lines.push(format!("Most of all: {}", named.join("; ")));
+        }
+        lines
+    }
+
     /// How the two are called in figures: by backend where that tells them apart.
     fn names(&self) -> [String; 2] {
         let [a, b] = self.records();
@@ -159,6 +225,7 @@ impl Comparison {
                 record.backend, record.began, record.software, record.repeats, record.seed
             )));
         }
+        blocks.extend(self.summary().into_iter().map(Block::Paragraph));
         let [first, second] = &self.runs;
         for (number, (left, right)) in self.cases.iter().enumerate() {
             let (Some(left), Some(right)) = (first.cases.get(*left), second.cases.get(*right)) else {
@@ -279,6 +346,8 @@ mod tests {
         assert_eq!(pair(&[10.0, 10.1, 9.9], &[20.0, 20.1, 19.9]).differs(), Some(true));
         assert_eq!(pair(&[10.0, 18.0, 2.0], &[12.0, 20.0, 4.0]).differs(), Some(false));
         assert_eq!(pair(&[10.0], &[20.0]).differs(), None, "one repeat says nothing about that");
+        let close = pair(&[26.3, 26.3, 26.3], &[26.2, 26.2, 26.2]);
+        assert_eq!(close.differs(), Some(false), "sure, and nothing to speak of");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod html;
 mod paper;
 mod parameter;
 pub(crate) mod pdf;
+mod plans;
 mod quantity;
 mod repeat_it;
 mod results;

@@ -28,6 +28,8 @@ pub struct Row {
     pub measured: String,
     /// What it was held against.
     pub bound: String,
+    /// Its controls and what they came to, or why it has none.
+    pub control: String,
     /// The verdict's words.
     pub verdict: &'static str,
     /// Its reason, where it has one.
@@ -48,6 +50,7 @@ fn row(run: &RunData, verdict: Verdict) -> Row {
         backend: run.record.backend.clone(),
         command: command(run),
         verdict: verdict.words(),
+        control: verdict.control_words(),
         case: verdict.case,
         say: verdict.say,
         paper: verdict.paper,
@@ -74,13 +77,13 @@ Each row is a statement of an experiment file, what was measured, what it was he
 verdicts:
 
 - **confirmed**: all of the 95 % interval is as stated, and the control run, which takes away nothing but the
-  cause that the paper names, fails the statement. Without a control it is *confirmed, no control stated*, and
-  *control not run* or *undecided* says the same of one that exists.
+  cause that the paper names, fails the statement, too, in valid runs. Without a control it is *confirmed, no
+  control stated*, and *control not run* says the same of one that exists.
 - **contradicted**: none of the interval is as stated.
 - **by construction**: it is as stated, because the setting leaves nothing else; the reason stands beside.
 - **not testable here**: everything else, with the reason: no valid run, too uncertain, a share of the
   processor that is kept too coarsely, a statement for another backend, or a control in which it holds as
-  well.
+  well or which is not valid itself.
 
 ± is half the width of the 95 % confidence interval over repeats. A single repeat in virtual time is exact
 where nothing in the experiment is random.
@@ -90,6 +93,7 @@ where nothing in the experiment is random.
 #[must_use]
 pub fn results_markdown(runs: &[RunData]) -> String {
     let mut page = HEAD.to_owned();
+    overview(&mut page, runs);
     let places =
         [("sim", "In virtual time"), ("netns", "On real forwarders"), ("hosts", "On hosts of their own")];
     for (backend, title) in places {
@@ -100,6 +104,22 @@ pub fn results_markdown(runs: &[RunData]) -> String {
         runs.for_each(|run| section(&mut page, run));
     }
     page
+}
+
+/// How many statements of each run have which verdict.
+fn overview(page: &mut String, runs: &[RunData]) {
+    const WORDS: [&str; 4] = ["confirmed", "contradicted", "by construction", "not testable here"];
+    let _ =
+        write!(page, "\n| experiment | backend | {} |\n|---|---|---:|---:|---:|---:|\n", WORDS.join(" | "));
+    let mut sums = [0; 4];
+    for run in runs {
+        let found: Vec<&str> = verdicts(run).iter().map(Verdict::words).collect();
+        let counts = WORDS.map(|word| found.iter().filter(|found| found.starts_with(word)).count());
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        let counts = counts.map(|count| count.to_string()).join(" | ");
+        let _ = writeln!(page, "| {} | {} | {counts} |", run.record.experiment, run.record.backend);
+    }
+    let _ = writeln!(page, "| all | | {} |", sums.map(|sum| sum.to_string()).join(" | "));
 }
 
 fn section(page: &mut String, run: &RunData) {
@@ -126,7 +146,7 @@ fn section(page: &mut String, run: &RunData) {
         run.record.began,
         commit.get(..12).unwrap_or(commit)
     );
-    page.push_str("| statement | the paper | measured | held against | verdict |\n|---|---|---|---|---|\n");
+    page.push_str("| statement | the paper | measured | held against | control | verdict |\n|---|---|---|---|---|---|\n");
     for verdict in verdicts(run) {
         let row = row(run, verdict);
         let case = if row.case.is_empty() { String::new() } else { format!(" ({})", row.case) };
@@ -136,6 +156,7 @@ fn section(page: &mut String, run: &RunData) {
             row.paper.unwrap_or_else(|| "–".to_owned()),
             format!("`{}` = {}", row.measure, row.measured),
             row.bound,
+            row.control,
             format!("**{}**{why}", row.verdict),
         ];
         let cells =

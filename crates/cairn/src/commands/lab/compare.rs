@@ -25,12 +25,15 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
     let page = report.map(|folder| comparison.write(folder)).transpose().map_err(ToolError::other)?;
     if json {
         let pairs = serde_json::to_value(&comparison.pairs).map_err(ToolError::other)?;
-        output::json(&pairs)?;
+        output::json(&serde_json::json!({ "summary": comparison.summary(), "pairs": pairs }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = Vec::new();
     for (name, record) in ["A", "B"].iter().zip(comparison.records()) {
         writeln!(out, "{name}: {} ({}, {})", record.title, record.backend, record.began)?;
+    }
+    for line in comparison.summary() {
+        writeln!(out, "{}", output::printable(&line))?;
     }
     let mut last = None;
     for pair in &comparison.pairs {
@@ -47,7 +50,10 @@ pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> 
         writeln!(out, "  {:<28} {left:>26} {right:>26} {ratio:>9}{mark}", pair.measure)?;
     }
     if comparison.pairs.iter().any(|pair| pair.differs().is_some()) {
-        writeln!(out, "\n± is 95 % confidence over repeats; * marks means that differ beyond it.")?;
+        writeln!(
+            out,
+            "\n± is 95 % confidence over repeats; * marks means that differ beyond it by more than 1 %."
+        )?;
     }
     if let Some(page) = page {
         writeln!(out, "\nreport: {}", page.display())?;

@@ -2,6 +2,7 @@
 
 mod compare;
 mod counts;
+mod distance;
 mod files;
 mod internal;
 #[cfg(test)]
@@ -43,9 +44,11 @@ Examples:
   cairn lab sweep first.toml --key 'link.*.rate' --values '10 Mbit/s,20 Mbit/s'
   cairn lab list
   cairn lab compare runs/first-20261122-040849 runs/first-20261122-041932
+  cairn lab calibrate machine.toml
+  cairn lab validate first.toml --profile machine.toml
 
 Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; of run, sweep, resume and show also 3 something expected is
-contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run.")]
+contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run; of validate 3\na number is not within its margin.")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),
@@ -95,6 +98,12 @@ pub(crate) enum Command {
         #[arg(long)]
         report: Option<PathBuf>,
     },
+    /// Measure what packets cost a forwarder on this machine, for virtual time to use: by kind of link and of
+    /// packet, from the cache, and signatures. Takes two minutes, as root.
+    Calibrate(distance::CalibrateArguments),
+    /// Run experiments with the same plan on real forwarders and in virtual time, and say of each number how
+    /// far they are apart: within ±5 % where links limit, and ±15 % where the processor does?
+    Validate(distance::ValidateArguments),
     /// What runs found: each statement with its verdict. The page docs/lab-results.md is made by this.
     Results {
         /// The runs' folders.
@@ -149,6 +158,8 @@ impl Command {
             Command::List { runs, json } => runs::list(&runs, json),
             Command::Show { folder, runs, derive, json } => runs::show(folder, &runs, derive, Form::of(json)),
             Command::Compare { a, b, json, report } => compare::compare(&a, &b, json, report.as_deref()),
+            Command::Calibrate(arguments) => distance::calibrate(&arguments),
+            Command::Validate(arguments) => distance::validate(&arguments),
             Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files, json } => files::check(&files, Form::of(json)),

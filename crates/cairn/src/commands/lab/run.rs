@@ -181,7 +181,7 @@ fn finish(folder: &RunFolder, screen: &mut Screen, form: Form) -> Outcome {
 }
 
 /// What this program was built from.
-fn build() -> Build {
+pub(super) fn build() -> Build {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Build { commit: text(env!("CAIRN_COMMIT")), clean: env!("CAIRN_CLEAN").parse().ok() }
 }
@@ -209,7 +209,7 @@ fn terminal_width() -> usize {
 }
 
 /// What a person sees while a run goes on.
-struct Screen {
+pub(super) struct Screen {
     terminal: bool,
     began: Instant,
     step: String,
@@ -224,7 +224,7 @@ struct Screen {
 }
 
 impl Screen {
-    fn new(in_virtual_time: bool) -> Result<Self, ToolError> {
+    pub(super) fn new(in_virtual_time: bool) -> Result<Self, ToolError> {
         let terminal = std::io::stderr().is_terminal();
         Ok(Screen {
             terminal,
@@ -284,7 +284,7 @@ impl Screen {
         }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    pub(super) fn show(&mut self, progress: &Progress) {
         self.heed();
         let is_wrong = |invalid: &[String]| !invalid.is_empty();
         match progress {

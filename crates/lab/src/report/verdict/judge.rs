@@ -4,6 +4,7 @@ use toml::Value;
 
 use super::super::data::{CaseData, RunData};
 use super::written;
+use crate::analysis::RepeatResult;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::figure::number::with_unit;
@@ -74,7 +75,9 @@ impl<'a> Court<'a> {
         let of = if name.is_empty() { String::new() } else { format!(" of “{name}”") };
         let Some(case) = self.case(here, measure) else { return Err(format!("there is no run{of}")) };
         if !case.is_valid() {
-            return Err(format!("no valid run{of}"));
+            let reasons: Vec<String> = case.results.iter().flat_map(RepeatResult::reasons).collect();
+            let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
+            return Err(format!("no valid run{of}{first}"));
         }
         self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))
     }

@@ -8,7 +8,7 @@ use toml::Value;
 use self::judge::{Court, Finding};
 use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
-use crate::experiment::model::Expect;
+use crate::experiment::model::{self, Expect};
 use crate::figure::number::{half_width, with_unit};
 use crate::stats::{Estimate, Interval, Level};
 
@@ -32,8 +32,6 @@ pub enum Control {
     NotStated,
     /// It was not run.
     NotRun,
-    /// It was run, and does not say clearly enough.
-    Undecided,
     /// It failed the expectation, as it must.
     Failed,
 }
@@ -61,6 +59,8 @@ pub struct Verdict {
     pub judgement: Judgement,
     /// What its control came to.
     pub control: Control,
+    /// The names of its controls.
+    pub controls: Vec<String>,
     /// Why it is not testable, or what makes it so; empty where there is nothing to say.
     pub why: String,
     /// Is it stated for other backends only?
@@ -90,10 +90,23 @@ impl Verdict {
             (Judgement::Confirmed, Control::Failed) => "confirmed",
             (Judgement::Confirmed, Control::NotStated) => "confirmed, no control stated",
             (Judgement::Confirmed, Control::NotRun) => "confirmed, control not run",
-            (Judgement::Confirmed, Control::Undecided) => "confirmed, control undecided",
             (Judgement::Contradicted, _) => "contradicted",
             (Judgement::ByConstruction, _) => "by construction",
             (Judgement::NotTestable, _) => "not testable here",
+        }
+    }
+
+    /// Which control it has and what that came to, or why it needs none.
+    #[must_use]
+    pub fn control_words(&self) -> String {
+        let names: Vec<String> = self.controls.iter().map(|name| format!("“{name}”")).collect();
+        let names = names.join(", ");
+        match (self.judgement, self.control) {
+            (Judgement::ByConstruction, _) if names.is_empty() => "none: by construction".to_owned(),
+            _ if names.is_empty() => "none stated".to_owned(),
+            (Judgement::Confirmed, Control::Failed) => format!("{names} fails it"),
+            (Judgement::Confirmed, _) => format!("{names}, not run"),
+            _ => names,
         }
     }
 
@@ -187,6 +200,7 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         bound: court.words(case, expect, unit),
         judgement: Judgement::NotTestable,
         control: Control::NotStated,
+        controls: controls_of(run, expect).map(|control| control.name.clone()).collect(),
         why: String::new(),
         elsewhere,
     };
@@ -215,28 +229,41 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
     verdict
 }
 
-/// What is as expected is confirmed where its control failed. Where the control holds as well, nothing was
-/// shown.
-fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, verdict: &mut Verdict) {
-    verdict.judgement = Judgement::Confirmed;
+/// The controls that must fail an expectation.
+fn controls_of<'a>(run: &'a RunData, expect: &'a Expect) -> impl Iterator<Item = &'a model::Control> {
     let name = expect.name.as_deref();
     let stated = run.experiment.file.control.iter();
-    let stated = stated.filter(|control| control.fails.iter().any(|fails| Some(fails.as_str()) == name));
-    for control in stated {
+    stated.filter(move |control| control.fails.iter().any(|fails| Some(fails.as_str()) == name))
+}
+
+/// What is as expected is confirmed where all its controls failed. Where one holds as well, or nobody can say
+/// what it does, nothing was shown.
+fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, verdict: &mut Verdict) {
+    verdict.judgement = Judgement::Confirmed;
+    for control in controls_of(run, expect) {
         let court = Court { run, control: Some(&control.name) };
-        verdict.control = match court.judge(case, expect, measure) {
-            Finding::Contradicted => Control::Failed,
-            Finding::Unknown(_) if !run.controls.iter().any(|case| court.is_mine(case)) => Control::NotRun,
-            Finding::Unknown(_) => Control::Undecided,
-            Finding::Confirmed => {
-                verdict.judgement = Judgement::NotTestable;
-                verdict.why = format!("it holds without its cause as well: control “{}”", control.name);
+        let name = &control.name;
+        let why = match court.judge(case, expect, measure) {
+            Finding::Contradicted => {
+                // What a share does to a control is not what its cause does.
+                match standstill::reason(&court, case, expect, measure) {
+                    None => {
+                        verdict.control = Control::Failed;
+                        continue;
+                    }
+                    Some(why) => format!("its control “{name}” says nothing: {why}"),
+                }
+            }
+            Finding::Unknown(_) if !run.controls.iter().any(|case| court.is_mine(case)) => {
+                verdict.control = Control::NotRun;
                 return;
             }
+            Finding::Unknown(why) => format!("its control “{name}” says nothing: {why}"),
+            Finding::Confirmed => format!("it holds without its cause as well: control “{name}”"),
         };
-        if verdict.control != Control::Failed {
-            return;
-        }
+        verdict.judgement = Judgement::NotTestable;
+        verdict.why = why;
+        return;
     }
 }
 

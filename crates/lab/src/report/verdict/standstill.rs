@@ -5,7 +5,7 @@ use super::judge::Court;
 use crate::backend::netns::cgroup::standstill_ns;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
-use crate::experiment::plan::Activity;
+use crate::experiment::plan::{Activity, NodeIndex, Plan};
 
 /// A forwarder may stand still for so small a part of a round trip: then a slow processor and one that is
 /// away are alike.
@@ -56,21 +56,60 @@ fn longest(case: &CaseData) -> Option<(u64, String)> {
     own.chain(loads).filter(|(still_ns, _)| *still_ns > 0).max()
 }
 
-/// The shortest mean round trip of a workload, in seconds: as pings time it, or by Little's law what is
-/// pending at the consumer divided by what it sends on in a second.
+/// The shortest round trip of a workload in seconds, without what waits on the way: a standstill makes queues
+/// long, and a round trip that is long because of it must not make it look short. It is the shortest that
+/// pings have timed, and for downloads what links on their path take for one Interest and one Data. What a
+/// flood asks for never comes back: what counts there is the time after which it is asked for again.
 fn round_trip(case: &CaseData) -> Option<f64> {
-    let mean = |key: String| Some(case.estimate(&key, "mean")?.mean);
-    let trips = case.plan.workloads.iter().filter_map(|workload| match workload.does {
-        Activity::Load { .. } | Activity::Consume(_) => None,
-        Activity::Ping { .. } | Activity::Traffic { .. } => {
-            Some(case.estimate(&format!("{}.rtt", workload.name), "median")?.mean / 1e3)
+    let plan = &case.plan;
+    let trips = plan.workloads.iter().filter_map(|workload| match workload.does {
+        Activity::Load { .. } | Activity::Consume(_) | Activity::Flood { until: 0, .. } => None,
+        Activity::Ping { .. } => Some(case.estimate(&format!("{}.rtt", workload.name), "min")?.mean / 1e3),
+        Activity::Flood { refresh_ns, lifetime_ns, .. } => {
+            Some(refresh_ns.unwrap_or(lifetime_ns) as f64 / 1e9)
         }
-        Activity::Flood { until: 0, .. } => None,
-        _ => {
-            let node = case.plan.node_name(workload.at);
-            let (pending, sent) = (mean(format!("{node}.pending"))?, mean(format!("{node}.propagated"))?);
-            (sent > 0.0).then(|| pending / sent)
+        Activity::Download { content, .. } | Activity::Traffic { content, .. } => {
+            let content = plan.contents.get(content)?;
+            empty_path_s(plan, workload.at, &content.prefix, content.segment_bytes)
         }
     });
-    trips.fold(None, |least: Option<f64>, trip| Some(least.map_or(trip, |least| least.min(trip))))
+    trips.reduce(f64::min)
+}
+
+/// What the links from a node along its routes take for an Interest and a Data packet when nothing else is on
+/// them, in seconds.
+fn empty_path_s(plan: &Plan, from: NodeIndex, prefix: &str, segment_bytes: u32) -> Option<f64> {
+    let (mut at, mut took_s) = (from, 0.0);
+    for _ in 0..plan.nodes.len() {
+        let here = plan.hops.iter().filter(|hop| hop.node == at && covers(&hop.prefix, prefix));
+        let Some(hop) = here.max_by_key(|hop| (hop.prefix.len(), std::cmp::Reverse(hop.cost))) else { break };
+        let link = plan.links.get(hop.link)?;
+        let bits = f64::from(segment_bytes) * 8.0;
+        took_s += 2.0 * link.delay_ns as f64 / 1e9 + link.rate_bps.map_or(0.0, |rate| bits / rate as f64);
+        at = link.other(at);
+    }
+    (at != from).then_some(took_s)
+}
+
+/// Is a route for names below a prefix?
+fn covers(route: &str, prefix: &str) -> bool {
+    let route = route.trim_end_matches('/');
+    prefix.strip_prefix(route).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn a_path_takes_what_its_links_do_and_nothing_of_what_waits_on_them() {
+        let head = "title = 't'\nduration = '9 s'\n[defaults.link]\nrate = '32.768 Mbit/s'\ndelay = '5 ms'\n";
+        let text = format!("{head}{}", testkit::experiment::ROW);
+        let plan = Experiment::parse("t", "t.toml", &text).unwrap().plans("netns").unwrap().remove(0);
+        // 4,096 bytes take 1 ms on each of two links, which are 5 ms long each way.
+        let took_s = empty_path_s(&plan, 0, "/small/file", 4096).unwrap();
+        assert!((took_s - 0.022).abs() < 1e-9, "{took_s}");
+        assert_eq!(empty_path_s(&plan, 0, "/smaller", 4096), None, "there is no route for it");
+    }
 }

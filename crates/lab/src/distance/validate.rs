@@ -1,0 +1,342 @@
+//! The same plan on real forwarders and in virtual time, number by number.
+
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::DistanceError;
+use crate::analysis::RepeatResult;
+use crate::experiment::Experiment;
+use crate::experiment::plan::Activity;
+use crate::report::{CaseData, RunData};
+use crate::run::progress::Progress;
+use crate::run::{Options, RunFolder, execute};
+use crate::stats::{Estimate, Level, Sample};
+
+/// How far a number may be off where links limit: goodput, download times, hit rates.
+const LINKS: f64 = 0.05;
+/// And where the processor does: round trips and busy time.
+const PROCESSOR: f64 = 0.15;
+/// Of a processor that is used less nobody can tell the part that packets take.
+const LEAST_BUSY_PERCENT: f64 = 5.0;
+/// Content stores that answer less than this part of Interests are none to speak of, in percent.
+const LEAST_HITS_PERCENT: f64 = 5.0;
+/// A forwarder that waits longer for a processor is told of, in percent of the time.
+const MUCH_WAITING_PERCENT: f64 = 5.0;
+
+/// Where the difference of two backends lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// All of its 90 % interval is within the margin.
+    Within,
+    /// None of it is.
+    Beyond,
+    /// Nobody can say.
+    Undecided,
+}
+
+impl Reach {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Reach::Within => "within",
+            Reach::Beyond => "beyond",
+            Reach::Undecided => "too uncertain",
+        }
+    }
+}
+
+/// One number on both backends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The case; empty when there is only one.
+    pub case: String,
+    /// The measure, such as `files.goodput`.
+    pub measure: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// On real forwarders.
+    pub real: Estimate,
+    /// In virtual time.
+    pub simulated: Estimate,
+    /// How much more it is in virtual time, as a part of the real number.
+    pub difference: f64,
+    /// The 90 % interval of that; nothing when it is not known.
+    pub interval: Option<[f64; 2]>,
+    /// How far it may be off.
+    pub margin: f64,
+    /// Is it?
+    pub reach: Reach,
+    /// Why it is not within, as far as that is known.
+    pub reason: String,
+}
+
+/// An experiment on both backends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Distance {
+    /// Its file's name without the ending.
+    pub experiment: String,
+    /// Its title.
+    pub title: String,
+    /// Its numbers.
+    pub rows: Vec<Row>,
+    /// Cases without a valid run, and why.
+    pub not_valid: Vec<String>,
+}
+
+impl Distance {
+    /// Is every number within its margin?
+    #[must_use]
+    pub fn is_within(&self) -> bool {
+        self.not_valid.is_empty()
+            && !self.rows.is_empty()
+            && self.rows.iter().all(|row| row.reach == Reach::Within)
+    }
+}
+
+/// The text of an experiment as both backends shall have it: with what it says of namespaces for virtual time
+/// as well, costs by a profile and not by what it assumes, and without what it expects.
+///
+/// # Errors
+///
+/// Where it is not TOML.
+pub fn same_plan(text: &str, profile: Option<&str>) -> Result<String, toml::de::Error> {
+    let mut file: Table = toml::from_str(text)?;
+    for key in ["expect", "control", "figure"] {
+        file.remove(key);
+    }
+    if let Some(on) = file.get_mut("on").and_then(Value::as_table_mut) {
+        on.remove("sim");
+        if let Some(real) = on.get("netns").cloned() {
+            on.insert("sim".to_owned(), real);
+        }
+        for change in on.iter_mut().filter_map(|(_, change)| change.get_mut("set")?.as_table_mut()) {
+            change.retain(|key, _| !key.starts_with("control."));
+        }
+    }
+    let Some(profile) = profile else { return Ok(unparse(&file)) };
+    file.insert("profile".to_owned(), Value::String(profile.to_owned()));
+    let assumed = |node: &mut Value| {
+        if let Some(node) = node.as_table_mut() {
+            node.remove("service_time");
+            node.remove("data_service_time");
+        }
+    };
+    let defaults = file.get_mut("defaults").and_then(|defaults| defaults.get_mut("node"));
+    defaults.into_iter().for_each(assumed);
+    let nodes = file.get_mut("node").and_then(Value::as_table_mut);
+    nodes.into_iter().flat_map(|nodes| nodes.iter_mut()).for_each(|(_, node)| assumed(node));
+    Ok(unparse(&file))
+}
+
+/// A table as text. What was read can be written.
+fn unparse(file: &Table) -> String {
+    toml::to_string(file).unwrap_or_default()
+}
+
+/// Runs an experiment on both backends, or reads what such a run has left in `options.runs`, and compares
+/// them.
+///
+/// # Errors
+///
+/// When it cannot be run, or read.
+pub fn distances(
+    experiment: &Experiment,
+    options: &Options,
+    mut observe: impl FnMut(&Progress) + Send,
+) -> Result<Distance, DistanceError> {
+    experiment.can_run_on("netns")?;
+    let real = both(experiment, options, "netns", &mut observe)?;
+    let simulated = both(experiment, options, "sim", &mut observe)?;
+    Ok(compare(experiment, &real, &simulated))
+}
+
+/// The run of an experiment on a backend: the one that is there when it is complete, or a new one.
+fn both(
+    experiment: &Experiment,
+    options: &Options,
+    backend: &str,
+    observe: impl FnMut(&Progress) + Send,
+) -> Result<RunData, DistanceError> {
+    let place = options.runs.join(format!("{}-{backend}", experiment.name));
+    if let Ok(folder) = RunFolder::open(&place)
+        && folder.record().is_ok_and(|record| record.complete)
+    {
+        let text = std::fs::read_to_string(folder.experiment()).unwrap_or_default();
+        if text == experiment.text {
+            return Ok(RunData::read(&folder)?);
+        }
+        let why = "holds a run of another plan or profile; take it away, or name another folder with --runs";
+        return Err(DistanceError::Nothing(format!("{} {why}", place.display())));
+    }
+    let options =
+        Options { backend: backend.to_owned(), out: Some(place), controls: false, ..options.clone() };
+    Ok(RunData::read(&execute(experiment, &options, observe)?)?)
+}
+
+fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Distance {
+    let (mut rows, mut not_valid) = (Vec::new(), Vec::new());
+    for left in &real.cases {
+        let Some(right) = simulated.cases.iter().find(|case| case.plan.case == left.plan.case) else {
+            continue;
+        };
+        for (backend, case) in [("real forwarders", left), ("virtual time", right)] {
+            if !case.is_valid() {
+                let why = case.results.iter().flat_map(RepeatResult::reasons).next().unwrap_or_default();
+                let name = if case.plan.case.is_empty() { "" } else { &format!("{}, ", case.plan.case) };
+                not_valid.push(format!("{name}on {backend}: {why}"));
+            }
+        }
+        rows.extend(measures(left).into_iter().filter_map(|measure| row(left, right, &measure)));
+    }
+    let title = experiment.file.title.clone();
+    Distance { experiment: experiment.name.clone(), title, rows, not_valid }
+}
+
+/// Something that both backends measure.
+struct Measured {
+    key: String,
+    summary: &'static str,
+    unit: &'static str,
+    margin: f64,
+}
+
+/// What is compared of a case: what its workloads got, what its processors did, what its caches answered.
+fn measures(case: &CaseData) -> Vec<Measured> {
+    let mut list = Vec::new();
+    let mut add = |key: String, summary, unit, margin| list.push(Measured { key, summary, unit, margin });
+    let mut has_traffic = false;
+    for workload in &case.plan.workloads {
+        let name = &workload.name;
+        match workload.does {
+            Activity::Download { .. } => {
+                add(format!("{name}.goodput"), "mean", "B/s", LINKS);
+                add(format!("{name}.duration"), "mean", "s", LINKS);
+            }
+            Activity::Ping { .. } => add(format!("{name}.rtt"), "median", "ms", PROCESSOR),
+            Activity::Traffic { .. } => {
+                has_traffic = true;
+                add(format!("{name}.rtt"), "mean", "ms", PROCESSOR);
+            }
+            Activity::Flood { .. } | Activity::Consume(_) | Activity::Load { .. } => {}
+        }
+    }
+    for node in &case.plan.nodes {
+        add(format!("{}.cpu", node.name), "mean", "%", PROCESSOR);
+        if has_traffic {
+            add(format!("{}.{HITS}", node.name), "", "%", LINKS);
+        }
+    }
+    list
+}
+
+/// The part of Interests that a node answers itself, of its cache: no measure of the file.
+const HITS: &str = "hits";
+
+fn values(case: &CaseData, measured: &Measured) -> Vec<f64> {
+    let Some(node) = measured.key.strip_suffix(HITS) else {
+        return case.values(&measured.key, measured.summary);
+    };
+    let sum = |key: &str| case.values(&format!("{node}{key}"), "sum");
+    let share = |(here, further): (f64, f64)| here / (here + further).max(1.0) * 100.0;
+    sum("noted").into_iter().zip(sum("propagated")).map(share).collect()
+}
+
+fn row(real: &CaseData, simulated: &CaseData, measured: &Measured) -> Option<Row> {
+    let (found, predicted) = (values(real, measured), values(simulated, measured));
+    let (left, right) = (Estimate::of(&found)?, Estimate::of(&predicted)?);
+    let least = match measured.key.rsplit('.').next() {
+        Some("cpu") => LEAST_BUSY_PERCENT,
+        Some(HITS) => LEAST_HITS_PERCENT,
+        _ => 0.0,
+    };
+    if left.mean <= least {
+        return None;
+    }
+    let exact = simulated.plan.is_deterministic();
+    let found = Sample { values: found, exact: false };
+    let predicted = Sample { values: predicted, exact };
+    let part = |difference: f64| difference / left.mean;
+    let interval = predicted.less(1.0, &found, false, Level::Ninety);
+    let interval = interval.map(|interval| [part(interval.low), part(interval.high)]);
+    let reach = reach(interval, measured.margin);
+    Some(Row {
+        case: real.plan.case.clone(),
+        measure: measured.key.clone(),
+        unit: measured.unit,
+        real: left,
+        simulated: right,
+        difference: part(right.mean - left.mean),
+        interval,
+        margin: measured.margin,
+        reach,
+        reason: if reach == Reach::Within { String::new() } else { reason(real, measured, interval) },
+    })
+}
+
+fn reach(interval: Option<[f64; 2]>, margin: f64) -> Reach {
+    match interval {
+        Some([low, high]) if low >= -margin && high <= margin => Reach::Within,
+        Some([low, high]) if high < -margin || low > margin => Reach::Beyond,
+        _ => Reach::Undecided,
+    }
+}
+
+/// Why a number may be off, as far as the real run says it.
+fn reason(real: &CaseData, measured: &Measured, interval: Option<[f64; 2]>) -> String {
+    let mut reasons = Vec::new();
+    let waited = real.plan.nodes.iter().filter_map(|node| {
+        Some((real.estimate(&format!("{}.waited", node.name), "mean")?.mean, node.name.as_str()))
+    });
+    let most = waited.max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((percent, node)) = most.filter(|(percent, _)| *percent > MUCH_WAITING_PERCENT) {
+        reasons.push(format!("`{node}` waited {percent:.0} % of the time for a processor that others had"));
+    }
+    if measured.key.ends_with(".rtt") && real.plan.links.iter().all(|link| link.delay_ns == 0) {
+        reasons.push("links without delay: most of it is waking processes up".to_owned());
+    }
+    if let Some([low, high]) = interval.filter(|[low, high]| high - low > 2.0 * measured.margin) {
+        let half = (high - low) * 50.0;
+        reasons.push(format!("±{half:.0} % are left open by {} repeats", real.results.len()));
+    }
+    if reasons.is_empty() { "not known".to_owned() } else { reasons.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_within_only_with_all_of_its_interval() {
+        assert_eq!(reach(Some([-0.04, 0.05]), LINKS), Reach::Within);
+        assert_eq!(reach(Some([-0.06, 0.01]), LINKS), Reach::Undecided);
+        assert_eq!(reach(Some([0.06, 0.09]), LINKS), Reach::Beyond);
+        assert_eq!(reach(None, PROCESSOR), Reach::Undecided, "a single repeat");
+    }
+
+    #[test]
+    fn both_backends_get_the_plan_of_the_real_one() {
+        let text = format!(
+            "title = 't'\nduration = '9 s'\n[defaults.node]\nservice_time = '9 us'\nservice_queue = 7\n{}\
+             [[expect]]\nsay = 's'\nvalue = 'files.loss'\nat_most = 0\n[on.netns]\nwhy = 'w'\n\
+             set = {{ 'download.files.count' = 2 }}\n[on.sim]\nwhy = 'w'\nset = {{ repeats = 9 }}\n",
+            testkit::experiment::ROW
+        );
+        let same = same_plan(&text, None).unwrap();
+        let plan = |backend| {
+            let experiment =
+                Experiment::parse("t", "t.toml", &same).unwrap_or_else(|wrong| panic!("{wrong}"));
+            experiment.plans(backend).unwrap().remove(0)
+        };
+        let (real, simulated) = (plan("netns"), plan("sim"));
+        assert_eq!((real.repeats, simulated.repeats), (1, 1));
+        assert_eq!(real.workloads, simulated.workloads);
+        assert_eq!(real.nodes, simulated.nodes);
+        assert!(real.expectations.is_empty());
+        assert_eq!(real.nodes[0].service_time_ns, 9_000, "without a profile it is what the file says");
+        let profiled = same_plan(&text, Some("m.toml")).unwrap();
+        assert!(profiled.contains("m.toml") && !profiled.contains("service_time"));
+        assert!(profiled.contains("service_queue"));
+    }
+}

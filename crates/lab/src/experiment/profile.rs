@@ -1,0 +1,164 @@
+//! What packets cost a forwarder on some machine: measured by `cairn lab calibrate`, used by virtual time.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::model::File;
+use super::network::Files;
+use super::plan::LinkKind;
+use super::resolve::Findings;
+
+/// What packets of one kind of link cost, in microseconds of a processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkCost {
+    /// An Interest that is forwarded.
+    pub interest_us: f64,
+    /// A Data packet that is forwarded, without its content.
+    pub data_us: f64,
+    /// What each kilobyte (1,000 bytes) of content adds to that.
+    pub data_us_per_kilobyte: f64,
+    /// An Interest for 4 KiB that are answered from the content store. Virtual time has no such time: it
+    /// charges an answered Interest like one that is forwarded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_hit_us: Option<f64>,
+}
+
+impl LinkCost {
+    /// A Data packet with so much content.
+    #[must_use]
+    pub fn data_with(&self, content_bytes: u32) -> f64 {
+        self.data_us + self.data_us_per_kilobyte * f64::from(content_bytes) / 1e3
+    }
+}
+
+/// What a signature under one kind of key costs, in microseconds of a processor, for 4 KiB of content.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignatureCost {
+    /// To make it.
+    pub sign_us: f64,
+    /// To check it.
+    pub verify_us: f64,
+}
+
+/// What packets cost on a machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The machine, in words.
+    pub machine: String,
+    /// The program, in words: a build without optimisation has other costs.
+    pub program: String,
+    /// By kind of link: `udp`, `tcp`, `ether`.
+    pub link: BTreeMap<String, LinkCost>,
+    /// By kind of key.
+    #[serde(default)]
+    pub signature: BTreeMap<String, SignatureCost>,
+}
+
+impl Profile {
+    /// The costs of a kind of link; those of `udp` where it was not measured.
+    #[must_use]
+    pub fn of(&self, kind: LinkKind) -> Option<LinkCost> {
+        let name = match kind {
+            LinkKind::Udp => "udp",
+            LinkKind::Tcp => "tcp",
+            LinkKind::Ether => "ether",
+        };
+        self.link.get(name).or_else(|| self.link.get("udp")).copied()
+    }
+
+    /// Reads a profile.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let profile: Profile = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        if profile.link.is_empty() {
+            return Err("it has no costs of any kind of link".to_owned());
+        }
+        let is_cost = |cost: f64| cost.is_finite() && (0.0..1e7).contains(&cost);
+        let costs = profile
+            .link
+            .values()
+            .flat_map(|link| [link.interest_us, link.data_us, link.data_us_per_kilobyte]);
+        if costs.into_iter().all(is_cost) { Ok(profile) } else { Err("a cost is no time".to_owned()) }
+    }
+
+    /// As a file, to be read again by [`Profile::parse`].
+    ///
+    /// # Errors
+    ///
+    /// When a number cannot be written.
+    pub fn to_text(&self) -> Result<String, toml::ser::Error> {
+        let head = "# What packets cost a forwarder on one machine, measured by `cairn lab calibrate`.\n";
+        Ok(format!("{head}{}", toml::to_string(self)?))
+    }
+}
+
+/// A cost as nanoseconds.
+pub(super) fn nanos(cost_us: f64) -> u64 {
+    let whole = Duration::try_from_secs_f64(cost_us / 1e6).unwrap_or_default();
+    u64::try_from(whole.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The profile that a file names; a mistake when it cannot be read.
+pub(super) fn named(file: &File, files: &Files, f: &mut Findings) -> Option<Profile> {
+    let name = file.profile.as_ref()?;
+    let Some(text) = files.get(name) else {
+        let hint = Some("`cairn lab calibrate FILE` writes one for this machine".to_owned());
+        f.add("profile", format!("`{name}` cannot be read"), hint);
+        return None;
+    };
+    match Profile::parse(text) {
+        Ok(profile) => Some(profile),
+        Err(why) => {
+            f.add("profile", format!("`{name}` is no profile: {why}"), None);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    const PROFILE: &str = "machine = 'm'\nprogram = 'p'\n[link.udp]\ninterest_us = 10.0\ndata_us = 20.0\n\
+                           data_us_per_kilobyte = 5.0\n[link.tcp]\ninterest_us = 7.5\ndata_us = 1.0\n\
+                           data_us_per_kilobyte = 0.0\n";
+
+    #[test]
+    fn a_profile_that_is_written_is_read_again() {
+        let profile = Profile::parse(PROFILE).unwrap();
+        assert_eq!(Profile::parse(&profile.to_text().unwrap()), Ok(profile.clone()));
+        assert_eq!(profile.of(LinkKind::Ether), profile.of(LinkKind::Udp), "what was not measured");
+        assert!(Profile::parse("machine = 'm'\nprogram = 'p'\n[link]\n").is_err());
+        assert!(Profile::parse(&PROFILE.replace("7.5", "-7.5")).is_err());
+    }
+
+    #[test]
+    fn nodes_cost_what_the_profile_says_unless_they_say_it_themselves() {
+        let folder = std::env::temp_dir().join(format!("cairn-profile-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("m.toml"), PROFILE).unwrap();
+        let row = testkit::experiment::ROW.replace("b = {}", "b = { service_time = '1 us' }");
+        let row = row.replacen("b-c = {}", "b-c = { kind = 'tcp' }", 1);
+        let parse = |profile: &str| {
+            let text = format!("title = 't'\nduration = '9 s'\nprofile = '{profile}'\n{row}");
+            Experiment::parse_in(Some(&folder), "t", "t.toml", &text)
+        };
+        let plan = parse("m.toml").unwrap().plans("sim").unwrap().remove(0);
+        let times: Vec<_> =
+            plan.nodes.iter().map(|node| (node.service_time_ns, node.data_service_time_ns)).collect();
+        // 4,096 bytes of content at 5 us for each kilobyte.
+        assert_eq!(times, [(10_000, 40_480), (1_000, 1_000), (7_500, 1_000)]);
+        let problems = parse("n.toml").unwrap_err().to_string();
+        assert!(problems.starts_with("t.toml:3: profile: `n.toml` cannot be read"), "{problems}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -5,8 +5,8 @@
 use management::{
     ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, Dropped, FaceEventNotification,
     FaceFlags, FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
-    NextHopRecord, PrefixAnnouncement, RibEntry, Route, RouteFlags, RouteOrigin, StatusCode, StrategyChoice,
-    Totals, ValidityPeriod, decode_list, encode_list, segments,
+    NextHopRecord, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags, RouteOrigin,
+    StatusCode, StrategyChoice, Totals, ValidityPeriod, decode_list, encode_list, segments,
 };
 use packet::ndn::tlv::{Reader, write_element, write_header};
 use packet::{Component, ComponentKind, Name};
@@ -225,6 +225,10 @@ proptest! {
                     layer: "link".to_owned(),
                     reason: format!("reason-{count}"),
                     count: *count,
+                }).collect(),
+                repositories: counts[..2].iter().map(|count| RepositoryTotals {
+                    path: format!("/var/lib/{count}"),
+                    numbers: vec![("objects".to_owned(), *count)],
                 }).collect(),
             }),
         };

@@ -33,6 +33,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// A lab that says nothing for so long is gone, whatever the connection looks like: it says that it is there
 /// every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
+/// How often it is tried to remove the run's folder.
+const REMOVALS: u32 = 20;
 /// The file that names the process a run's folder belongs to.
 const OWNER_FILE: &str = "owner";
 /// What the copied program is called in the run's folder.
@@ -51,6 +53,8 @@ struct Holdings {
     children: Mutex<Vec<u32>>,
     /// When the lab last said something.
     heard: Mutex<Instant>,
+    /// Held by the one thread that takes everything away.
+    ending: Mutex<()>,
 }
 
 impl Holdings {
@@ -61,6 +65,8 @@ impl Holdings {
     /// Takes everything away and ends the process.
     fn end(&self, code: i32) -> ! {
         use nix::sys::signal::{Signal, kill};
+        // Several threads may find that it is over: none of them ends the process while another cleans up.
+        let _ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
         for pid in self.children.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).unwrap_or(0));
             // Gone already is as good.
@@ -68,7 +74,15 @@ impl Holdings {
         }
         self.controllers.remove(self.owner);
         let _ = std::env::set_current_dir("/");
-        let _ = fs::remove_dir_all(&self.folder);
+        // Another thread may be at work there, and make a file in what is being removed.
+        for _ in 0..REMOVALS {
+            match fs::remove_dir_all(&self.folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                _ => break,
+            }
+        }
         std::process::exit(code);
     }
 }
@@ -107,6 +121,7 @@ pub fn run(folder: &Path) -> io::Result<()> {
         controllers: Controllers::find(),
         children: Mutex::default(),
         heard: Mutex::new(Instant::now()),
+        ending: Mutex::default(),
     });
     clean_leftovers(&holdings);
     std::env::set_current_dir(folder)?;
@@ -128,13 +143,16 @@ pub fn run(folder: &Path) -> io::Result<()> {
         report: HostReport::default(),
     };
     for request in requests {
-        match request {
-            Request::Get { name } => send_file(&name)?,
+        let said = match request {
+            Request::Get { name } => send_file(&name),
             request => {
-                let reply =
-                    remote.serve(request).unwrap_or_else(|error| Reply::Failed { why: error.to_string() });
-                say(&reply)?;
+                let reply = remote.serve(request);
+                say(&reply.unwrap_or_else(|error| Reply::Failed { why: error.to_string() }))
             }
+        };
+        // The lab has gone while it was answered: what was made here goes, too.
+        if said.is_err() {
+            break;
         }
     }
     holdings.end(130)

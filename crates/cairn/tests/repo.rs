@@ -111,6 +111,37 @@ fn a_repository_serves_beside_a_forwarder_and_takes_packets_by_tcp() {
 }
 
 #[test]
+fn an_object_is_handed_over_by_who_may_and_by_nobody_else_and_stays_when_its_publisher_is_gone() {
+    let mut world = World::new();
+    let film = bytes(200_000);
+    world.write("film", &film);
+    for identity in ["/lab", "/lab/alice", "/eve"] {
+        world.good(&["key", "new", identity]);
+    }
+    world.good(&["cert", "export", "/lab", "-o", "lab.cert"]);
+    world.good(&["cert", "request", "/lab/alice", "-o", "alice.req"]);
+    world.good(&["cert", "sign", "alice.req", "--by", "/lab", "--issuer", "lab", "-o", "alice.cert"]);
+    world.good(&["cert", "import", "alice.cert"]);
+    let run = ["repo", "run", "store", "/lab", "--name", "/lab/repo"];
+    let refused = world.run(&run);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("nobody may give commands"));
+    world.start(&[&run[..], &["--anchor", "lab.cert"]].concat(), "serving 0 objects");
+    let put = ["put", "/lab/alice/film", "-f", "film", "--repo", "/lab/repo"];
+    for stranger in ["/eve", "digest"] {
+        let refused = world.run(&[&put[..], &["-S", stranger]].concat());
+        assert_eq!(refused.status.code(), Some(1), "{stranger}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("does not take commands of this key"));
+    }
+    world.good(&[&put[..], &["-S", "/lab/alice"]].concat());
+    // Its publisher has ended.
+    world.good(&["get", "/lab/alice/film", "-D", "prefix", "-o", "got", "-q"]);
+    assert!(world.read("got") == film);
+    assert_eq!(world.interrupt_last(), Some(0));
+    let stats = world.json(&["repo", "stats", "store"]);
+    assert_eq!((&stats["objects"], &stats["segments"]), (&1.into(), &25.into()));
+}
+
+#[test]
 fn four_lines_of_configuration_keep_what_passed_by_when_its_producer_and_the_node_are_gone() {
     let mut world = World::new();
     let file = bytes(100_000);

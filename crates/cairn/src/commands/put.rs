@@ -128,8 +128,12 @@ impl PutArguments {
                 last_segment: object.publication().last_segment(),
                 signer: self.signing.signer()?,
             };
-            let certificate = certificate.map(|certificate| certificate.data().clone());
-            let segments = handover.run(&mut client, (Packets::new(certificate), object), &interrupt)?;
+            // The repository asks for it if it does not know the key.
+            if let Some(certificate) = &certificate {
+                let packet = Packets::new([certificate.data().clone()]);
+                client.attach(&certificate.to_key_name(), packet);
+            }
+            let segments = handover.run(&mut client, object, &interrupt)?;
             if !self.quiet && !self.json {
                 tell!("{repository} has stored {segments} packets");
             }

@@ -154,7 +154,8 @@ fn four_lines_of_configuration_keep_what_passed_by_when_its_producer_and_the_nod
     world.good(&["get", "/lab/file", "-o", "first", "-q"]);
     assert_eq!(world.interrupt_last(), Some(0));
     let until = Instant::now() + PATIENCE;
-    while world.json(&["status"])["totals"]["repositories"][0]["segments"] != 13 {
+    // Of the file, and its metadata.
+    while world.json(&["status"])["totals"]["repositories"][0]["segments"] != 13 + 1 {
         assert!(Instant::now() < until, "{}", world.json(&["status"]));
     }
     world.replace_node();

@@ -46,6 +46,7 @@
 //! - [`disk`]: the one module that does I/O, and a disk that fails from a seed.
 //! - [`store`]: all of that put together. [`service`]: the same with threads, for those who must not wait.
 //! - [`reclaim`]: other layouts of payload, for comparison.
+//! - [`protocol`]: the messages by which others insert and delete.
 //! - [`stream`]: packets one behind the other, as exported and as other repositories take them by TCP.
 //! - [`workload`]: requests as in the paper, for trying policies without a disk.
 
@@ -57,6 +58,7 @@ pub mod filter;
 mod index;
 pub mod key;
 pub mod limits;
+pub mod protocol;
 pub mod reclaim;
 pub mod record;
 pub mod service;

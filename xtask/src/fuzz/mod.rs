@@ -76,6 +76,11 @@ const TARGETS: &[Target] = &[
         seed_kinds: &["management-", "ndn-interest", "ndn-data"],
     },
     Target {
+        name: "repo_commands",
+        about: "commands to a repository, and packets one behind the other: read, write again",
+        seed_kinds: &["ndn-data"],
+    },
+    Target {
         name: "repo_records",
         about: "volumes of the repository: tile, find what is sound and nothing else",
         seed_kinds: &[],

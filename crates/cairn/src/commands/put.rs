@@ -14,6 +14,7 @@ use packet::time::Duration;
 use serde_json::json;
 use trust::Certificate;
 
+use super::repo::Handover;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
@@ -32,8 +33,9 @@ Examples:
   cairn put /lab/file < file
   cairn put /lab/file -f file -S /lab/alice           every segment signed by a key of /lab/alice
   cairn put /lab/file -f file -S /lab/alice --manifest  one signature for all; fast to make and to check
+  cairn put /lab/file -f file -S /lab/alice --repo /lab/repo  leave it there, and end
 
-Exit codes: 0 stopped by Ctrl-C or after --idle; 1 failure; 2 wrong usage.")]
+Exit codes: 0 stopped by Ctrl-C or after --idle, or stored with --repo; 1 failure; 2 wrong usage.")]
 pub(crate) struct PutArguments {
     /// The name to publish under.
     name: Name,
@@ -56,6 +58,9 @@ pub(crate) struct PutArguments {
     /// segments, but not check who published them.
     #[arg(long, conflicts_with = "naming")]
     manifest: bool,
+    /// Hand the object over to the repository of this name, and end when it is stored there.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["idle", "manifest"])]
+    repo: Option<Name>,
     /// Stop when nobody has asked for so long.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     idle: Option<Duration>,
@@ -115,6 +120,25 @@ impl PutArguments {
             }
         }
         self.announce(object.publication(), size_bytes)?;
+        if let Some(repository) = &self.repo {
+            let handover = Handover {
+                repository,
+                publisher: object.publication().prefix().clone(),
+                object: object.publication().name().clone(),
+                last_segment: object.publication().last_segment(),
+                signer: self.signing.signer()?,
+            };
+            // The repository asks for it if it does not know the key.
+            if let Some(certificate) = &certificate {
+                let packet = Packets::new([certificate.data().clone()]);
+                client.attach(&certificate.to_key_name(), packet);
+            }
+            let segments = handover.run(&mut client, object, &interrupt)?;
+            if !self.quiet && !self.json {
+                tell!("{repository} has stored {segments} packets");
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         // The certificate of the key that signs is published beside the object.
         let source = (Packets::new(certificate.map(|certificate| certificate.data().clone())), object);
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };

@@ -78,9 +78,11 @@ impl DataPlane {
             let interest = end.asked.remove(&question);
             match found {
                 Some(found) => {
-                    let left = found.fresh_until.as_millis().saturating_sub(unix);
-                    let fresh_until =
-                        if left == 0 { Instant::ZERO } else { self.now + Duration::from_millis(left) };
+                    let left = found.fresh_until.as_millis().saturating_sub(unix).max(1);
+                    let fresh_until = match found.is_fresh {
+                        true => self.now + Duration::from_millis(left),
+                        false => Instant::ZERO,
+                    };
                     self.engine.receive_found(self.now, QuestionId(question), found.data, fresh_until);
                 }
                 None => {

@@ -152,7 +152,7 @@ impl Keeper {
             let prefix = interest.name().prefix(interest.component_count() - 1).to_name();
             let data = metadata_packet(now, &prefix, &metadata).ok()?;
             let fresh_until = now.after(data.freshness());
-            Some(Found { data, fresh_until })
+            Some(Found { data, fresh_until, is_fresh: true })
         });
         if places.is_empty() || self.jobs.len() + self.desk.waiting() >= MAX_JOBS {
             if otherwise.is_none() {

@@ -71,6 +71,9 @@ pub struct Found {
     pub data: Data,
     /// When it stops being fresh; [`UnixTime::ZERO`] if it never was.
     pub fresh_until: UnixTime,
+    /// Whether it was fresh when it was read. What is fresh for a moment only may have become stale on its
+    /// way; whoever asked for something fresh has got it all the same.
+    pub is_fresh: bool,
 }
 
 /// Takes the answer to a question, by its number; `None` if the store has none. Called from other threads.

@@ -140,7 +140,7 @@ fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
                     freshness => arrival.after(freshness),
                 };
                 outcomes.push(Outcome::Served(located));
-                return Some(Found { data, fresh_until });
+                return Some(Found { data, fresh_until, is_fresh: fresh_until > now });
             }
             Ok(_) => outcomes.push(Outcome::Vain),
             Err(error) => outcomes.push(Outcome::Failed(located, error)),

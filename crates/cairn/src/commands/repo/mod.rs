@@ -1,7 +1,10 @@
 //! `cairn repo`: a repository of objects in a folder.
 
 mod bulk;
+mod commands;
+mod fetch;
 mod folder;
+mod handover;
 mod pattern;
 mod put;
 mod remove;
@@ -13,6 +16,7 @@ mod upkeep;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+pub(super) use handover::Handover;
 
 use crate::tool::finish;
 

@@ -12,11 +12,13 @@ use repo::service::{Service, ServiceConfig, ServiceHandle};
 use repo::store::metadata_packet;
 use repo::{Answer, Event};
 
+use super::commands::{Commander, Trust};
 use super::folder::FolderArguments;
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::signing::SigningArguments;
+use crate::tool::trusting::TrustArguments;
 use crate::tool::units::show_size;
 
 /// Serve a repository beside a forwarder, until Ctrl-C.
@@ -29,6 +31,7 @@ Examples:
   cairn repo run store /lab
   cairn repo run store /lab /home --connect tcp://router.example --max-bytes 100000000000
   cairn repo run store /lab --bulk 127.0.0.1:7376
+  cairn repo run store /lab --name /lab/repo --anchor lab.cert     and then: cairn put /lab/file -f file --repo /lab/repo
 
 Exit codes: 0 stopped by Ctrl-C; 1 failure; 2 wrong usage.")]
 pub(crate) struct RunArguments {
@@ -46,6 +49,15 @@ pub(crate) struct RunArguments {
     /// Take Data packets by TCP at this address.
     #[arg(long, value_name = "ADDRESS")]
     bulk: Option<SocketAddr>,
+    /// Take commands to insert and delete under this name, as ndn-python-repo does. They are carried out if
+    /// they lead up to an anchor.
+    #[arg(long, value_name = "NAME")]
+    name: Option<Name>,
+    /// Carry out anybody's commands.
+    #[arg(long, requires = "name", conflicts_with_all = ["anchor", "rules"])]
+    anyone: bool,
+    #[command(flatten)]
+    trust: TrustArguments,
     #[command(flatten)]
     signing: SigningArguments,
     #[command(flatten)]
@@ -71,6 +83,7 @@ impl RunArguments {
                 bound.map_err(|error| ToolError::other(format!("cannot listen at {address}: {error}")))?;
             tell!("bulk insertion at {bound}");
         }
+        self.take_commands(&service, &interrupt)?;
         tell!(
             "serving {objects} objects, {}, from {}",
             show_size(bytes as f64),
@@ -92,8 +105,36 @@ impl RunArguments {
     }
 }
 
+impl RunArguments {
+    /// Begins to take commands, if there is a name for them.
+    fn take_commands(&self, service: &Service, interrupt: &Interrupt) -> Result<(), ToolError> {
+        let Some(name) = &self.name else { return Ok(()) };
+        let trust = match (self.trust.validator()?, self.anyone) {
+            (Some(validator), _) => Trust::Validator(Box::new(validator)),
+            (None, true) => Trust::Anyone,
+            (None, false) => {
+                let why = "nobody may give commands: name who may with --anchor or --rules, or give --anyone";
+                return Err(ToolError::other(why));
+            }
+        };
+        let client = self.connect.client_as(&self.signing)?;
+        let connect = self.connect.clone();
+        let signer = self.signing.signer()?;
+        let commander = Commander::start(client, connect, name.clone(), service.handle(), (signer, trust))?;
+        let interrupt = interrupt.clone();
+        let run = move || {
+            if let Err(error) = commander.run(|| !interrupt.came()) {
+                tell!("cairn: no more commands are taken: {error}");
+            }
+        };
+        std::thread::Builder::new().name("commands".to_owned()).spawn(run)?;
+        tell!("commands are taken at {name}");
+        Ok(())
+    }
+}
+
 /// What the repository says to an Interest.
-fn answer(service: &ServiceHandle, interest: &packet::Interest) -> Reply {
+pub(super) fn answer(service: &ServiceHandle, interest: &packet::Interest) -> Reply {
     let asked = interest.clone();
     let found = service.call(move |store, now| match store.answer(now, &asked) {
         Some(Answer::Data(data)) => Some(data),

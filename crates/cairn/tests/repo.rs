@@ -1,0 +1,166 @@
+//! Repositories, as people use them: in a folder, beside a forwarder, and inside one.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+#[allow(dead_code, reason = "each test file uses a part of it")]
+mod world;
+
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use world::{World, bytes};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn objects_are_put_listed_got_and_deleted_and_a_dry_run_deletes_nothing() {
+    let world = World::new();
+    let film = bytes(100_000);
+    world.write("film", &film);
+    world.good(&["repo", "put", "store", "/lab/film/v=1", "-f", "film"]);
+    world.good(&["repo", "put", "store", "/lab/film/v=2", "-f", "node.toml"]);
+    world.good(&["repo", "put", "store", "/lab/song", "-f", "film", "-s", "1000"]);
+    let info = world.json(&["repo", "info", "store", "/lab/film/v=1"]);
+    assert_eq!((&info["segments"], &info["complete"]), (&13.into(), &true.into()));
+    assert_eq!(world.good(&["repo", "list", "store", "/*/film", "--json"]).lines().count(), 2);
+
+    world.good(&["repo", "get", "store", "/lab/film/v=1", "-o", "one"]);
+    world.good(&["repo", "get", "store", "/lab/film", "-o", "newest"]);
+    assert!(world.read("one") == film && world.read("newest") == world.read("node.toml"));
+
+    let would = world.json(&["repo", "delete", "store", "/lab/film", "--dry-run"]);
+    assert_eq!((&would["objects"], &would["segments"]), (&2.into(), &14.into()));
+    assert_eq!(world.json(&["repo", "stats", "store"])["objects"], 3);
+    let deleted = world.json(&["repo", "delete", "store", "/lab/film"]);
+    assert_eq!((&deleted["objects"], &deleted["bytes"]), (&would["objects"], &would["bytes"]));
+    assert_eq!(world.json(&["repo", "stats", "store"])["objects"], 1);
+    assert_eq!(world.run(&["repo", "get", "store", "/lab/film"]).status.code(), Some(1));
+    assert_eq!(world.run(&["repo", "info", "store", "/lab/film"]).status.code(), Some(1));
+    world.good(&["repo", "pin", "store", "/lab/song"]);
+    assert_eq!(world.json(&["repo", "info", "store", "/lab/song"])["pinned"], true);
+    assert_eq!(world.run(&["repo", "list", "nowhere"]).status.code(), Some(1));
+}
+
+#[test]
+fn what_is_exported_can_be_imported_and_what_is_spoilt_is_found_and_dropped() {
+    let world = World::new();
+    world.write("file", &bytes(50_000));
+    world.good(&["repo", "put", "store", "/lab/a", "-f", "file"]);
+    world.good(&["repo", "put", "store", "/lab/b", "-f", "file"]);
+    world.good(&["repo", "export", "store", "/lab/a", "-o", "packets"]);
+    let imported = world.json(&["repo", "import", "copy", "packets"]);
+    assert_eq!((&imported["packets"], &imported["bytes"]), (&7.into(), &world.read("packets").len().into()));
+    world.good(&["repo", "get", "copy", "/lab/a", "-o", "again"]);
+    assert!(world.read("again") == world.read("file"));
+    assert_eq!(world.json(&["repo", "verify", "copy"])["packets"], 7);
+
+    // One byte of the content changes on the disk.
+    let mut packets = world.read("packets");
+    packets.truncate(packets.len() - 10);
+    world.write("cut", &packets);
+    let cut = world.run(&["repo", "import", "part", "cut"]);
+    assert_eq!(cut.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&cut.stderr).contains("in the middle of the packet"));
+    assert_eq!(world.json(&["repo", "stats", "part"])["segments"], 6);
+    let volume = std::fs::read_dir(world.path("copy")).unwrap().map(|entry| entry.unwrap().path());
+    let needle = world.read("file")[20_000..20_100].to_vec();
+    let mut spoilt = 0;
+    for path in volume.filter(|path| path.is_file()) {
+        let mut bytes = std::fs::read(&path).unwrap();
+        if let Some(place) = bytes.windows(needle.len()).position(|part| part == needle) {
+            bytes[place] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            spoilt += 1;
+        }
+    }
+    assert_eq!(spoilt, 1);
+    let verified = world.run(&["repo", "verify", "copy", "--json"]);
+    assert_eq!(verified.status.code(), Some(1));
+    let verified: serde_json::Value = serde_json::from_slice(&verified.stdout).unwrap();
+    assert!(verified["dropped"][0].as_str().unwrap().starts_with("/lab/a/v="));
+    assert_eq!(world.json(&["repo", "stats", "copy"])["objects"], 0);
+}
+
+#[test]
+fn a_repository_serves_beside_a_forwarder_and_takes_packets_by_tcp() {
+    let mut world = World::new();
+    let film = bytes(200_000);
+    world.write("film", &film);
+    world.good(&["repo", "put", "store", "/lab/film", "-f", "film"]);
+    world.good(&["repo", "put", "other", "/lab/song", "-f", "film"]);
+    let packets = world.run(&["repo", "export", "other"]).stdout;
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    world.start(&["repo", "run", "store", "/lab", "--bulk", &port.to_string()], "serving 1 objects");
+    for discovery in ["metadata", "prefix"] {
+        world.good(&["get", "/lab/film", "-D", discovery, "-o", discovery, "-q"]);
+        assert!(world.read(discovery) == film, "{discovery}");
+    }
+    let busy = world.run(&["repo", "stats", "store"]);
+    assert_eq!(busy.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&busy.stderr).contains("a cairn repo command, process"));
+
+    TcpStream::connect(port).unwrap().write_all(&packets).unwrap();
+    let until = Instant::now() + PATIENCE;
+    while !world.run(&["get", "/lab/song", "-D", "metadata", "-o", "song", "-q"]).status.success() {
+        assert!(Instant::now() < until, "what was inserted by TCP can be got");
+    }
+    assert!(world.read("song") == film);
+    assert_eq!(world.interrupt_last(), Some(0));
+    assert_eq!(world.json(&["repo", "stats", "store"])["objects"], 2);
+}
+
+#[test]
+fn an_object_is_handed_over_by_who_may_and_by_nobody_else_and_stays_when_its_publisher_is_gone() {
+    let mut world = World::new();
+    let film = bytes(200_000);
+    world.write("film", &film);
+    for identity in ["/lab", "/lab/alice", "/eve"] {
+        world.good(&["key", "new", identity]);
+    }
+    world.good(&["cert", "export", "/lab", "-o", "lab.cert"]);
+    world.good(&["cert", "request", "/lab/alice", "-o", "alice.req"]);
+    world.good(&["cert", "sign", "alice.req", "--by", "/lab", "--issuer", "lab", "-o", "alice.cert"]);
+    world.good(&["cert", "import", "alice.cert"]);
+    let run = ["repo", "run", "store", "/lab", "--name", "/lab/repo"];
+    let refused = world.run(&run);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("nobody may give commands"));
+    world.start(&[&run[..], &["--anchor", "lab.cert"]].concat(), "serving 0 objects");
+    let put = ["put", "/lab/alice/film", "-f", "film", "--repo", "/lab/repo"];
+    for stranger in ["/eve", "digest"] {
+        let refused = world.run(&[&put[..], &["-S", stranger]].concat());
+        assert_eq!(refused.status.code(), Some(1), "{stranger}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("does not take commands of this key"));
+    }
+    world.good(&[&put[..], &["-S", "/lab/alice"]].concat());
+    // Its publisher has ended.
+    world.good(&["get", "/lab/alice/film", "-D", "prefix", "-o", "got", "-q"]);
+    assert!(world.read("got") == film);
+    assert_eq!(world.interrupt_last(), Some(0));
+    let stats = world.json(&["repo", "stats", "store"]);
+    assert_eq!((&stats["objects"], &stats["segments"]), (&1.into(), &25.into()));
+}
+
+#[test]
+fn four_lines_of_configuration_keep_what_passed_by_when_its_producer_and_the_node_are_gone() {
+    let mut world = World::new();
+    let file = bytes(100_000);
+    world.write("file", &file);
+    let mut config = world.read("node.toml");
+    config.extend_from_slice(b"[[repository]]\npath = 'cache'\nprefixes = ['/lab']\nmax_bytes = 100000000\n");
+    world.write("node.toml", &config);
+    world.replace_node();
+    world.start(&["put", "/lab/file", "-f", "file"], "published");
+    world.good(&["get", "/lab/file", "-o", "first", "-q"]);
+    assert_eq!(world.interrupt_last(), Some(0));
+    let until = Instant::now() + PATIENCE;
+    // Of the file, and its metadata.
+    while world.json(&["status"])["totals"]["repositories"][0]["segments"] != 13 + 1 {
+        assert!(Instant::now() < until, "{}", world.json(&["status"]));
+    }
+    world.replace_node();
+    world.good(&["get", "/lab/file", "-D", "metadata", "-o", "again", "-q"]);
+    assert!(world.read("again") == file);
+    let status = world.good(&["status"]);
+    assert!(status.contains("Repository at cache"), "{status}");
+}

@@ -147,13 +147,13 @@ pub fn distances(
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<Distance, DistanceError> {
     experiment.can_run_on("netns")?;
-    let real = both(experiment, options, "netns", &mut observe)?;
-    let simulated = both(experiment, options, "sim", &mut observe)?;
+    let real = run_on(experiment, options, "netns", &mut observe)?;
+    let simulated = run_on(experiment, options, "sim", &mut observe)?;
     Ok(compare(experiment, &real, &simulated))
 }
 
 /// The run of an experiment on a backend: the one that is there when it is complete, or a new one.
-fn both(
+pub(super) fn run_on(
     experiment: &Experiment,
     options: &Options,
     backend: &str,

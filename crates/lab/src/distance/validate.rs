@@ -9,7 +9,7 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::Activity;
 use crate::report::{CaseData, RunData};
 use crate::run::progress::Progress;
-use crate::run::{Options, RunFolder, execute};
+use crate::run::{Options, RunFolder, execute, resume};
 use crate::stats::{Estimate, Level, Sample};
 
 /// How far a number may be off where links limit: goodput, download times, hit rates.
@@ -152,7 +152,7 @@ pub fn distances(
     Ok(compare(experiment, &real, &simulated))
 }
 
-/// The run of an experiment on a backend: the one that is there when it is complete, or a new one.
+/// The run of an experiment on a backend: the one that is there, gone on with where it ended, or a new one.
 pub(super) fn run_on(
     experiment: &Experiment,
     options: &Options,
@@ -161,10 +161,14 @@ pub(super) fn run_on(
 ) -> Result<RunData, DistanceError> {
     let place = options.runs.join(format!("{}-{backend}", experiment.name));
     if let Ok(folder) = RunFolder::open(&place)
-        && folder.record().is_ok_and(|record| record.complete)
+        && let Ok(record) = folder.record()
     {
         let text = std::fs::read_to_string(folder.experiment()).unwrap_or_default();
+        if text == experiment.text && record.complete {
+            return Ok(RunData::read(&folder)?);
+        }
         if text == experiment.text {
+            let folder = resume(&place, &options.programs, options.build.clone(), observe)?;
             return Ok(RunData::read(&folder)?);
         }
         let why = "holds a run of another plan or profile; take it away, or name another folder with --runs";

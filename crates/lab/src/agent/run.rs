@@ -261,6 +261,8 @@ impl Agent {
         let ahead = StdDuration::from_nanos(epoch_ns).saturating_sub(now);
         self.start = Some((StdInstant::now() + ahead, epoch_ns));
         std::thread::sleep(ahead);
+        // What was waited for the start is no standstill.
+        self.standstill = Standstill::default();
         self.activities = Activities::new(&self.job, epoch_ns).map_err(io::Error::other)?;
         let name = format!("{AGAIN}{}.csv", self.job.node);
         let mut file = BufWriter::new(File::create(self.job.folder.join(name))?);

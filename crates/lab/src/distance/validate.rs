@@ -9,7 +9,7 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::Activity;
 use crate::report::{CaseData, RunData};
 use crate::run::progress::Progress;
-use crate::run::{Options, RunFolder, execute};
+use crate::run::{Options, RunFolder, execute, resume};
 use crate::stats::{Estimate, Level, Sample};
 
 /// How far a number may be off where links limit: goodput, download times, hit rates.
@@ -147,13 +147,13 @@ pub fn distances(
     mut observe: impl FnMut(&Progress) + Send,
 ) -> Result<Distance, DistanceError> {
     experiment.can_run_on("netns")?;
-    let real = both(experiment, options, "netns", &mut observe)?;
-    let simulated = both(experiment, options, "sim", &mut observe)?;
+    let real = run_on(experiment, options, "netns", &mut observe)?;
+    let simulated = run_on(experiment, options, "sim", &mut observe)?;
     Ok(compare(experiment, &real, &simulated))
 }
 
-/// The run of an experiment on a backend: the one that is there when it is complete, or a new one.
-fn both(
+/// The run of an experiment on a backend: the one that is there, gone on with where it ended, or a new one.
+pub(super) fn run_on(
     experiment: &Experiment,
     options: &Options,
     backend: &str,
@@ -161,10 +161,14 @@ fn both(
 ) -> Result<RunData, DistanceError> {
     let place = options.runs.join(format!("{}-{backend}", experiment.name));
     if let Ok(folder) = RunFolder::open(&place)
-        && folder.record().is_ok_and(|record| record.complete)
+        && let Ok(record) = folder.record()
     {
         let text = std::fs::read_to_string(folder.experiment()).unwrap_or_default();
+        if text == experiment.text && record.complete {
+            return Ok(RunData::read(&folder)?);
+        }
         if text == experiment.text {
+            let folder = resume(&place, &options.programs, options.build.clone(), observe)?;
             return Ok(RunData::read(&folder)?);
         }
         let why = "holds a run of another plan or profile; take it away, or name another folder with --runs";

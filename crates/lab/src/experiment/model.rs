@@ -393,7 +393,7 @@ tables! {
         /// How long a forwarder may give no answer, as one does that is frozen.
         silence: Option<Span> = "1.5 s, or three times `sample_every` if that is longer",
         /// How long a client may stand still, as one does that is frozen or waits for a processor.
-        client_standstill: Option<Span> = "500 ms",
+        client_standstill: Option<Span> = "1 s",
         /// How far clocks may be apart, or the clock may have been set during a run.
         clock_error: Option<Span> = "1 ms",
         /// How often an invalid run is repeated before it is left as invalid.

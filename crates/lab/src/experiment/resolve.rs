@@ -160,7 +160,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
 }
 
 /// A client that takes longer from one turn to the next does not do what its workload says.
-const CLIENT_STANDSTILL_NS: u64 = 500_000_000;
+const CLIENT_STANDSTILL_NS: u64 = 1_000_000_000;
 
 /// What must hold for the plan as a whole.
 fn whole(plan: &Plan, f: &mut Findings) {

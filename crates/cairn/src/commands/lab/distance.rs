@@ -18,8 +18,8 @@ use crate::tool::{ToolError, files, output};
 pub(crate) struct CalibrateArguments {
     /// The profile to write; an experiment names it as `profile = "…"`.
     file: PathBuf,
-    /// The folder that runs are put in.
-    #[arg(long, default_value = "runs", value_name = "FOLDER")]
+    /// The folder that runs are put in. Those that are there and complete are read, and not run again.
+    #[arg(long, default_value = "runs/calibration", value_name = "FOLDER")]
     runs: PathBuf,
     /// How often each experiment is repeated.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

@@ -208,8 +208,8 @@ pub struct Now {
 /// [`start`](Self::start) comes first, once. After each call of `start` or `handle_*` the node takes Data
 /// with [`poll_data`](Self::poll_data) and Interests with [`poll_question`](Self::poll_question) until there
 /// are none, and calls [`handle_timeout`](Self::handle_timeout) when [`next_deadline`](Self::next_deadline)
-/// has come. [`work_at_leisure`](Self::work_at_leisure) comes when nobody wants anything, and now and then all
-/// the same, as long as [`has_work_at_leisure`](Self::has_work_at_leisure).
+/// has come. [`work_at_leisure`](Self::work_at_leisure) comes when nobody wants anything, and now and then
+/// all the same, as long as [`has_work_at_leisure`](Self::has_work_at_leisure).
 pub trait ControlApplication: Send {
     /// The node runs. The place to register prefixes at [`INTERNAL_FACE`].
     fn start(&mut self, now: Now, node: &mut dyn NodeControl);

@@ -59,6 +59,7 @@ pub mod management;
 mod metrics;
 mod node;
 mod plane;
+pub mod regular_file;
 mod serve;
 mod socket_path;
 mod start;

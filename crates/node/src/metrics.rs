@@ -34,6 +34,7 @@ impl MetricsServer {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
+            crate::start::threads::go_behind_the_data_plane();
             for connection in listener.incoming() {
                 if stopped.load(Ordering::Relaxed) {
                     return;

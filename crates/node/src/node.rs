@@ -121,7 +121,7 @@ impl Node {
         let plane_end = TellsItsEnd(end_sender.clone());
         let plane = std::thread::Builder::new().name("data-plane".to_owned()).spawn(move || {
             let _plane_end = plane_end;
-            pin_to_cpu(pin);
+            start::threads::pin_to_cpu(pin);
             match start::data_plane(clock, prepared, ends) {
                 Ok(mut plane) => {
                     let _ = started_sender.send(Ok(()));
@@ -154,6 +154,7 @@ impl Node {
         let control_end = TellsItsEnd(end_sender);
         let control = std::thread::Builder::new().name("control".to_owned()).spawn(move || {
             let _control_end = control_end;
+            start::threads::go_behind_the_data_plane();
             ControlLoop { clock, remote, application, messages: message_receiver, face }.run();
         })?;
         node.control = Some(control);
@@ -258,15 +259,6 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         self.shut_down();
-    }
-}
-
-fn pin_to_cpu(cpu: Option<usize>) {
-    let Some(cpu) = cpu else { return };
-    let mut set = rustix::thread::CpuSet::new();
-    set.set(cpu);
-    if let Err(error) = rustix::thread::sched_setaffinity(None, &set) {
-        tracing::warn!(cpu, %error, "the data plane cannot be kept on this processor");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cairn capture`: the frames of a node's faces, for Wireshark.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
         }
         Box::new(io::stdout())
     } else {
-        Box::new(create(&arguments.write).map_err(write)?)
+        Box::new(create(&arguments.write, &interrupt).map_err(write)?)
     };
     let request = Request { face: arguments.face.map(FaceId), prefix: arguments.prefix.clone() };
     writeln!(node, "{request}")?;
@@ -125,10 +125,10 @@ fn capture(arguments: &CaptureArguments) -> Result<u64, CaptureError> {
 }
 
 /// A new file in place of what stands there; what is no file, such as a pipe, as it is.
-fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path, interrupt: &Interrupt) -> io::Result<File> {
     let path = files::destination(path)?;
     match path.metadata() {
-        Ok(metadata) if !metadata.is_file() => OpenOptions::new().write(true).open(path),
+        Ok(metadata) if !metadata.is_file() => files::open_special(&path, || interrupt.came()),
         _ => files::create(&path, false),
     }
 }

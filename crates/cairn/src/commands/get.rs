@@ -5,7 +5,7 @@ mod listing;
 mod output;
 mod room;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -188,7 +188,7 @@ impl GetArguments {
         if self.list && name.as_ref().last() != Some(LISTING) {
             name = name.with(LISTING)?;
         }
-        let (target, name, first_segment, skipped_bytes) = match self.open(name) {
+        let (target, name, first_segment, skipped_bytes) = match self.open(name, &interrupt) {
             Ok(opened) => opened,
             Err(error) => {
                 tell!("cairn: {error}");
@@ -316,7 +316,7 @@ impl GetArguments {
     }
 
     /// Where to write, what to fetch, from which segment on, and how many bytes are there already.
-    fn open(&self, name: Name) -> Result<(Target, Name, u64, u64), ToolError> {
+    fn open(&self, name: Name, interrupt: &Interrupt) -> Result<(Target, Name, u64, u64), ToolError> {
         let Some(path) = &self.output else {
             let target = match self.list {
                 true => Target::List(ListingWriter::new(BufWriter::new(io::stdout()))),
@@ -327,7 +327,7 @@ impl GetArguments {
         let path = files::destination(path).map_err(ToolError::file(path))?;
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             // Nothing can take its place by being renamed, and nobody would want that.
-            let file = OpenOptions::new().write(true).open(&path).map_err(ToolError::file(&path))?;
+            let file = files::open_special(&path, || interrupt.came()).map_err(ToolError::file(&path))?;
             return Ok((Target::Special(writer(file), path), name, 0, 0));
         }
         let (part, notes) = (beside(&path, ".part"), beside(&path, ".part.name"));

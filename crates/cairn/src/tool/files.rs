@@ -6,6 +6,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use client::Clock;
 use rustix::fs::OFlags;
@@ -104,6 +105,30 @@ pub(crate) fn write(path: &Path, bytes: &[u8], is_secret: bool) -> io::Result<()
     written
 }
 
+/// Opens what is no file, such as a device or a pipe, for writing. A pipe is waited for until somebody reads
+/// it, or `is_over` says that nobody wants it any more.
+pub(crate) fn open_special(path: &Path, is_over: impl Fn() -> bool) -> io::Result<File> {
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or(0);
+    let file = loop {
+        match OpenOptions::new().write(true).custom_flags(flags).open(path) {
+            Err(error) if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::NXIO) => {
+                if is_over() {
+                    return Err(io::Error::other("nobody reads it"));
+                }
+                std::thread::sleep(READER_INTERVAL);
+            }
+            other => break other?,
+        }
+    };
+    // Opened, it is written to like any other.
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+/// How often it is looked whether a pipe has a reader.
+const READER_INTERVAL: Duration = Duration::from_millis(50);
+
 fn is_ours(metadata: &Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
@@ -191,6 +216,28 @@ mod tests {
         assert_eq!(target.metadata().unwrap().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_pipe_is_waited_for_until_somebody_reads_it_or_nobody_wants_it() {
+        let folder = std::env::temp_dir().join(format!("cairn-pipe-{:016x}", Clock::seed()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let pipe = folder.join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)
+            .unwrap();
+        let looks = std::cell::Cell::new(0);
+        let is_over = || {
+            looks.set(looks.get() + 1);
+            looks.get() == 3
+        };
+        assert_eq!(open_special(&pipe, is_over).unwrap_err().to_string(), "nobody reads it");
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        open_special(&pipe, || false).unwrap().write_all(b"bytes").unwrap();
+        assert_eq!(reader.join().unwrap(), b"bytes");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

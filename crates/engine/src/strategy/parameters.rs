@@ -5,9 +5,10 @@ use std::str::FromStr;
 use packet::time::Duration;
 use thiserror::Error;
 
-/// A parameter that a strategy does not take.
+/// A parameter that a strategy does not take. Its text stays one line, whatever the parameter is called: it
+/// may come from a command, and go into a log.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("parameter {key}: {problem}")]
+#[error("parameter {}: {problem}", key.escape_debug())]
 pub struct ParameterError {
     /// The parameter.
     pub key: String,

@@ -25,9 +25,16 @@ impl PendingId {
     }
 }
 
-/// Entries under one name that differ in their forwarding hints, or selectors of CCNx, at most: each costs
-/// every Data of that name a look. Those that have neither always have a place, and are four at most.
+/// Entries under one name that differ in their forwarding hints, selectors of CCNx, or few hops, at most:
+/// each costs every Data of that name a look. Those that have none of these always have a place, and are
+/// four at most.
 pub(crate) const MAX_VARIANTS: usize = 32;
+
+/// Interests that may go fewer hops than this are joined only with those that may go as many. Where an
+/// Interest dies on its way, one that could have gone on is not to wait for it.
+const FEW_HOPS: u8 = 16;
+/// Bits of a tag that say how many: one value for each, and one for enough.
+const HOPS_BITS: u32 = 5;
 
 /// Faces that wait for one Interest, or that it was sent to, at most.
 pub(crate) const MAX_RECORDS: usize = 256;
@@ -132,7 +139,8 @@ impl Pending {
 pub(crate) struct Full;
 
 /// Stands for an Interest's [distinguishing bytes](Interest::distinguishing_bytes), which are long and have
-/// to be searched for in the packet: where tags differ, these do.
+/// to be searched for in the packet, and for the hops it has left if they are few: where tags differ, these
+/// do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VariantTag(u32);
 
@@ -164,9 +172,15 @@ fn cost_of(interest: &Interest) -> u64 {
 /// Whether an Interest is one of those variants of its name whose number is limited.
 pub(crate) fn is_variant(interest: &Interest) -> bool {
     match interest.dialect() {
-        Dialect::Ndn => interest.has_forwarding_hint(),
+        Dialect::Ndn => interest.has_forwarding_hint() || few_hops(interest).is_some(),
         Dialect::Ccnx => !interest.distinguishing_bytes().is_empty(),
     }
+}
+
+/// The hops that an Interest has left, if they are few.
+#[inline]
+fn few_hops(interest: &Interest) -> Option<u8> {
+    interest.hop_limit().filter(|&hops| hops < FEW_HOPS)
 }
 
 const PENDING_OVERHEAD_BYTES: u64 = 280;
@@ -266,21 +280,38 @@ impl PendingTable {
     /// The tag of an Interest.
     #[inline(always)]
     pub(crate) fn tag_of(&self, interest: &Interest) -> VariantTag {
-        if interest.dialect() == Dialect::Ndn && !interest.has_forwarding_hint() {
-            return VariantTag(0);
-        }
-        self.tag_of_bytes(interest.distinguishing_bytes())
+        self.tag_with_hops(interest, few_hops(interest))
+    }
+
+    /// The tag that an Interest had before a hop was taken from those it has left; `None` if it says no
+    /// number of hops, or as many as make no difference.
+    #[cold]
+    pub(crate) fn tag_a_hop_ago(&self, interest: &Interest) -> Option<VariantTag> {
+        let hops = few_hops(interest)? + 1;
+        Some(self.tag_with_hops(interest, Some(hops).filter(|&hops| hops < FEW_HOPS)))
+    }
+
+    #[inline(always)]
+    fn tag_with_hops(&self, interest: &Interest, few: Option<u8>) -> VariantTag {
+        let of_bytes = if interest.dialect() == Dialect::Ndn && !interest.has_forwarding_hint() {
+            0
+        } else {
+            self.tag_of_bytes(interest.distinguishing_bytes())
+        };
+        // The lowest bits say how many hops, and zero that there are enough.
+        let hops = few.map_or(0, |hops| u32::from(hops) + 1);
+        VariantTag(of_bytes << HOPS_BITS | hops)
     }
 
     /// One pass over `bytes`, eight at a time, mixed with what nobody outside knows.
     #[inline(never)]
-    fn tag_of_bytes(&self, bytes: &[u8]) -> VariantTag {
+    fn tag_of_bytes(&self, bytes: &[u8]) -> u32 {
         let mixed = bytes.chunks(8).fold(self.tag_key ^ bytes.len() as u64, |state, chunk| {
             let word = chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
             let wide = u128::from(state ^ word) * 0x9e37_79b9_7f4a_7c15;
             self.tag_key ^ wide as u64 ^ (wide >> 64) as u64
         });
-        VariantTag((mixed ^ mixed >> 32) as u32)
+        (mixed ^ mixed >> 32) as u32
     }
 
     /// Adds an entry that one face waits for. The caller has made sure that none exists for the same Data.

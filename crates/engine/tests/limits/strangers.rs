@@ -60,6 +60,43 @@ fn variants_of_one_neighbour_keep_nobody_else_from_a_name() {
     assert_eq!(faces, [CONSUMER, OTHER], "those whose Interest the producer was sent");
 }
 
+/// An Interest for `/a/b` that may go so many hops.
+fn with_hops(hops: u8, nonce: u32) -> Interest {
+    InterestBuilder::new(name("/a/b")).hop_limit(hops).nonce(nonce).build().unwrap()
+}
+
+#[test]
+fn an_interest_that_dies_on_its_way_keeps_none_waiting_that_could_go_on() {
+    let mut node = attacked_node();
+    for hops in 1..=16 {
+        node.interest(ATTACKER, &with_hops(hops, hops.into()));
+    }
+    let sent = node.ask(CONSUMER, "/a/b");
+    assert!(is_interest(&sent, PRODUCER), "one without a limit: {sent:?}");
+    // Those with enough hops left are joined, whatever they say.
+    assert!(node.interest(OTHER, &with_hops(64, 1000)).is_empty());
+    let sent = node.data(PRODUCER, &data("/a/b", 1));
+    assert_eq!(sent.len(), 3, "each face once, however many of its Interests this answers: {sent:?}");
+    assert_eq!(node.engine.table_sizes().pending, 0);
+}
+
+#[test]
+fn a_nack_for_an_interest_with_few_hops_left_reaches_those_who_wait_for_it_and_nobody_else() {
+    for a_hop_shorter in [0, 1] {
+        let mut node = attacked_node();
+        node.interest(ATTACKER, &with_hops(3, 7));
+        let sent = node.ask(CONSUMER, "/a/b");
+        assert!(is_interest(&sent, PRODUCER), "{sent:?}");
+        // It left with two hops, and some forwarders send back what they have made of it.
+        node.nack(PRODUCER, &with_hops(2 - a_hop_shorter, 7));
+        let sent = node.sent();
+        let nacked: Vec<FaceId> = sent.iter().map(|sent| sent.face).collect();
+        assert_eq!(nacked, [ATTACKER], "{sent:?}");
+        assert_eq!(node.drops(DropReason::UnexpectedNack), 0);
+        assert_eq!(node.pending(CONSUMER), 1);
+    }
+}
+
 #[test]
 fn nothing_of_a_face_that_is_gone_remains() {
     let mut node = attacked_node();

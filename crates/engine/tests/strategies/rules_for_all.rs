@@ -37,7 +37,7 @@ fn the_list_has_every_strategy() {
 fn random_traffic_breaks_no_rule() {
     for strategy in STRATEGIES {
         let mut total = Outcome::default();
-        for seed in 0..300 {
+        for seed in 0..360 {
             let outcome = World::run(strategy, seed, 300);
             total.interests_sent += outcome.interests_sent;
             total.data_sent += outcome.data_sent;

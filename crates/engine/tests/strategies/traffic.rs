@@ -169,7 +169,7 @@ impl World {
                 let mut builder = InterestBuilder::new(name).nonce(nonce).lifetime(lifetime);
                 builder = builder.can_be_prefix(self.random.chance(0.3));
                 builder = builder.must_be_fresh(self.random.chance(0.2));
-                if let Some(&hops) = [0, 1, 2, 255].get(self.random.below(8) as usize) {
+                if let Some(&hops) = [0, 1, 2, 64, 128, 255].get(self.random.below(12) as usize) {
                     builder = builder.hop_limit(hops);
                 }
                 builder.build().unwrap()

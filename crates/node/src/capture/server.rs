@@ -38,6 +38,8 @@ impl CaptureServer {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
+            // Its own threads inherit that.
+            crate::start::threads::go_behind_the_data_plane();
             let running = Arc::new(AtomicUsize::new(0));
             for client in listener.incoming() {
                 if stopped.load(Ordering::Relaxed) {

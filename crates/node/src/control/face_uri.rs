@@ -223,8 +223,21 @@ fn socket_address(text: &str, scheme: &str, rest: &str) -> Result<SocketAddr, Fa
         (true, _, IpAddr::V6(_)) => Err(bad("the scheme is for IPv4 and the address is not")),
         (_, true, IpAddr::V4(_)) => Err(bad("the scheme is for IPv6 and the address is not")),
         _ if address.port() == 0 => Err(bad("port 0 is no address")),
+        _ if !rest.ends_with(&format!(":{}", address.port())) => {
+            Err(bad("not canonical: the port has zeros in front"))
+        }
+        (_, _, IpAddr::V6(ip)) if ip.to_ipv4_mapped().is_some() => {
+            Err(bad("an address of IPv4 in the clothes of IPv6: write it as one of IPv4"))
+        }
+        (_, _, IpAddr::V6(ip)) if ip.is_unicast_link_local() && !has_scope(&address) => {
+            Err(bad("a link-local address needs its interface, such as [fe80::1%eth0]:6363"))
+        }
         _ => Ok(address),
     }
+}
+
+fn has_scope(address: &SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(v6) if v6.scope_id() != 0)
 }
 
 /// Also reads the name of an interface as the scope of a link-local address, which the standard library does
@@ -289,6 +302,9 @@ mod tests {
             "udp4://192.0.2.1:0",
             "udp4://[2001:db8::1]:6363",
             "udp6://192.0.2.1:6363",
+            "udp6://[::ffff:192.0.2.1]:6363",
+            "udp6://[fe80::1]:6363",
+            "udp4://192.0.2.1:06363",
             "udp4://192.0.2.1:6363/path",
             "unix://relative",
             "ether://01:00:5e:00:17:aa",

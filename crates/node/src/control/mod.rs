@@ -21,6 +21,7 @@ mod face_uri;
 mod leisure;
 mod serve;
 pub(crate) mod shown;
+pub(crate) mod strategy_name;
 mod tables;
 mod unmanaged;
 

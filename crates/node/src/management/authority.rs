@@ -168,6 +168,8 @@ pub struct ReplayGuard {
     keys: BTreeMap<Name, History>,
     /// For keys of which nothing is remembered: times up to this are those of commands from before.
     least_ms: u64,
+    /// When the node started, by the clock that is never put right.
+    started: Option<Instant>,
     /// The latest time ahead of now that has not been asked for.
     ahead_ms: Option<u64>,
 }
@@ -197,6 +199,14 @@ impl ReplayGuard {
     /// The node starts now: commands from before have been obeyed, or not, by the one before it. `last_ms` is
     /// the latest time that it has seen, if that is known.
     pub(super) fn start(&mut self, now: Now, last_ms: u64) {
+        self.started = Some(now.monotonic);
+        if last_ms > now.unix_millis.saturating_add(Self::AHEAD_MS) {
+            let seconds = (last_ms - now.unix_millis) / 1000;
+            tracing::warn!(
+                "the clock is {seconds} s behind the latest command that was obeyed before: until it is put \
+                 right, signed commands may be refused"
+            );
+        }
         let last_ms = last_ms.min(now.unix_millis.saturating_add(Self::AHEAD_MS));
         self.least_ms = self.least_ms.max(now.unix_millis).max(last_ms);
     }
@@ -224,7 +234,8 @@ impl ReplayGuard {
         let history =
             history.filter(|history| now.monotonic.saturating_since(history.used) <= Self::KEY_LIFETIME);
         let Some(history) = history else {
-            return match time_ms <= self.least_ms {
+            let least_ms = self.least_ms.max(self.start_ms(now));
+            return match time_ms <= least_ms {
                 true => refuse("the time in the signature is before the start of this node; sign anew"),
                 false => Ok(time_ms),
             };
@@ -236,6 +247,14 @@ impl ReplayGuard {
         Ok(time_ms)
     }
 
+    /// When the node started, by the clock as it goes now: one that was wrong then and has been put right is
+    /// believed only now.
+    fn start_ms(&self, now: Now) -> u64 {
+        self.started.map_or(0, |started| {
+            now.unix_millis.saturating_sub(now.monotonic.saturating_since(started).as_millis())
+        })
+    }
+
     fn remember(&mut self, now: Now, key: NameRef<'_>, time_ms: u64) {
         let key = key.to_name();
         if !self.keys.contains_key(&key) && self.keys.len() >= Self::MAX_KEYS {
@@ -245,7 +264,7 @@ impl ReplayGuard {
                 self.least_ms = self.least_ms.max(last_ms.min(now.unix_millis));
             }
         }
-        let until_ms = self.least_ms;
+        let until_ms = self.least_ms.max(self.start_ms(now));
         let history = self.keys.entry(key).or_insert_with(|| History {
             until_ms,
             recent_ms: BTreeSet::new(),
@@ -476,6 +495,22 @@ mod tests {
         );
         assert_eq!(asked(&mut authority, 2, &command("/bob/KEY/1", Some(NOW_MS + 2001), true)), Ok(()));
         assert!(asked(&mut authority, 3595, &wrong).is_err(), "its time comes a second time");
+    }
+
+    #[test]
+    fn a_clock_that_was_wrong_at_the_start_and_is_put_right_lets_nothing_from_before_the_start_in() {
+        for wrong_by_s in [3600_u64, 30] {
+            // The clock of a machine without a battery; the node starts at NOW_MS by the true one.
+            let mut authority = Authority::of_keys(Box::new(Friend));
+            let wrong = NOW_MS - wrong_by_s * 1000;
+            authority.start(Now { monotonic: Instant::from_secs(10), unix_millis: wrong }, NOW_MS - 15_000);
+            // Put right: a command that the node before obeyed fifteen seconds before this one started.
+            let replayed = command("/alice/KEY/1", Some(NOW_MS - 15_000), true);
+            assert!(check(&mut authority, 5, &replayed).is_err(), "{wrong_by_s}");
+            let new = command("/alice/KEY/1", Some(NOW_MS + 4000), true);
+            assert_eq!(check(&mut authority, 5, &new), Ok(()));
+            assert!(check(&mut authority, 6, &replayed).is_err(), "{wrong_by_s}");
+        }
     }
 
     #[test]

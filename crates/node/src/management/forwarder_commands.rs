@@ -1,12 +1,13 @@
 //! Commands for the forwarding table, the content store and strategies.
 
-use engine::{FaceId, NextHop, StrategyError, StrategySpec};
+use engine::{FaceId, NextHop, StrategyError};
 use management::{ControlParameters, ControlResponse, Reach, StatusCode};
-use packet::{Component, ComponentKind, Dialect, Name};
+use packet::{Dialect, Name};
 
 use super::parameters::face_or_self;
 use super::routes::may_route;
 use super::{ERASE_LIMIT, MAX_PREFIX_COMPONENTS, convert};
+use crate::control::strategy_name::strategy_called;
 use crate::control::{AddNextHopError, NodeControl};
 
 /// The prefix that a command is about, if it is short enough.
@@ -105,46 +106,6 @@ pub(super) fn set_strategy(node: &mut dyn NodeControl, parameters: ControlParame
         Err(engine::SetStrategyError::Strategy(error)) => strategy_refusal(&error),
         Err(error) => ControlResponse::error(StatusCode::Unavailable, error.to_string()),
     }
-}
-
-/// The strategy with this name, read as NFD reads it: the version may be written in the way of before typed
-/// components, and parameters that the strategy does not have are passed over.
-fn strategy_called(name: &Name) -> Result<StrategySpec, StrategyError> {
-    let mut components: Vec<_> = name.components().collect();
-    let number;
-    if let Some(version) = components.get_mut(STRATEGY_VERSION_AT)
-        && let Some(marked) = marked_version(version)
-    {
-        number = marked.to_vec();
-        *version = Component::new(ComponentKind::VERSION, &number);
-    }
-    loop {
-        let name = Name::from_components(components.iter().copied())
-            .map_err(|_| StrategyError::Unknown(name.to_string()))?;
-        let unknown = match StrategySpec::from_name(&name) {
-            Err(StrategyError::Parameter(error)) if error.is_of_unknown_key() => error,
-            other => return other,
-        };
-        let key = unknown.key.as_bytes();
-        let is_it =
-            |component: &Component<'_>| component.value.split(|byte| *byte == b'~').next() == Some(key);
-        let behind = components.iter().skip(STRATEGY_VERSION_AT);
-        let Some(place) = behind.clone().position(is_it) else {
-            return Err(StrategyError::Parameter(unknown));
-        };
-        components.remove(STRATEGY_VERSION_AT + place);
-        tracing::warn!(%name, "{unknown}; it is passed over");
-    }
-}
-
-/// Where the version stands in the name of a strategy: `/localhost/nfd/strategy/best-route/v=5`.
-const STRATEGY_VERSION_AT: usize = 4;
-
-/// The number behind the marker of a version: 0xFD, then one, two, four or eight bytes.
-fn marked_version<'a>(component: &Component<'a>) -> Option<&'a [u8]> {
-    let number = component.value.strip_prefix(&[0xfd])?;
-    let is_one = component.kind == ComponentKind::GENERIC && matches!(number.len(), 1 | 2 | 4 | 8);
-    is_one.then_some(number)
 }
 
 /// NFD takes the next newer version for an older one and then finds that this is not what was asked for; of a

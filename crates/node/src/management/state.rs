@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,14 @@ use serde::{Deserialize, Serialize};
 
 use super::rib::Route;
 use crate::control::{FaceStatus, FaceUri, Now};
+use crate::regular_file;
 
 /// How long changes are collected before they are written.
 const WRITE_DELAY: Duration = Duration::from_secs(1);
 /// When it is tried again to write what could not be written.
 const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// The largest file that is read.
-const MAX_FILE_BYTES: u64 = 256 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 /// The form of the file.
 const VERSION: u32 = 1;
 
@@ -85,7 +86,7 @@ impl StateFile {
             write_at: Instant::NEVER,
             failing: false,
         };
-        let text = match read(path) {
+        let text = match regular_file::read(path, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(state),
             Err(error) => return Err(error),
@@ -235,16 +236,6 @@ pub(super) fn address(face: &FaceStatus) -> Option<(String, Option<String>)> {
         }
         _ => None,
     }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
-    Ok(text)
 }
 
 fn understand(text: &[u8]) -> Result<Saved, String> {

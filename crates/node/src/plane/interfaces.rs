@@ -1,8 +1,9 @@
 //! Interfaces that go down, come up, vanish and come back under their names, and what is bound to them:
 //! packet sockets, and sockets for UDP multicast.
 //!
-//! The system tells by netlink that something about interfaces has changed, not least when an address appears
-//! that a group needs. What it says in detail is not read: all interfaces are looked at anew, a moment later,
+//! The system tells by netlink that something about interfaces has changed, not least when an address
+//! appears that a group needs. What it says in detail is not read, but that an interface has gone, for
+//! another may have its name and number a moment later: all interfaces are looked at anew, a moment later,
 //! so that a flood of changes costs one look.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,6 +17,7 @@ use super::{DataPlane, Token};
 use crate::control::{FaceEventKind, FaceState};
 use crate::face::{DatagramPort, Transport, Way};
 use crate::sys::interfaces::{self, Interface};
+use crate::sys::netlink_messages;
 use crate::transport::Place;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
@@ -101,20 +103,37 @@ impl DataPlane {
 
     /// The system says that something about interfaces has changed.
     pub(super) fn handle_interfaces(&mut self) -> bool {
-        let Some(monitor) = &self.interfaces.monitor else { return false };
         let mut message = [0; 4096];
         let mut count = 0;
-        // An error says that messages were lost; then something has changed, too.
-        while count < MESSAGES_PER_TURN
-            && !matches!(
-                rustix::net::recv(monitor, &mut message, RecvFlags::DONTWAIT),
-                Err(rustix::io::Errno::AGAIN)
-            )
-        {
+        while count < MESSAGES_PER_TURN {
+            let Some(monitor) = &self.interfaces.monitor else { return false };
+            match rustix::net::recv(monitor, &mut message, RecvFlags::DONTWAIT) {
+                Err(rustix::io::Errno::AGAIN) => break,
+                // An error says that messages were lost; then something has changed, too.
+                Err(_) => {}
+                Ok((_, len)) => {
+                    for index in netlink_messages::removed_interfaces(message.get(..len).unwrap_or(&message))
+                    {
+                        self.lose_places(index);
+                    }
+                }
+            }
             count += 1;
         }
         self.interfaces.check_soon(self.now);
         count > 0
+    }
+
+    /// The interface of this number has gone: what was bound to it hears nothing any more, even if there is
+    /// another of its number soon.
+    fn lose_places(&mut self, index: u32) {
+        let groups = self.channels.numbers().map(Bound::Group);
+        let bound: Vec<Bound> = (0..self.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
+        for bound in bound {
+            if let Some(place) = self.place(bound).filter(|place| place.index == index) {
+                place.is_lost = true;
+            }
+        }
     }
 
     /// A packet socket has an error, which is how it says that its interface is down or gone.
@@ -247,6 +266,7 @@ impl DataPlane {
         if !has_address {
             return Err(std::io::ErrorKind::AddrNotAvailable.into());
         }
+        channel.leave_group();
         let anew =
             DatagramChannel::bind_group(group, channel.dialect, interface, channel.receive_buffer_bytes)?;
         epoll::add(&self.epoll, &anew.socket, Token::Datagrams(number).to_data(), epoll::EventFlags::IN)?;

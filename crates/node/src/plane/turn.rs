@@ -8,7 +8,8 @@ use packet::time::Duration;
 use super::Origin;
 
 /// Time for one source in one turn. It is looked at after each read, so that one more read may go on top.
-pub(super) const SHARE: Duration = Duration::from_micros(300);
+pub(super) const SHARE: Duration = Duration::from_micros(100);
+
 /// Who shares one part of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {

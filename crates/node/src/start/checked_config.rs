@@ -12,6 +12,7 @@ use packet::time::Duration;
 use super::limits;
 use super::patterns::Selection;
 use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
+use crate::control::strategy_name::strategy_in_text;
 use crate::control::{
     CongestionSettings, ContentStoreChanges, CreateFace, CreateFaceError, FaceChanges, FacePersistency,
     NodeControl,
@@ -49,7 +50,7 @@ impl CheckedConfig {
         let content_store = content_store(&config.content_store, &shares)?;
         let strategies = config.strategies.iter().map(|choice| {
             let prefix = name("strategy.prefix", &choice.prefix)?;
-            let strategy = choice.strategy.parse();
+            let strategy = strategy_in_text(&choice.strategy);
             let bad = |error| ConfigError::new(format!("strategy for {prefix}: {error}"));
             Ok((prefix.clone(), strategy.map_err(bad)?))
         });
@@ -249,7 +250,7 @@ fn engine(
             serve: changes.serve.unwrap_or(store.serve),
             unsolicited: changes.unsolicited.unwrap_or(store.unsolicited),
         },
-        default_strategy: tables.default_strategy.parse().map_err(|error| bad(&error))?,
+        default_strategy: strategy_in_text(&tables.default_strategy).map_err(|error| bad(&error))?,
         ..plain
     })
 }

@@ -1,6 +1,11 @@
 //! Limits with which a node could not do its work.
 
+use rustix::thread::CpuSet;
+
 use crate::config::{Config, ConfigError};
+
+/// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
+const LEAST_PREFIXES: u64 = 16;
 
 /// Refuses limits that leave no room for what they are about: with them the node would start and forward
 /// nothing.
@@ -22,7 +27,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         value.map_or(Ok(()), |value| at_least(key, value, packet, why))
     };
     given("tables.max_pending_bytes", tables.max_pending_bytes, packets)?;
-    at_least("tables.max_prefixes", tables.max_prefixes.into(), 1, "no route could be used")?;
+    let prefixes = "the node's own prefixes and one's routes would not all have a place";
+    at_least("tables.max_prefixes", tables.max_prefixes.into(), LEAST_PREFIXES, prefixes)?;
     let loops = "Interests that go in circles would not be noticed";
     at_least("tables.max_dead_nonces", tables.max_dead_nonces.into(), 1, loops)?;
     if tables.max_interests_per_second_per_face > 0 {
@@ -31,6 +37,14 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     }
     at_least("node.max_faces", node.max_faces as u64, 1, "nobody could connect")?;
     at_least("node.max_on_demand_faces", node.max_on_demand_faces as u64, 1, "no application could connect")?;
+    let per_address = node.max_on_demand_faces_per_address as u64;
+    at_least("node.max_on_demand_faces_per_address", per_address, 1, "no neighbour could connect")?;
+    if let Some(cpu) = node.pin_to_cpu.filter(|cpu| *cpu >= CpuSet::MAX_CPU) {
+        let last = CpuSet::MAX_CPU - 1;
+        return Err(ConfigError::new(format!(
+            "node.pin_to_cpu is {cpu}: processors have numbers from 0 to {last}. Leave it out to use any"
+        )));
+    }
     let bytes = |value: Option<usize>| value.map(|value| value as u64);
     given("node.send_queue_bytes", bytes(node.send_queue_bytes), frames)?;
     given("node.all_send_queues_bytes", bytes(node.all_send_queues_bytes), frames)?;
@@ -61,7 +75,7 @@ mod tests {
             ("tables", &["max_pending", "max_pending_bytes", "max_prefixes", "max_dead_nonces"][..]),
             ("node", &["max_faces", "max_on_demand_faces", "send_queue_bytes", "all_send_queues_bytes"]),
             ("node", &["reassembly_bytes", "stall_timeout_secs", "idle_timeout_secs"]),
-            ("node", &["crowded_idle_timeout_secs"]),
+            ("node", &["crowded_idle_timeout_secs", "max_on_demand_faces_per_address"]),
             ("management", &["max_routes", "max_route_bytes"]),
             ("udp", &["mtu_bytes"]),
         ];
@@ -76,6 +90,13 @@ mod tests {
         let text = "[tables]\nmax_interests_per_second_per_face = 5\ninterest_burst_per_face = 0\n";
         assert!(check(&Config::read(text).unwrap()).is_err());
         assert_eq!(check(&Config::default()), Ok(()));
+    }
+
+    #[test]
+    fn a_processor_that_no_machine_has_is_refused() {
+        let problem = check(&Config::read("[node]\npin_to_cpu = 99999\n").unwrap()).unwrap_err().to_string();
+        assert!(problem.contains("node.pin_to_cpu is 99999") && problem.contains("0 to 1023"), "{problem}");
+        assert_eq!(check(&Config::read("[node]\npin_to_cpu = 0\n").unwrap()), Ok(()));
     }
 
     #[test]

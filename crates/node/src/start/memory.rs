@@ -93,8 +93,24 @@ impl Shares {
 fn default_budget() -> u64 {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let machine = machine_bytes(&read("/proc/meminfo"));
-    let group = group_bytes(Path::new("/sys/fs/cgroup"), &read("/proc/self/cgroup"));
-    budget_of(machine, group)
+    let groups = read("/proc/self/cgroup");
+    let Some(root) = GROUP_ROOTS.map(Path::new).into_iter().find(|root| has_groups(root)) else {
+        tracing::warn!(
+            "the limits of control groups cannot be read here: the memory budget follows the machine. Where a \
+             control group limits this process, give node.memory_bytes"
+        );
+        return budget_of(machine, None);
+    };
+    budget_of(machine, group_bytes(root, &groups))
+}
+
+/// Where control groups may be seen: here, or, where `ip netns exec` has put a file system of another view in
+/// this place, as the first process sees them.
+const GROUP_ROOTS: [&str; 2] = ["/sys/fs/cgroup", "/proc/1/root/sys/fs/cgroup"];
+
+/// Whether `root` shows control groups, of version 2 or of version 1 with memory.
+fn has_groups(root: &Path) -> bool {
+    root.join("cgroup.controllers").exists() || root.join("memory").is_dir()
 }
 
 fn budget_of(machine: Option<u64>, group: Option<u64>) -> u64 {
@@ -195,6 +211,7 @@ mod tests {
         assert_eq!(group_bytes(&root, "0::/a\n"), None);
         assert_eq!(group_bytes(&root, "5:cpu:/\n3:hugetlb,memory:/x/y\n0::/a/b\n"), Some(700));
         assert_eq!(group_bytes(&root, "nonsense"), None);
+        assert!(has_groups(&root) && !has_groups(&root.join("a")));
         std::fs::remove_dir_all(&root).unwrap();
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod datagrams;
 pub(crate) mod interfaces;
+pub(crate) mod netlink_messages;
 pub(crate) mod options;
 pub(crate) mod packet_ring;
 pub(crate) mod pages;

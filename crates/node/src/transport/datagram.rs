@@ -134,6 +134,21 @@ impl DatagramChannel {
         Ok(channel)
     }
 
+    /// Leaves the group, as far as it is in one. Before another socket joins it: the system keeps one count
+    /// for an interface of one number, and a socket of before that is closed later would take the new one's
+    /// place from it.
+    pub(crate) fn leave_group(&self) {
+        let Some(place) = &self.place else { return };
+        let socket = socket2::SockRef::from(&self.socket);
+        // One whose interface has gone is in no group any more, and says so.
+        let _ = match self.local {
+            SocketAddr::V4(group) => {
+                socket.leave_multicast_v4_n(group.ip(), &InterfaceIndexOrAddress::Index(place.index))
+            }
+            SocketAddr::V6(group) => socket.leave_multicast_v6(group.ip(), place.index),
+        };
+    }
+
     fn over(
         socket: UdpSocket,
         local: SocketAddr,

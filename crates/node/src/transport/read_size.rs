@@ -3,7 +3,7 @@
 use packet::time::Duration;
 
 /// What was read is to be worked off within this.
-const QUICK: Duration = Duration::from_micros(300);
+const QUICK: Duration = Duration::from_micros(200);
 /// Bytes read at once from a socket for datagrams, about: few enough that they are still in the second-level
 /// cache when they leave.
 const MOST_BYTES_AT_ONCE: usize = 128 << 10;

@@ -162,8 +162,14 @@ fn the_descriptor_of_a_face_is_readable_when_a_packet_has_come_and_not_before() 
     assert!(is_readable(&inside, PATIENCE));
     assert!(inside.wait(None), "so it does not block");
     next_interest(&mut inside);
-    assert!(inside.recv().unwrap().is_none());
-    assert!(!is_readable(&inside, Duration::ZERO));
+    // Who sends may raise the signal after the packet has been taken already: then it calls once for nothing.
+    for calls_for_nothing in 0.. {
+        assert!(inside.recv().unwrap().is_none());
+        if !is_readable(&inside, Duration::from_millis(20)) {
+            break;
+        }
+        assert!(calls_for_nothing < 1, "it goes on calling");
+    }
 }
 
 #[test]

@@ -145,6 +145,34 @@ fn an_ethernet_interface_that_is_removed_and_made_anew_carries_packets_again() {
 }
 
 #[test]
+fn a_group_on_an_interface_that_is_made_anew_with_its_old_number_is_heard_again() {
+    // The whole of it within the time that changes are collected, and slowly.
+    for pause in [Duration::ZERO, Duration::from_millis(100)] {
+        make_anew_with_its_number(pause);
+    }
+}
+
+fn make_anew_with_its_number(pause: Duration) {
+    let plug = || {
+        let near = "link add cable0 index 4321 address 02:00:00:00:00:01 type veth";
+        ip(&format!("{near} peer name cable1 index 4322 address 02:00:00:00:00:02")).unwrap();
+        set_both("up");
+    };
+    own_network::run(|| {
+        plug();
+        let mut path = over_multicast();
+        path.assert_carries();
+        for _ in 0..2 {
+            unplug();
+            std::thread::sleep(pause);
+            plug();
+            number_ends();
+            path.assert_carries();
+        }
+    });
+}
+
+#[test]
 fn an_ethernet_interface_that_is_down_when_the_node_starts_carries_packets_once_it_is_up() {
     own_network::run(|| {
         plug();

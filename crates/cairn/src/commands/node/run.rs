@@ -99,17 +99,28 @@ pub(super) fn from_nfd(path: &Path) -> Result<Converted, RunError> {
         .map_err(|source| RunError::Config { path: shown, source })
 }
 
+/// Reads a configuration while the node runs: from a file, and nothing that could keep it waiting.
+fn read_again(path: Option<&Path>) -> Result<Config, RunError> {
+    read_by(path, |path| {
+        let bytes = node::regular_file::read(path, crate::tool::files::MAX_FILE_BYTES)?;
+        String::from_utf8(bytes).map_err(std::io::Error::other)
+    })
+}
+
 /// Reads a configuration, or gives the default one.
 fn read(path: Option<&Path>) -> Result<Config, RunError> {
+    read_by(path, crate::tool::files::read_text)
+}
+
+fn read_by(path: Option<&Path>, read: impl Fn(&Path) -> std::io::Result<String>) -> Result<Config, RunError> {
     let Some(path) = path else { return Ok(Config::default()) };
     let shown = path.display().to_string();
-    let text = crate::tool::files::read_text(path)
-        .map_err(|source| RunError::Read { path: shown.clone(), source })?;
+    let text = read(path).map_err(|source| RunError::Read { path: shown.clone(), source })?;
     Config::read(&text).map_err(|source| RunError::Config { path: shown, source })
 }
 
 fn reload(arguments: &RunArguments, node: &mut Node, log: &LogFilter) -> Result<Vec<&'static str>, RunError> {
-    let config = read(arguments.config.as_deref())?;
+    let config = read_again(arguments.config.as_deref())?;
     let filter = log_filter(&config)?;
     // Fails only when there is no log any more.
     let _ = log.reload(filter);

@@ -1,7 +1,7 @@
 //! Which frames a path carries: datagram packetization layer path MTU discovery (RFC 8899).
 //!
 //! The configured MTU is believed at first. As soon as frames above the base leave, a probe of that size asks
-//! whether it arrives. If two do not and one of the base size does, large datagrams vanish on the way: the
+//! whether it arrives. If three do not and one of the base size does, large datagrams vanish on the way: the
 //! MTU falls to the base and is searched for from there. A neighbour that answers no probe at all tells
 //! nothing, and nothing changes.
 
@@ -9,14 +9,13 @@ use packet::time::{Duration, Instant};
 
 /// A size that nearly every path carries, in fragments or whole (RFC 8899, section 5.1.2).
 pub(crate) const BASE_BYTES: usize = 1200;
-/// Probes of one size before it counts as lost; fewer of the size in use, because until then packets are
-/// lost.
+/// Probes of one size before it counts as lost.
 const MAX_PROBES: u32 = 3;
-const MAX_PROBES_IN_USE: u32 = 2;
 /// The search ends when it is known to so many bytes.
 const RESOLUTION_BYTES: usize = 32;
-/// How often the MTU in use is probed while large frames leave.
-const CONFIRM_INTERVAL: Duration = Duration::from_secs(30);
+/// How often the MTU in use is probed while large frames leave: for as long a path that has come to carry
+/// less swallows what is larger.
+const CONFIRM_INTERVAL: Duration = Duration::from_secs(2);
 /// How long a smaller MTU is kept before a larger one is tried.
 const RAISE_INTERVAL: Duration = Duration::from_secs(600);
 /// How long a neighbour that answers nothing is left alone.
@@ -134,8 +133,7 @@ impl PathMtu {
     pub(crate) fn handle_silence(&mut self, now: Instant, size: usize) -> bool {
         self.in_flight = false;
         self.unanswered += 1;
-        let most = if self.phase == Phase::Confirm { MAX_PROBES_IN_USE } else { MAX_PROBES };
-        if self.unanswered < most {
+        if self.unanswered < MAX_PROBES {
             return false;
         }
         self.unanswered = 0;
@@ -214,12 +212,12 @@ mod tests {
     #[test]
     fn a_neighbour_that_answers_nothing_changes_nothing_and_is_left_alone_for_a_minute() {
         let (mut mtu, mut now) = (PathMtu::new(8800), Instant::from_secs(1));
-        assert_eq!(explore(&mut mtu, &mut now, 0), 5);
+        assert_eq!(explore(&mut mtu, &mut now, 0), 2 * MAX_PROBES);
         assert_eq!(mtu.current(), 8800);
         now += Duration::from_secs(59);
         assert_eq!(explore(&mut mtu, &mut now, 0), 0);
         now += Duration::from_secs(1);
-        assert_eq!(explore(&mut mtu, &mut now, 0), 5);
+        assert_eq!(explore(&mut mtu, &mut now, 0), 2 * MAX_PROBES);
     }
 
     #[test]

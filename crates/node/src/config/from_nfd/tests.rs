@@ -139,6 +139,15 @@ fn an_empty_file_listens_nowhere_as_in_nfd() {
 }
 
 #[test]
+fn a_strategy_with_its_version_in_the_old_way_is_taken_over_and_works() {
+    let old = "/localhost/nfd/strategy/best-route/%FD%05";
+    let converted = convert(&format!("tables {{ strategy_choice {{ / {old}\n /a {old} }} }}"));
+    let config = Config::read(&converted.text).unwrap();
+    assert_eq!(config.tables.default_strategy, old);
+    config.check().unwrap();
+}
+
+#[test]
 fn values_that_make_no_sense_are_refused_with_their_line() {
     for (text, line, word) in [
         ("face_system\n{\n tcp\n {\n  listen maybe\n }\n}", 5, "yes or no"),

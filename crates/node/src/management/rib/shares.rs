@@ -124,8 +124,8 @@ fn zip(one: Amounts, other: Amounts, with: impl Fn(usize, usize) -> usize) -> Am
     std::array::from_fn(|place| with(one[place], other[place]))
 }
 
-/// Whether `held` may grow by `added` after `given_back`; else what there would be too much of, and its
-/// limit.
+/// Whether `held` may grow by `added` after `given_back`; else what there would be too much of, and how much
+/// of it is allowed.
 fn check(
     held: Amounts,
     given_back: Amounts,

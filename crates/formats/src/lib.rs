@@ -1,5 +1,6 @@
-//! File formats of other people's tools, as far as this house writes them: captures that Wireshark opens,
-//! tables that every statistics program reads, and such as every editor does. They write to whatever can be written to, and open nothing.
+//! File formats of other people's tools, as far as this house writes them: captures that Wireshark opens, and
+//! tables that statistics programs or editors read. They write to whatever can be written to, and open
+//! nothing.
 //!
 //! ```
 //! use formats::pcapng::{Direction, Frame, Interface, Writer};

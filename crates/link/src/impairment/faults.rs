@@ -3,8 +3,8 @@
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
-/// What goes wrong on a link after its queue. The default is nothing. Probabilities lie in 0.0..=1.0 and count
-/// for each frame, or for each packet where packets are not cut into frames.
+/// What goes wrong on a link after its queue. The default is nothing. Probabilities lie in 0.0..=1.0 and
+/// count for each frame, or for each packet where packets are not cut into frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
     /// Probability that a frame is lost.
@@ -101,8 +101,8 @@ impl FaultStreams {
         *latest
     }
 
-    /// The bit of a frame of so many bytes that arrives flipped, if any, counted from the most significant bit
-    /// of the first byte.
+    /// The bit of a frame of so many bytes that arrives flipped, if any, counted from the most significant
+    /// bit of the first byte.
     pub fn flipped_bit(&mut self, size_bytes: usize) -> Option<usize> {
         let is_hit = size_bytes > 0 && self.corrupt.chance(self.faults.corrupt);
         is_hit.then(|| self.corrupt.below(size_bytes as u64 * 8) as usize)

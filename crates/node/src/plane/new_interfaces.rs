@@ -10,8 +10,8 @@ use crate::sys::interfaces::Interface;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::ethernet::EthernetChannel;
 
-/// Sockets that are opened on such interfaces while the node runs, at most. Those of interfaces that have gone
-/// count, too, for one of the same name may come back.
+/// Sockets that are opened on such interfaces while the node runs, at most. Those of interfaces that have
+/// gone count, too, for one of the same name may come back.
 const MAX_SOCKETS: usize = 256;
 
 /// Which interfaces are to be used when they appear, and which could not be.

@@ -176,8 +176,8 @@ impl ManifestReader {
         self.digests.get(index).copied()
     }
 
-    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been verified
-    /// and delivered.
+    /// Forgets what it knows of segments below `number`, and what it will hear of them: they have been
+    /// verified and delivered.
     pub fn forget_below(&mut self, number: u64) {
         self.delivered = self.delivered.max(number);
         while self.base < self.delivered && self.digests.pop_front().is_some() {

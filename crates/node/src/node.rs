@@ -158,13 +158,7 @@ impl Node {
             ended: Mutex::new(Some(ended)),
             config: config.clone(),
         };
-        let face = node.remote.create_inner_face(CreateInnerFace {
-            purpose: Purpose::default(),
-            dialect: Dialect::Ndn,
-            limits: InnerLimits::default(),
-        });
-        let face = face.map_err(std::io::Error::other)?;
-        debug_assert_eq!(face.id(), INTERNAL_FACE);
+        let face = node.open_internal_face()?;
         node.open_repositories(config, waker_of_answers)?;
         let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
@@ -179,6 +173,18 @@ impl Node {
         node.serve_metrics(config)?;
         node.offer_captures(config, clock)?;
         Ok(node)
+    }
+
+    /// The face that management is behind.
+    fn open_internal_face(&mut self) -> Result<InnerFace, StartError> {
+        let face = self.remote.create_inner_face(CreateInnerFace {
+            purpose: Purpose::default(),
+            dialect: Dialect::Ndn,
+            limits: InnerLimits::default(),
+        });
+        let face = face.map_err(std::io::Error::other)?;
+        debug_assert_eq!(face.id(), INTERNAL_FACE);
+        Ok(face)
     }
 
     fn open_repositories(&mut self, config: &Config, waker: Arc<OwnedFd>) -> Result<(), StartError> {

@@ -60,8 +60,8 @@ tables! {
         sample_every: Option<Span> = "500 ms, as in the testbed report",
         /// The forwarder under test: `cairn` or `ndnd`.
         software: Option<String> = "cairn",
-        /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, beside this one. A node
-        /// that says a `service_time` has its own.
+        /// What packets cost in virtual time: a file that `cairn lab calibrate` wrote, beside this one. A
+        /// node that says a `service_time` has its own.
         profile: Option<String> = "30 us for each packet",
         /// Settings that hold for every node or every link that does not set them itself.
         defaults: Option<Defaults> = "none",

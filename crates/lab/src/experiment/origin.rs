@@ -1,5 +1,5 @@
-//! Where the values of a case were said, so that what is wrong with one is told at its own line: in the file's
-//! tables, in `[defaults]`, in a group, a case, a sweep, a control, or for a backend.
+//! Where the values of a case were said, so that what is wrong with one is told at its own line: in the
+//! file's tables, in `[defaults]`, in a group, a case, a sweep, a control, or for a backend.
 
 use toml::{Table, Value};
 

@@ -86,8 +86,8 @@ pub(super) fn nodes(
     nodes
 }
 
-/// Gives a node the costs of a profile where it does not say its own: those of the kind of its first link, and
-/// of Data with so much content.
+/// Gives a node the costs of a profile where it does not say its own: those of the kind of its first link,
+/// and of Data with so much content.
 fn measured(node: &mut NodePlan, said: &Said<'_>, cost: Option<LinkCost>, content_bytes: u32) {
     let Some(cost) = cost.filter(|_| said.of(|node| node.service_time).is_none()) else { return };
     node.service_time_ns = nanos(cost.interest_us);

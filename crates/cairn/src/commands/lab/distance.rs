@@ -38,8 +38,8 @@ pub(crate) struct ValidateArguments {
     /// What packets cost, as `cairn lab calibrate` has written it; without it what each experiment says.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// The folder that runs are put in, each as NAME-netns and NAME-sim. Those that are there and complete are
-    /// read, and not run again.
+    /// The folder that runs are put in, each as NAME-netns and NAME-sim. Those that are there and complete
+    /// are read, and not run again.
     #[arg(long, default_value = "runs/validation", value_name = "FOLDER")]
     runs: PathBuf,
     /// Other numbers of repeats than the experiments say.

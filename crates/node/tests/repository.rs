@@ -98,7 +98,7 @@ impl World {
 
     /// What an Interest brings while the producer answers with this Data, or with a Nack; and whether the
     /// producer was asked.
-    fn fetch(&mut self, uri: &str, produced: Option<Data>) -> (Option<Data>, bool) {
+    fn fetch(&mut self, uri: &str, produced: Option<&Data>) -> (Option<Data>, bool) {
         self.ask(uri);
         let until = Instant::now() + PATIENCE;
         let mut was_asked = false;
@@ -106,7 +106,7 @@ impl World {
             match next(&mut self.producer, Duration::from_millis(1)) {
                 Some(Packet::Interest(interest)) => {
                     was_asked = true;
-                    let answer = match &produced {
+                    let answer = match produced {
                         Some(data) => Packet::Data(data.clone()),
                         None => Packet::Nack(interest, NackReason::NoRoute),
                     };
@@ -146,7 +146,7 @@ fn what_passed_by_is_there_after_a_restart_and_what_is_excluded_is_not() {
     let film: Vec<String> = (0..50).map(|segment| format!("/video/film/v=1/seg={segment}")).collect();
     let mut world = World::new(&folder.0);
     for uri in film.iter().map(String::as_str).chain(["/video/live/1", "/other/x"]) {
-        assert_eq!(world.fetch(uri, Some(data(uri))).0.unwrap().wire(), data(uri).wire());
+        assert_eq!(world.fetch(uri, Some(&data(uri))).0.unwrap().wire(), data(uri).wire());
     }
     // What waits to be committed is, at the end.
     world.node.shut_down();
@@ -172,7 +172,7 @@ fn a_packet_that_the_disk_has_spoilt_is_asked_for_upstream_and_kept_again() {
     let folder = Folder::new("spoilt");
     let uri = "/video/a/seg=0";
     let mut world = World::new(&folder.0);
-    assert!(world.fetch(uri, Some(data(uri))).0.is_some());
+    assert!(world.fetch(uri, Some(&data(uri))).0.is_some());
     world.node.shut_down();
     drop(world);
     let volumes = std::fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().path());
@@ -191,7 +191,7 @@ fn a_packet_that_the_disk_has_spoilt_is_asked_for_upstream_and_kept_again() {
     assert_eq!(spoilt, 1);
 
     let mut world = World::new(&folder.0);
-    let (answer, was_asked) = world.fetch(uri, Some(data(uri)));
+    let (answer, was_asked) = world.fetch(uri, Some(&data(uri)));
     assert_eq!(answer.unwrap().wire(), data(uri).wire());
     assert!(was_asked);
     world.wait_for("corrupt", 1);

@@ -152,8 +152,9 @@ fn worker() {
             })
         })
         .collect();
-    for hand in hands {
-        hand.join().unwrap();
+    // They go on until the process is killed, unless one of them fails: then it ends, which is noticed.
+    while !hands.iter().any(std::thread::JoinHandle::is_finished) {
+        std::thread::park_timeout(Duration::from_millis(20));
     }
 }
 

@@ -121,9 +121,11 @@ impl PutArguments {
         }
         self.announce(object.publication(), size_bytes)?;
         if let Some(repository) = &self.repo {
+            let publisher = publisher(&object, certificate.as_ref())?;
+            client.register(&publisher)?;
             let handover = Handover {
                 repository,
-                publisher: object.publication().prefix().clone(),
+                publisher,
                 object: object.publication().name().clone(),
                 last_segment: object.publication().last_segment(),
                 signer: self.signing.signer()?,
@@ -133,7 +135,9 @@ impl PutArguments {
                 let packet = Packets::new([certificate.data().clone()]);
                 client.attach(&certificate.to_key_name(), packet);
             }
-            let segments = handover.run(&mut client, object, &interrupt)?;
+            let prefix = object.publication().prefix().clone();
+            client.attach(&prefix, object);
+            let segments = handover.run(&mut client, &interrupt)?;
             if !self.quiet && !self.json {
                 tell!("{repository} has stored {segments} packets");
             }
@@ -219,6 +223,19 @@ impl PutArguments {
         }
         Ok(())
     }
+}
+
+/// Where the command to a repository is: under the name of who signs it. It must not lie below that of the
+/// object, where who asks by prefix would find it in a cache.
+fn publisher(object: &ObjectSource, certificate: Option<&Certificate>) -> Result<Name, ToolError> {
+    let (name, above) = match certificate {
+        // The identity stands before KEY and the key's number.
+        Some(certificate) => (certificate.to_key_name(), 2),
+        None => (object.publication().prefix().clone(), 1),
+    };
+    let above = name.prefix(name.as_ref().component_count().saturating_sub(above));
+    let word = format!("handover-{:016x}", client::Clock::seed());
+    Ok(above.with(packet::Component::generic(word.as_bytes()))?)
 }
 
 /// All there is to read: what is published is as large as its publisher wants.

@@ -116,14 +116,13 @@ impl Report {
             for repository in &totals.repositories {
                 output::line(format!("\nRepository at {}", repository.path))?;
                 for (word, number) in &repository.numbers {
-                    match word.as_str() {
-                        bytes if bytes.ends_with("bytes") => output::pair(word, show_size(*number as f64))?,
+                    let is_always_shown =
+                        ["objects", "segments", "hits", "misses", "insertions"].contains(&word.as_str());
+                    if word.ends_with("bytes") {
+                        output::pair(word, show_size(*number as f64))?;
+                    } else if is_always_shown || *number > 0 {
                         // Of what is wrong only what has happened is shown.
-                        "objects" | "segments" | "hits" | "misses" | "insertions" => {
-                            output::pair(word, number)?
-                        }
-                        _ if *number > 0 => output::pair(word, number)?,
-                        _ => {}
+                        output::pair(word, number)?;
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The thread that owns the store.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,11 +14,14 @@ use crate::store::{Store, Ticket, Upkeep, metadata_packet};
 /// Told what became of an insertion.
 pub(super) type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
 
+/// Something that is done with the store.
+pub(super) type Act = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
+
 /// Something for the keeper to do.
 pub(super) enum Task {
     Ask(u64, Interest),
     Insert(Data, Option<Done>),
-    Call(Box<dyn FnOnce(&mut Store, UnixTime) + Send>),
+    Call(Act),
     Stop,
 }
 
@@ -126,10 +129,7 @@ impl Keeper {
             taken += 1;
             // What a disk can do at once is done at once; then it is somebody else's turn.
             if taken < TASKS_AT_ONCE && !self.is_ending && self.store.open_bytes() < COMMIT_BYTES {
-                next = match self.tasks.try_recv() {
-                    Ok(task) => Some(task),
-                    Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-                };
+                next = self.tasks.try_recv().ok();
             }
         }
     }

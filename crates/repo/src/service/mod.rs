@@ -139,7 +139,7 @@ impl Service {
         let (tasks, receiver) = sync_channel(config.queue.max(1));
         let filter = Arc::clone(store.filter());
         let shared = Arc::new(Shared::default());
-        let readers = Readers::start(config.readers.max(1), Arc::clone(&answered))?;
+        let readers = Readers::start(config.readers.max(1), &answered)?;
         let keeper = Keeper::new(store, receiver, readers.desk(), answered, Arc::clone(&shared), config);
         let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
         Ok(Service { tasks, filter, shared, keeper: Some(keeper), readers: Some(readers) })

@@ -97,10 +97,10 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn start(count: usize, answered: Answered) -> io::Result<Self> {
+    pub(super) fn start(count: usize, answered: &Answered) -> io::Result<Self> {
         let mut readers = Readers { desk: Arc::default(), threads: Vec::new() };
         for _ in 0..count {
-            let (desk, answered) = (Arc::clone(&readers.desk), Arc::clone(&answered));
+            let (desk, answered) = (Arc::clone(&readers.desk), Arc::clone(answered));
             let work = move || {
                 while let Some(jobs) = desk.take() {
                     let mut outcomes = Vec::with_capacity(jobs.len());

@@ -1,7 +1,7 @@
 //! Handing an object over to a repository elsewhere: it is told to insert, fetches, and says when it is done.
 
 use client::{Client, Event};
-use flow::source::{Packets, Source};
+use flow::source::Packets;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::Duration;
@@ -36,11 +36,10 @@ pub(in crate::commands) struct Handover<'a> {
 }
 
 impl Handover<'_> {
-    /// Serves the object until it is stored there; gives how many packets are.
+    /// Waits until the object is stored there, which the client serves meanwhile; gives how many packets are.
     pub(in crate::commands) fn run(
         &self,
         client: &mut Client,
-        source: impl Source + Send + 'static,
         interrupt: &Interrupt,
     ) -> Result<u64, ToolError> {
         let object =
@@ -53,7 +52,6 @@ impl Handover<'_> {
             .freshness(Duration::from_secs(1))
             .content(command);
         let message = self.signer.sign_data(&message)?;
-        client.attach(&self.publisher, source);
         client.attach(&message.name().to_name(), Packets::new([message]));
         let mut signer = InterestSigner::new(self.signer.clone(), random);
         let notify = Notify { publisher: self.publisher.clone(), nonce: nonce.to_vec(), hint: None };

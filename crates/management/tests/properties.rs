@@ -212,10 +212,6 @@ proptest! {
             satisfied_interests: counts[13],
             unsatisfied_interests: counts[14],
             totals: (counts[0] % 2 == 0).then(|| Totals {
-                repositories: vec![management::RepositoryTotals {
-                    path: "/var/store".to_owned(),
-                    numbers: vec![("hits".to_owned(), counts[1])],
-                }],
                 faces: counts[1],
                 queued_bytes: counts[2],
                 reassembly_bytes: counts[3],

@@ -28,7 +28,7 @@ impl Default for BackOffConfig {
 /// many who lost the same forwarder do not return at once.
 ///
 /// ```
-/// use client::{BackOff, BackOffConfig};
+/// use cairn_client::{BackOff, BackOffConfig};
 /// use packet::{random::Random, time::Instant};
 /// let (mut back_off, mut random) = (BackOff::new(BackOffConfig::default()), Random::from_seed(1));
 /// let again_at = back_off.handle_failure(Instant::from_secs(1), &mut random);

@@ -97,7 +97,7 @@ impl Client {
     /// [`Client::next`].
     ///
     /// ```no_run
-    /// use client::{Client, Remote, Trust};
+    /// use cairn_client::{Client, Remote, Trust};
     ///
     /// let mut client = Client::connect(&Remote::default_forwarder()?)?;
     /// let name = "/lab/file".parse()?;

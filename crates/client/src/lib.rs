@@ -15,7 +15,7 @@
 //! - when the forwarder goes away the client connects again and registers again, see [`Client::when_gone`].
 //!
 //! ```no_run
-//! use client::{Client, Event, Remote};
+//! use cairn_client::{Client, Event, Remote};
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::time::Duration;
 //!

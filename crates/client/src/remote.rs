@@ -17,11 +17,11 @@ const WELL_KNOWN: &[&str] = &["/run/nfd/nfd.sock", "/run/nfd.sock", "/var/run/nf
 /// The address of a forwarder: `unix:///run/nfd/nfd.sock`, `tcp://host:6363`, `udp://host:6363`.
 ///
 /// ```
-/// use client::Remote;
+/// use cairn_client::Remote;
 /// assert_eq!("udp4://192.0.2.1".parse::<Remote>()?.to_string(), "udp4://192.0.2.1:6363");
 /// assert_eq!("tcp://[::1]:7000".parse::<Remote>()?.to_string(), "tcp://[::1]:7000");
 /// assert!("http://example.net".parse::<Remote>().is_err());
-/// # Ok::<(), client::RemoteError>(())
+/// # Ok::<(), cairn_client::RemoteError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remote {

@@ -7,7 +7,7 @@ mod common;
 
 use std::future::Future;
 
-use client::{
+use cairn_client::{
     AskError, AsyncClient, BackOffConfig, Client, ClientError, Event, FetchFailure, Trust, WhenGone,
 };
 use common::{Peer, answer_command, connect, forwarder};

@@ -4,7 +4,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration as StdDuration;
 
-use client::{Connection, Remote};
+use cairn_client::{Connection, Remote};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
 use packet::{Data, Interest, Packet};

@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::io;
 
-use client::{FetchFailure, FetchOptions, Reader, Refused};
+use cairn_client::{FetchFailure, FetchOptions, Reader, Refused};
 use common::{Peer, connect};
 use flow::verify::{AnchoredVerifier, IntegrityVerifier, ManifestVerifier, Now, Verdict, Verifier};
 use flow::{

@@ -7,7 +7,7 @@ mod common;
 
 use std::sync::mpsc;
 
-use client::{BackOffConfig, Client, ClientError, Event, Outage, WhenGone};
+use cairn_client::{BackOffConfig, Client, ClientError, Event, Outage, WhenGone};
 use common::{Peer, answer_command, forwarder};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;

@@ -6,7 +6,7 @@
 #[allow(dead_code, reason = "each test file uses a part of it")]
 mod common;
 
-use client::{Client, ClientError, Event, Remote, WhenGone};
+use cairn_client::{Client, ClientError, Event, Remote, WhenGone};
 use common::connect;
 use management::{ControlParameters, ControlResponse, StatusCode};
 use packet::ndn::{DataBuilder, InterestBuilder};

@@ -7,7 +7,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use client::{AskError, ClientError, Event, FetchFailure, Trust};
+use cairn_client::{AskError, ClientError, Event, FetchFailure, Trust};
 use common::{Peer, answer_command, connect};
 use flow::source::{Reply, SourceError, answer_with};
 use flow::{Answer, Publication, PublicationConfig};

@@ -17,8 +17,8 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant as Clock;
 
-use engine::batch::{Upcoming, prefetch};
-use engine::{
+use cairn_engine::batch::{Upcoming, prefetch};
+use cairn_engine::{
     Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop,
 };
 use mimalloc::MiMalloc;

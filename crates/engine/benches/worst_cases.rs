@@ -13,7 +13,7 @@
 
 use std::hint::black_box;
 
-use engine::*;
+use cairn_engine::*;
 use packet::ccnx::bloom::Bloom;
 use packet::ccnx::{
     ChildSelector, ContentObjectFields, Exclude, ExcludeEntry, InterestFields, SignedInfo, Ticks,
@@ -174,20 +174,24 @@ impl World {
         match (arrival.is_data, arrival.dialect) {
             (true, Dialect::Ndn) => {
                 if let Ok(data) = Data::decode_ndn_hashed(wire, hasher, &mut hashes) {
-                    self.engine
-                        .receive(engine::Arrival::bare(self.now, arrival.from, &hashes), Packet::Data(data));
+                    self.engine.receive(
+                        cairn_engine::Arrival::bare(self.now, arrival.from, &hashes),
+                        Packet::Data(data),
+                    );
                 }
             }
             (true, Dialect::Ccnx) => {
                 if let Ok(data) = Data::decode_ccnx_hashed(wire, hasher, &mut hashes) {
-                    self.engine
-                        .receive(engine::Arrival::bare(self.now, arrival.from, &hashes), Packet::Data(data));
+                    self.engine.receive(
+                        cairn_engine::Arrival::bare(self.now, arrival.from, &hashes),
+                        Packet::Data(data),
+                    );
                 }
             }
             (false, Dialect::Ndn) => {
                 if let Ok(interest) = Interest::decode_ndn_hashed(wire, hasher, &mut hashes) {
                     self.engine.receive(
-                        engine::Arrival::bare(self.now, arrival.from, &hashes),
+                        cairn_engine::Arrival::bare(self.now, arrival.from, &hashes),
                         Packet::Interest(interest),
                     );
                 }
@@ -195,7 +199,7 @@ impl World {
             (false, Dialect::Ccnx) => {
                 if let Ok(interest) = Interest::decode_ccnx_hashed(wire, hasher, &mut hashes) {
                     self.engine.receive(
-                        engine::Arrival::bare(self.now, arrival.from, &hashes),
+                        cairn_engine::Arrival::bare(self.now, arrival.from, &hashes),
                         Packet::Interest(interest),
                     );
                 }

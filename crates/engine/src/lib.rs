@@ -9,7 +9,7 @@
 //! the same calls always have the same results.
 //!
 //! ```
-//! use engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+//! use cairn_engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::time::Instant;
 //! use packet::{Dialect, Name, Packet};

@@ -5,8 +5,8 @@
 
 use std::alloc::System;
 
-use engine::batch::{Upcoming, prefetch};
-use engine::{
+use cairn_engine::batch::{Upcoming, prefetch};
+use cairn_engine::{
     Arrival, ContentStoreConfig, Engine, EngineConfig, EvictionPolicy, FaceConfig, FaceId, NextHop,
 };
 use packet::ndn::{DataBuilder, InterestBuilder};

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use engine::batch::Arrivals;
-use engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+use cairn_engine::batch::Arrivals;
+use cairn_engine::{Arrival, Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use engine::*;
+use cairn_engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet, PitToken};

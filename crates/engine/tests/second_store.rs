@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use engine::{
+use cairn_engine::{
     Arrival, Engine, EngineConfig, FaceConfig, FaceId, ForSecondStore, NextHop, QuestionId, SecondStore,
     SecondStoreConfig, SecondStoreCounters,
 };

@@ -16,7 +16,7 @@
 //! - [`verify`]: checks what a fetch brings, by certificates, by a manifest, or by arithmetic alone.
 //!
 //! ```
-//! use flow::{Arrival, Transfer, TransferConfig};
+//! use cairn_flow::{Arrival, Transfer, TransferConfig};
 //! use packet::time::{Duration, Instant};
 //!
 //! // A network that answers everything after 20 ms.
@@ -34,7 +34,7 @@
 //!     }
 //! }
 //! assert_eq!(now, Instant::from_millis(100), "4, 8, 16, 32 and 40 items: the window doubles in slow start");
-//! # Ok::<(), flow::SpecError>(())
+//! # Ok::<(), cairn_flow::SpecError>(())
 //! ```
 
 pub mod controller;

@@ -70,7 +70,7 @@ impl Default for PacerConfig {
 /// send; tell it by [`Pacer::rest`] if there is not, so that a pause does not turn into a burst.
 ///
 /// ```
-/// use flow::{Pacer, PacerConfig};
+/// use cairn_flow::{Pacer, PacerConfig};
 /// use packet::time::{Duration, Instant};
 /// let config = PacerConfig { tick: Duration::from_millis(10), ..PacerConfig::default() };
 /// let mut pacer = Pacer::new(config, Instant::ZERO);

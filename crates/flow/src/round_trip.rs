@@ -45,7 +45,7 @@ impl Default for RoundTripConfig {
 /// once for all Interests that were on their way at that time.
 ///
 /// ```
-/// use flow::RoundTrip;
+/// use cairn_flow::RoundTrip;
 /// use packet::time::{Duration, Instant};
 /// let mut estimator = RoundTrip::default();
 /// assert_eq!(estimator.timeout(), Duration::from_secs(1));

@@ -4,11 +4,11 @@
 
 mod common;
 
-use common::{Bottleneck, Network, fairness};
-use flow::{
+use cairn_flow::{
     ControllerSpec, DataReport, LossEvidence, LossReport, NackReport, SentReport, TransferConfig,
     controller_names,
 };
+use common::{Bottleneck, Network, fairness};
 use packet::NackReason;
 use packet::random::Random;
 use packet::time::{Duration, Instant};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use flow::{
+use cairn_flow::{
     Answer, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize, Subject,
     Verification, controller_names,
 };

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use flow::{
+use cairn_flow::{
     Answer, Authenticity, Discovery, FetchConfig, Fetcher, NamingConvention, Publication, PublicationConfig,
     SegmentSize, Subject, Verification,
 };

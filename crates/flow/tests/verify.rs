@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use flow::source::{Packets, Reply, Source, SourceError};
-use flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Now, Verifier};
-use flow::{
+use cairn_flow::source::{Packets, Reply, Source, SourceError};
+use cairn_flow::verify::{AnchoredVerifier, Cost, IntegrityVerifier, ManifestVerifier, Now, Verifier};
+use cairn_flow::{
     Answer, Authenticity, Discovery, FetchConfig, Fetcher, Publication, PublicationConfig, SegmentSize,
     Verification,
 };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A field as it stands in a line: in quotes where it holds what would end it.
 ///
 /// ```
-/// use formats::csv::field;
+/// use cairn_formats::csv::field;
 /// assert_eq!(field("plain"), "plain");
 /// assert_eq!(field("one, \"two\""), "\"one, \"\"two\"\"\"");
 /// ```

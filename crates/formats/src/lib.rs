@@ -3,7 +3,7 @@
 //! nothing.
 //!
 //! ```
-//! use formats::pcapng::{Direction, Frame, Interface, Writer};
+//! use cairn_formats::pcapng::{Direction, Frame, Interface, Writer};
 //!
 //! let mut file = Vec::new();
 //! let mut writer = Writer::new(&mut file, "an example")?;

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use lab::figure::{Axis, LineChart, Series};
+use cairn_lab::figure::{Axis, LineChart, Series};
 use mimalloc::MiMalloc;
 use packet::random::{Random, Zipf};
 use packet::time::Duration;

@@ -6,8 +6,8 @@
 //!
 //! ```no_run
 //! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;
-//! let runner = lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
-//! let report = lab::study::run(&text, &runner)?;
+//! let runner = cairn_lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
+//! let report = cairn_lab::study::run(&text, &runner)?;
 //! println!("{}", report.to_text());
 //! report.write_to("runs/clock-linear".as_ref())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use lab::study::report::Report;
-use lab::study::{Runner, run};
+use cairn_lab::study::report::Report;
+use cairn_lab::study::{Runner, run};
 
 const LINEAR: &str = include_str!("../../../experiments/clock-linear.toml");
 const DUMBBELL: &str = include_str!("../../../experiments/clock-dumbbell.toml");

@@ -3,9 +3,9 @@
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use lab::backend::netns::namespace::Namespace;
-use lab::backend::netns::wiring::wire;
-use lab::experiment::Experiment;
+use cairn_lab::backend::netns::namespace::Namespace;
+use cairn_lab::backend::netns::wiring::wire;
+use cairn_lab::experiment::Experiment;
 use testkit::needs::needed;
 
 const TWO: &str =

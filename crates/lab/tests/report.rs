@@ -6,9 +6,9 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cairn_lab::report::{Comparison, Judgement, RunData, verdicts, write_report};
+use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
-use lab::report::{Comparison, Judgement, RunData, verdicts, write_report};
-use lab::run::RunFolder;
 use testkit::experiment::ROW;
 
 const HEAD: &str = r#"
@@ -261,7 +261,7 @@ fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {
     let texts = [("long".to_owned(), LONG.to_owned()), ("two".to_owned(), format!("{HEAD}{ROW}{REST}"))];
     for (name, text) in texts.into_iter().chain([shipped("quickstart")]) {
         let folder = run_in_virtual_time(&name, &text, &place.0);
-        let drawings = lab::report::drawings(&folder).unwrap();
+        let drawings = cairn_lab::report::drawings(&folder).unwrap();
         assert!(drawings.len() > 10, "{name}");
         let wrong = drawings.iter().flat_map(|(figure, drawing)| {
             drawing.misplaced().into_iter().map(move |words| format!("{figure}: {words}"))

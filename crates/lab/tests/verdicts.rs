@@ -6,10 +6,12 @@ mod common;
 use std::fs;
 use std::path::PathBuf;
 
+use cairn_lab::experiment::Experiment;
+use cairn_lab::report::{
+    Conclusion, Control, Judgement, RunData, Verdict, conclusion, verdicts, write_report,
+};
+use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
-use lab::experiment::Experiment;
-use lab::report::{Conclusion, Control, Judgement, RunData, Verdict, conclusion, verdicts, write_report};
-use lab::run::RunFolder;
 use testkit::experiment::ROW;
 
 /// A folder that is gone when the test is.

@@ -7,10 +7,10 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cairn_lab::experiment::Experiment;
+use cairn_lab::report::{Judgement, RunData, verdicts, write_report};
+use cairn_lab::run::{Options, derive_anew, execute};
 use common::options;
-use lab::experiment::Experiment;
-use lab::report::{Judgement, RunData, verdicts, write_report};
-use lab::run::{Options, derive_anew, execute};
 
 struct Place(PathBuf);
 

@@ -4,10 +4,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may panic")]
 
+use cairn_link::v1;
+use cairn_link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
-use link::v1;
-use link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
 use packet::ndn::tlv;
 use packet::random::Random;
 use packet::time::{Duration, Instant};

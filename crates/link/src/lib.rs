@@ -14,8 +14,8 @@
 //! with `next_deadline`, which hand out its effects.
 //!
 //! ```
-//! use link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
-//! use link::{Faults, Impairment, Wire};
+//! use cairn_link::v2::{Config, EndpointId, LinkService, ReliabilityConfig};
+//! use cairn_link::{Faults, Impairment, Wire};
 //! use packet::random::Random;
 //! use packet::time::Instant;
 //! use packet::{Buffer, LinkHeader};

@@ -13,7 +13,7 @@ use crate::tap::{Direction, FrameTap, TapVerdict};
 /// has arrived with [`poll_deliver`](Wire::poll_deliver).
 ///
 /// ```
-/// use link::{Impairment, ImpairmentConfig, Wire};
+/// use cairn_link::{Impairment, ImpairmentConfig, Wire};
 /// use packet::time::{Duration, Instant};
 ///
 /// let delay = Duration::from_millis(10);

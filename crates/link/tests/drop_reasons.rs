@@ -4,11 +4,11 @@
 
 mod common;
 
-use common::{End, data, frames};
-use link::v2::{
+use cairn_link::v2::{
     Config, EndpointId, FragmentationConfig, LinkService, LinkType, ReassemblyConfig, ReliabilityConfig,
 };
-use link::{DropCounters, DropReason, v1};
+use cairn_link::{DropCounters, DropReason, v1};
+use common::{End, data, frames};
 use packet::ccnx::ndnlp;
 use packet::ndn::lp::LpPacketView;
 use packet::time::Instant;

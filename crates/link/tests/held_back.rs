@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use link::v2::{
+use cairn_link::v2::{
     Config, EndpointId, LinkService, MIN_MTU_BYTES, MIN_STOCK_BUFFER_BYTES, PacingConfig, ReliabilityConfig,
     RtoConfig,
 };
@@ -75,7 +75,7 @@ fn ack(frame: &[u8]) -> Option<Vec<u8>> {
 
 /// An answer to a request for an echo.
 fn echo(frame: &[u8]) -> Option<Vec<u8>> {
-    link::v2::answer_echo(frame, 0)
+    cairn_link::v2::answer_echo(frame, 0)
 }
 
 /// Worlds with every kind of limit: MTUs without room for requests, and windows of acknowledgements that
@@ -227,7 +227,7 @@ fn a_neighbour_that_was_fast_and_says_nothing_any_more_is_sent_to_within_seconds
         }
         let _ = link.send(now, LinkHeader::NONE, None, packet.clone());
         for frame in frames(&mut link, now) {
-            if let Some(answer) = capacity.and_then(|bytes| link::v2::answer_echo(&frame, bytes)) {
+            if let Some(answer) = capacity.and_then(|bytes| cairn_link::v2::answer_echo(&frame, bytes)) {
                 link.receive(now, PEER, &answer).unwrap();
             }
         }

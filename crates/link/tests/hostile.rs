@@ -4,9 +4,9 @@
 
 mod common;
 
+use cairn_link::v2::{Config, EndpointId, LinkService, ReassemblyConfig, ReliabilityConfig};
+use cairn_link::{DropReason, v1};
 use common::{data, frames};
-use link::v2::{Config, EndpointId, LinkService, ReassemblyConfig, ReliabilityConfig};
-use link::{DropReason, v1};
 use packet::LinkHeader;
 use packet::ccnx::ndnlp;
 use packet::ndn::lp::{Acks, LpPacketView};

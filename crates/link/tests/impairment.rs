@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use link::{Direction, Fault, Faults, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
+use cairn_link::{Direction, Fault, Faults, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire};
 use packet::time::{Duration, Instant};
 
 const FRAMES: u64 = 100_000;
@@ -12,7 +12,7 @@ fn perfect() -> ImpairmentConfig {
 }
 
 /// Verdicts and flipped bits of many frames of 100 bytes, one a millisecond.
-fn decide(config: &ImpairmentConfig, seed: u64) -> (Impairment, Vec<link::ImpairmentVerdict>) {
+fn decide(config: &ImpairmentConfig, seed: u64) -> (Impairment, Vec<cairn_link::ImpairmentVerdict>) {
     let mut impairment = Impairment::new(config.clone(), seed);
     let verdicts = (0..FRAMES).map(|number| impairment.decide(Instant::from_millis(number), 100)).collect();
     (impairment, verdicts)
@@ -49,7 +49,8 @@ fn frames_are_lost_at_the_rate_of_loss() {
 fn frames_are_doubled_at_the_rate_of_duplication() {
     for rate in [0.001, 0.1, 1.0] {
         let (impairment, verdicts) = decide(&Faults { duplicate: rate, ..Faults::NONE }.into(), 3);
-        let doubled = |frame: &&link::ImpairmentVerdict| matches!(frame.verdict, TapVerdict::Duplicate(..));
+        let doubled =
+            |frame: &&cairn_link::ImpairmentVerdict| matches!(frame.verdict, TapVerdict::Duplicate(..));
         let count = verdicts.iter().filter(doubled).count() as u64;
         assert_eq!(count, impairment.count(Fault::Duplicate));
         assert_rate(count, rate);

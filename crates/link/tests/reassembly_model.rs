@@ -6,9 +6,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use cairn_link::v1;
+use cairn_link::v2::{Config, EndpointId, LinkService, ReassemblyConfig};
 use common::data;
-use link::v1;
-use link::v2::{Config, EndpointId, LinkService, ReassemblyConfig};
 use packet::ccnx::ndnlp;
 use packet::ndn::lp::LpPacketView;
 use packet::random::Random;

@@ -4,8 +4,8 @@
 
 mod common;
 
+use cairn_link::{DropReason, Fault, Faults, ImpairmentConfig, Wire, v1, v2};
 use common::{End, Pair, SlowLine, data};
-use link::{DropReason, Fault, Faults, ImpairmentConfig, Wire, v1, v2};
 use packet::random::Random;
 use packet::time::Duration;
 

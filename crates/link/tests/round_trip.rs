@@ -4,9 +4,9 @@
 
 mod common;
 
+use cairn_link::v2::{Config, Delivery, EndpointId, ReliabilityConfig};
+use cairn_link::{DropReason, v1};
 use common::{data, frames};
-use link::v2::{Config, Delivery, EndpointId, ReliabilityConfig};
-use link::{DropReason, v1};
 use packet::time::Instant;
 use packet::{Buffer, CachePolicy, ExplicitRate, LinkHeader, PitToken};
 use proptest::prelude::*;

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use link::v2::{Config, EndpointId, LinkService, PacingConfig, ReliabilityConfig};
+use cairn_link::v2::{Config, EndpointId, LinkService, PacingConfig, ReliabilityConfig};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, LinkHeader, NackReason};
@@ -367,7 +367,7 @@ fn after_one_interest(arrives: impl Fn(usize) -> bool) -> (Vec<usize>, Vec<usize
     while now < Instant::from_secs(3) {
         let mut frame = Vec::new();
         while link.poll_transmit(now, &mut frame).is_some() {
-            let answer = link::v2::answer_echo(&frame, 8 << 20).filter(|_| arrives(frame.len()));
+            let answer = cairn_link::v2::answer_echo(&frame, 8 << 20).filter(|_| arrives(frame.len()));
             lens.push(frame.len());
             frame.clear();
             if let Some(answer) = answer {
@@ -414,7 +414,7 @@ fn where_the_interface_says_what_the_link_carries_echoes_are_asked_for_without_p
         }
         let (mut frame, mut echoes, mut padded) = (Vec::new(), 0, 0);
         while link.poll_transmit(now, &mut frame).is_some() {
-            let asks = link::v2::answer_echo(&frame, 0).is_some();
+            let asks = cairn_link::v2::answer_echo(&frame, 0).is_some();
             echoes += u32::from(asks);
             padded += u32::from(asks && frame.len() > 1200);
             frame.clear();

@@ -11,8 +11,8 @@ mod common;
 
 use std::collections::{HashMap, HashSet};
 
+use cairn_link::{Faults, ImpairmentConfig, v1, v2};
 use common::{End, Pair, data, number_of};
-use link::{Faults, ImpairmentConfig, v1, v2};
 use packet::random::Random;
 use packet::time::Duration;
 

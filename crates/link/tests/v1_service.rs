@@ -4,9 +4,9 @@
 
 mod common;
 
+use cairn_link::DropReason;
+use cairn_link::v1::{Config, LinkService};
 use common::{data, frames};
-use link::DropReason;
-use link::v1::{Config, LinkService};
 use packet::Buffer;
 use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
 use packet::time::Instant;

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use link::v2::{Config, CongestionConfig, EndpointId, Framed, LinkService, Received, ReliabilityConfig};
+use cairn_link::v2::{
+    Config, CongestionConfig, EndpointId, Framed, LinkService, Received, ReliabilityConfig,
+};
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 use packet::{Buffer, LinkHeader};

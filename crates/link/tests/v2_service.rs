@@ -4,9 +4,11 @@
 
 mod common;
 
+use cairn_link::DropReason;
+use cairn_link::v2::{
+    Config, CongestionConfig, Delivery, EndpointId, LinkService, LinkType, ReliabilityConfig,
+};
 use common::{data, frames};
-use link::DropReason;
-use link::v2::{Config, CongestionConfig, Delivery, EndpointId, LinkService, LinkType, ReliabilityConfig};
 use packet::ndn::lp::{Acks, LpPacketView};
 use packet::time::{Duration, Instant};
 use packet::{Buffer, CachePolicy, LinkHeader, NackReason, PitToken};
@@ -547,7 +549,8 @@ fn numbers_wrap_without_a_stumble() {
         ..plain()
     };
     let ends = [service(&config), common::v2(&config, 2)];
-    let mut pair = common::Pair::new(ends, &link::Faults { loss: 0.1, ..link::Faults::NONE }.into(), 3);
+    let mut pair =
+        common::Pair::new(ends, &cairn_link::Faults { loss: 0.1, ..cairn_link::Faults::NONE }.into(), 3);
     for number in 0..20 {
         pair.send(0, &data(number, 2000)).unwrap();
         pair.run_until(pair.now + Duration::from_millis(50));

@@ -79,7 +79,7 @@ impl Command {
     /// signature should hold a nonce and the time, which forwarders may demand.
     ///
     /// ```
-    /// use management::{Command, ControlParameters, Reach};
+    /// use cairn_management::{Command, ControlParameters, Reach};
     /// use packet::ndn::{SignatureInfoBuilder, SignatureType};
     /// use sha2::{Digest as _, Sha256};
     ///

@@ -11,7 +11,7 @@ use crate::values::{FacePersistency, RouteOrigin};
 /// it forbids is the business of whoever carries it out.
 ///
 /// ```
-/// use management::{ControlParameters, RouteOrigin};
+/// use cairn_management::{ControlParameters, RouteOrigin};
 /// let parameters = ControlParameters {
 ///     name: Some("/A".parse()?),
 ///     origin: Some(RouteOrigin::Static),

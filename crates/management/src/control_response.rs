@@ -11,7 +11,7 @@ use crate::values::StatusCode;
 /// The answer to a command.
 ///
 /// ```
-/// use management::{ControlParameters, ControlResponse, StatusCode};
+/// use cairn_management::{ControlParameters, ControlResponse, StatusCode};
 /// let done = ControlResponse::ok(&ControlParameters { face_id: Some(261), ..Default::default() });
 /// let received = ControlResponse::decode(&done.encode())?;
 /// assert_eq!(received.code, StatusCode::Ok);

@@ -10,8 +10,8 @@
 //! forwarder.
 //!
 //! ```
-//! use management::{Command, CommandSignature, ControlParameters, ControlResponse};
-//! use management::{Reach, RequestName, Target};
+//! use cairn_management::{Command, CommandSignature, ControlParameters, ControlResponse};
+//! use cairn_management::{Reach, RequestName, Target};
 //! use packet::ndn::{SignatureInfoBuilder, SignatureType};
 //! use sha2::{Digest as _, Sha256};
 //!
@@ -31,7 +31,7 @@
 //!
 //! // … and answers.
 //! let response = ControlResponse::ok(&ControlParameters { face_id: Some(261), ..parameters });
-//! let answer = management::response_data(interest.name().to_name(), &response).build_with_digest()?;
+//! let answer = cairn_management::response_data(interest.name().to_name(), &response).build_with_digest()?;
 //! assert!(ControlResponse::decode(answer.content())?.is_ok());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -84,7 +84,7 @@ pub enum DatasetError {
 /// until that gives the content.
 ///
 /// ```
-/// use management::{Dataset, DatasetFetch, segments};
+/// use cairn_management::{Dataset, DatasetFetch, segments};
 /// let name = Dataset::FacesList.name()?;
 /// let content = vec![7; 9000];
 /// let served: Vec<_> = segments(&name, 1, &content)?

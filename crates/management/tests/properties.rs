@@ -2,7 +2,7 @@
 //! put in and whatever else stands between them; and no bytes make a decoder panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use management::{
+use cairn_management::{
     ControlParameters, ControlResponse, CsFlags, CsInfo, DatasetFetch, Dropped, FaceEventNotification,
     FaceFlags, FacePersistency, FaceQueryFilter, FaceScope, FaceStatus, FibEntry, GeneralStatus, LinkType,
     NextHopRecord, PrefixAnnouncement, RepositoryTotals, RibEntry, Route, RouteFlags, RouteOrigin,
@@ -239,7 +239,7 @@ proptest! {
     fn filters_and_events_come_back(filter in filter(), face in face(), kind in number()) {
         prop_assert_eq!(FaceQueryFilter::decode(&filter.encode()).unwrap(), filter);
         let event = FaceEventNotification {
-            kind: management::FaceEventKind::from_number(kind),
+            kind: cairn_management::FaceEventKind::from_number(kind),
             face_id: face.face_id,
             uri: face.uri,
             local_uri: face.local_uri,
@@ -337,11 +337,12 @@ proptest! {
 fn a_refusal_is_one_whether_it_is_marked_as_such_or_only_stands_where_a_segment_should() {
     let name: Name = "/localhost/nfd/faces/channels".parse().unwrap();
     let refusal = ControlResponse::error(StatusCode::NotImplemented, "unknown");
-    for data in
-        [management::refusal_data(name.clone(), &refusal), management::response_data(name.clone(), &refusal)]
-    {
+    for data in [
+        cairn_management::refusal_data(name.clone(), &refusal),
+        cairn_management::response_data(name.clone(), &refusal),
+    ] {
         let mut fetch = DatasetFetch::new(name.clone());
         let outcome = fetch.receive(&data.build_with_digest().unwrap());
-        assert_eq!(outcome, Err(management::DatasetError::Refused(refusal.clone())));
+        assert_eq!(outcome, Err(cairn_management::DatasetError::Refused(refusal.clone())));
     }
 }

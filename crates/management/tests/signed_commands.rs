@@ -1,7 +1,7 @@
 //! Both formats of signed commands, byte for byte as other implementations write them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use management::{
+use cairn_management::{
     Command, CommandSignature, ControlParameters, LegacyFreshness, Reach, RequestName, RouteOrigin,
     SignatureFormat, Target,
 };

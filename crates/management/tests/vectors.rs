@@ -4,7 +4,7 @@
 
 use std::fmt::Display;
 
-use management::{
+use cairn_management::{
     ChannelStatus, ControlParameters, ControlResponse, CsInfo, FaceEventNotification, FaceQueryFilter,
     FaceStatus, FibEntry, GeneralStatus, RibEntry, StrategyChoice, decode_list, encode_list,
 };
@@ -98,7 +98,7 @@ fn a_vector_that_ends_early_is_refused() {
     }
 }
 
-fn list<T: management::DatasetItem>(
+fn list<T: cairn_management::DatasetItem>(
     wire: &[u8],
     describe: impl Fn(&T) -> Line,
 ) -> Result<Found, DecodeError> {

@@ -6,10 +6,10 @@
 //! protocols ask for what they want by messages ([`control`]), and never touch what the data plane owns.
 //!
 //! ```
-//! use node::Node;
-//! use node::config::Config;
-//! use node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl};
-//! use node::management::{ManagementConfig, NfdManagement};
+//! use cairn_node::Node;
+//! use cairn_node::config::Config;
+//! use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, NodeControl};
+//! use cairn_node::management::{ManagementConfig, NfdManagement};
 //! use packet::Dialect;
 //!
 //! // A node on ports that the system picks, without unix sockets.

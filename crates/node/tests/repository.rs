@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cairn_node::config::Config;
+use cairn_node::control::{CreateInnerFace, NodeControl as _, Unmanaged};
+use cairn_node::{InnerFace, InnerLimits, InnerPacket, Node, StartError};
 use engine::NextHop;
-use node::config::Config;
-use node::control::{CreateInnerFace, NodeControl as _, Unmanaged};
-use node::{InnerFace, InnerLimits, InnerPacket, Node, StartError};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Data, Dialect, NackReason, Name, Packet};
 

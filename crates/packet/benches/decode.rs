@@ -5,10 +5,10 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
+use cairn_packet::ndn::{DataBuilder, DataView, InterestBuilder, InterestView};
+use cairn_packet::time::Duration;
+use cairn_packet::{Buffer, Component, ComponentKind, Data, Interest, NameHasher, PrefixHashes};
 use divan::{Bencher, black_box};
-use packet::ndn::{DataBuilder, DataView, InterestBuilder, InterestView};
-use packet::time::Duration;
-use packet::{Buffer, Component, ComponentKind, Data, Interest, NameHasher, PrefixHashes};
 
 fn main() {
     divan::main();

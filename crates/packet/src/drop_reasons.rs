@@ -5,7 +5,7 @@
 /// it that a reason's word is its name: who drops for the same reason uses the same name.
 ///
 /// ```
-/// packet::drop_reasons! {
+/// cairn_packet::drop_reasons! {
 ///     /// Why a parcel was not delivered.
 ///     pub enum DropReason {
 ///         /// Nobody lives there.

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 /// never zero: nobody could be told of a change, for without Interests there is no Data.
 ///
 /// ```
-/// use packet::ExplicitRate;
+/// use cairn_packet::ExplicitRate;
 /// let share = ExplicitRate::from_per_second(998.4 / 10.0);
 /// assert_eq!((share.per_1000_s(), share.per_second()), (99_840, 99.84));
 /// assert!(share < ExplicitRate::from_per_second(100.0));

@@ -7,8 +7,8 @@
 //! share the received [`Buffer`] and are cheap to clone. Both dialects decode into the same two types.
 //!
 //! ```
-//! use packet::ndn::InterestBuilder;
-//! use packet::{Interest, NameHasher, PrefixHashes};
+//! use cairn_packet::ndn::InterestBuilder;
+//! use cairn_packet::{Interest, NameHasher, PrefixHashes};
 //!
 //! let sent = InterestBuilder::new("/lab/file/v=1".parse()?).can_be_prefix(true).nonce(7).build()?;
 //!

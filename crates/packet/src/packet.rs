@@ -16,8 +16,8 @@ use crate::ndn::types;
 /// What travels over a link, without what travels beside it ([`LinkHeader`](crate::LinkHeader)).
 ///
 /// ```
-/// use packet::ndn::InterestBuilder;
-/// use packet::{Dialect, NackReason, Packet, PacketKind};
+/// use cairn_packet::ndn::InterestBuilder;
+/// use cairn_packet::{Dialect, NackReason, Packet, PacketKind};
 ///
 /// let wire = InterestBuilder::new("/lab/file".parse()?).nonce(7).build()?.into_wire();
 /// let asked = Packet::decode(Dialect::Ndn, wire.clone(), None)?;

@@ -18,7 +18,7 @@ pub struct UnitError {
 /// What can be measured, and in which units: a number, and behind it a unit with or without a prefix.
 ///
 /// ```
-/// use packet::units::{Quantity, SPAN};
+/// use cairn_packet::units::{Quantity, SPAN};
 ///
 /// // A bare number means what the reader says, or nothing.
 /// const MILLIS: Quantity = SPAN.with_bare("ms");
@@ -165,8 +165,8 @@ fn split(text: &str) -> Option<(f64, &str)> {
 /// Reads a span of time: `50ms`, `1.5 s`, `2min`, `0`.
 ///
 /// ```
-/// use packet::time::Duration;
-/// assert_eq!(packet::units::duration("1.5 ms"), Ok(Duration::from_micros(1500)));
+/// use cairn_packet::time::Duration;
+/// assert_eq!(cairn_packet::units::duration("1.5 ms"), Ok(Duration::from_micros(1500)));
 /// ```
 ///
 /// # Errors
@@ -187,8 +187,8 @@ pub fn duration_or_millis(text: &str) -> Result<Duration, UnitError> {
 /// Reads a rate in bits a second: `10Mbps`, `10 Mbit/s`, `1.5Gb/s`, `125MBps` (bytes), `9600` (bits).
 ///
 /// ```
-/// assert_eq!(packet::units::rate("1.5 Gbit/s"), Ok(1_500_000_000));
-/// assert_eq!(packet::units::rate("10KBps"), Ok(80_000));
+/// assert_eq!(cairn_packet::units::rate("1.5 Gbit/s"), Ok(1_500_000_000));
+/// assert_eq!(cairn_packet::units::rate("10KBps"), Ok(80_000));
 /// ```
 ///
 /// # Errors
@@ -200,7 +200,7 @@ pub fn rate(text: &str) -> Result<u64, UnitError> {
 /// Reads a size in bytes: `1250`, `1250 B`, `8 kB`, `8k`, `64KiB`, `10 Mbit`.
 ///
 /// ```
-/// assert_eq!(packet::units::bytes("64KiB"), Ok(65_536));
+/// assert_eq!(cairn_packet::units::bytes("64KiB"), Ok(65_536));
 /// ```
 ///
 /// # Errors
@@ -212,7 +212,7 @@ pub fn bytes(text: &str) -> Result<u64, UnitError> {
 /// Reads how often a second: `100`, `100/s`, `6k/min`.
 ///
 /// ```
-/// assert_eq!(packet::units::per_second("6k/m"), Ok(100.0));
+/// assert_eq!(cairn_packet::units::per_second("6k/m"), Ok(100.0));
 /// ```
 ///
 /// # Errors

@@ -1,15 +1,15 @@
 //! Every limit of the CCNx formats, from both sides.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use packet::ccnx::block::{
+use cairn_packet::ccnx::block::{
     BlockKind, MAX_NUMBER, header_len, write_blob_element, write_close, write_header, write_open,
 };
-use packet::ccnx::content_object::assemble;
-use packet::ccnx::{
+use cairn_packet::ccnx::content_object::assemble;
+use cairn_packet::ccnx::{
     ContentObjectFields, ContentObjectView, Dtag, InterestFields, InterestView, PublisherId, Reader, Scope,
     Signature, SignedInfo, Ticks, message_len, uri,
 };
-use packet::{Component, EncodeError, Name, Rule};
+use cairn_packet::{Component, EncodeError, Name, Rule};
 
 /// An Interest for `/a` with one more element `tag`.
 fn interest(tag: Dtag, kind: BlockKind, body: &[u8]) -> Vec<u8> {
@@ -231,7 +231,7 @@ fn encoders_refuse_what_decoders_refuse() {
     assert_eq!(publisher(&[0; 65]), ("PublisherID", Rule::BadLength(65)));
     let range = InterestFields { min_suffix_components: Some(2), max_suffix_components: Some(1), ..none };
     assert_eq!(refused(range), ("MaxSuffixComponents", Rule::BadValue(1)));
-    let marking = packet::ccnx::AnswerOriginKind::new(19);
+    let marking = cairn_packet::ccnx::AnswerOriginKind::new(19);
     let marks = |scope| refused(InterestFields { answer_origin_kind: marking, scope, ..none });
     assert_eq!(marks(None), ("Scope", Rule::Missing));
     assert_eq!(marks(Some(Scope::HOST)), ("Scope", Rule::BadValue(1)));

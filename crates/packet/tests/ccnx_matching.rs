@@ -2,12 +2,12 @@
 //! ones.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use packet::ccnx::matching::matches_with_digest;
-use packet::ccnx::{
+use cairn_packet::ccnx::matching::matches_with_digest;
+use cairn_packet::ccnx::{
     ContentObjectFields, ContentObjectView, Exclude, ExcludeEntry, InterestFields, InterestView, PublisherId,
     PublisherIdKind, SignedInfo, Ticks, matches,
 };
-use packet::{Component, EncodeError, Name};
+use cairn_packet::{Component, EncodeError, Name};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -125,11 +125,11 @@ proptest! {
 
 #[test]
 fn the_digest_is_computed_only_if_the_answer_depends_on_it() {
-    let name = packet::ccnx::uri::parse("/a/b").unwrap();
+    let name = cairn_packet::ccnx::uri::parse("/a/b").unwrap();
     let wire = object(&name, &[1; 32]);
     let object = ContentObjectView::decode(&wire).unwrap();
     let asks_for_digest = |uri: &str, exclude: Option<&Exclude>| {
-        let prefix = packet::ccnx::uri::parse(uri).unwrap();
+        let prefix = cairn_packet::ccnx::uri::parse(uri).unwrap();
         let fields = InterestFields { exclude: exclude.map(Exclude::as_ref), ..InterestFields::default() };
         let wire = fields.encode(&prefix).unwrap();
         let mut asked = false;

@@ -2,21 +2,21 @@
 //! and no bytes make a decoder panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use packet::ccnx::bloom::{Bloom, BloomRef};
-use packet::ccnx::content_object::assemble;
-use packet::ccnx::management::{
+use cairn_packet::ccnx::bloom::{Bloom, BloomRef};
+use cairn_packet::ccnx::content_object::assemble;
+use cairn_packet::ccnx::management::{
     Collection, FaceInstance, ForwardingEntry, ForwardingFlags, IpProtocol, Link, NdnldConnection,
     RepositoryInfo, StatusResponse, StrategySelection,
 };
-use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
-use packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
-use packet::ccnx::uri::{self, Escaping};
-use packet::ccnx::{
+use cairn_packet::ccnx::ndnlp::{Ack, AckBlock, Data, Flags, Fragment, Packet, Sequence};
+use cairn_packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
+use cairn_packet::ccnx::uri::{self, Escaping};
+use cairn_packet::ccnx::{
     AnswerOriginKind, CcnxNameRef, ChildSelector, ContentKind, ContentObjectFields, ContentObjectView,
     Exclude, ExcludeEntry, ExcludeRef, Framer, InterestFields, InterestView, KeyLocator, Message, NameSource,
     PublisherId, PublisherIdKind, Scope, SequenceNumber, Signature, SignedInfo, Ticks, message_len,
 };
-use packet::{Component, DecodeError, Dialect, Name, NameHasher, PrefixHashes};
+use cairn_packet::{Component, DecodeError, Dialect, Name, NameHasher, PrefixHashes};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -202,7 +202,7 @@ proptest! {
         let interest = InterestFields::default().encode(&name).unwrap();
         let signed_info = SignedInfo::new(&[0; 32], Ticks::from_count(1));
         let object = ContentObjectFields { name: (&name).into(), signed_info, content: b"" };
-        let object = object.encode(None, |_| Ok::<_, packet::EncodeError>([0; 16])).unwrap();
+        let object = object.encode(None, |_| Ok::<_, cairn_packet::EncodeError>([0; 16])).unwrap();
         let mut found = [PrefixHashes::default(); 2];
         InterestView::decode_hashed(&interest, &hasher, &mut found[0]).unwrap();
         ContentObjectView::decode_hashed(&object, &hasher, &mut found[1]).unwrap();

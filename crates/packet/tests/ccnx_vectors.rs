@@ -6,9 +6,9 @@ mod ccnx_describe;
 
 use std::collections::BTreeSet;
 
+use cairn_packet::DecodeError;
+use cairn_packet::ccnx::{Framer, Message};
 use ccnx_describe::{Described, describe};
-use packet::DecodeError;
-use packet::ccnx::{Framer, Message};
 use sha2::{Digest as _, Sha256};
 use testkit::vectors::{Vector, load};
 
@@ -127,8 +127,8 @@ fn messages_are_told_apart_by_their_outermost_element() {
 fn a_key_locators_key_has_the_publishers_digest() {
     let mut checked = 0;
     for vector in good().filter(|vector| vector.kind() == "ccnx-content") {
-        let object = packet::ccnx::ContentObjectView::decode(&vector.bytes).unwrap();
-        if let Some(packet::ccnx::KeyLocator::Key(key)) = object.key_locator() {
+        let object = cairn_packet::ccnx::ContentObjectView::decode(&vector.bytes).unwrap();
+        if let Some(cairn_packet::ccnx::KeyLocator::Key(key)) = object.key_locator() {
             assert_eq!(object.publisher()[..], Sha256::digest(key)[..], "{}", vector.name);
             checked += 1;
         }

@@ -1,6 +1,6 @@
 //! The table of drop reasons gives words, explanations and counters that agree.
 
-packet::drop_reasons! {
+cairn_packet::drop_reasons! {
     /// Why a test packet was dropped.
     pub enum Reason {
         /// The first.

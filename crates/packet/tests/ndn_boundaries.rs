@@ -2,11 +2,11 @@
 //! place at which a packet may be cut.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use packet::ndn::tlv::{
+use cairn_packet::ndn::tlv::{
     self, MAX_PACKET_BYTES, Reader, element_len, is_critical, nni_len, number_len, read_nni, read_number,
 };
-use packet::ndn::{DataBuilder, DataView, InterestBuilder, InterestView, types};
-use packet::{
+use cairn_packet::ndn::{DataBuilder, DataView, InterestBuilder, InterestView, types};
+use cairn_packet::{
     Buffer, Component, ComponentKind, Data, DecodeError, EncodeError, Interest, Name, NameRef, Nonce, Rule,
 };
 use testkit::vectors::load;

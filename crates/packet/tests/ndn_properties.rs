@@ -2,12 +2,12 @@
 //! and no bytes make a decoder panic.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use packet::ndn::{
+use cairn_packet::ndn::{
     DEFAULT_LIFETIME, DataBuilder, DataView, InterestBuilder, InterestView, KeyLocator, SignatureInfo,
     SignatureInfoBuilder, SignatureType, tlv,
 };
-use packet::time::Duration;
-use packet::{
+use cairn_packet::time::Duration;
+use cairn_packet::{
     Buffer, Component, ComponentKind, ContentType, Data, Dialect, Interest, Name, NameHasher, NameRef, Nonce,
     PrefixHashes,
 };

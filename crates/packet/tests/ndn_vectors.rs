@@ -5,12 +5,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use packet::ndn::tlv::Reader;
-use packet::ndn::{
+use cairn_packet::ndn::tlv::Reader;
+use cairn_packet::ndn::{
     DataBuilder, DataView, InterestBuilder, InterestView, KeyLocator, SignatureInfo, SignatureInfoBuilder,
     types,
 };
-use packet::{Buffer, Data, DecodeError, EncodeError, Interest, Name, NameRef, Nonce};
+use cairn_packet::{Buffer, Data, DecodeError, EncodeError, Interest, Name, NameRef, Nonce};
 use sha2::{Digest as _, Sha256};
 use testkit::vectors::{Vector, load};
 
@@ -72,7 +72,7 @@ fn describe_interest(view: &InterestView<'_>, fields: &mut Fields) {
     if has_element(view.wire(), &[types::INTEREST_LIFETIME]) {
         fields.insert("lifetime-ms", view.lifetime().as_millis().to_string());
     } else {
-        assert_eq!(view.lifetime(), packet::ndn::DEFAULT_LIFETIME);
+        assert_eq!(view.lifetime(), cairn_packet::ndn::DEFAULT_LIFETIME);
     }
     if let Some(hops) = view.hop_limit() {
         fields.insert("hop-limit", hops.to_string());
@@ -226,7 +226,7 @@ fn rebuild(kind: &str, wire: &[u8]) -> Result<Vec<u8>, EncodeError> {
         "ndn-name" => {
             let name = Name::from_components(decode_name(wire)?.components())?;
             let mut out = Vec::new();
-            packet::ndn::tlv::write_element(&mut out, types::NAME, name.canonical());
+            cairn_packet::ndn::tlv::write_element(&mut out, types::NAME, name.canonical());
             out
         }
         "ndn-interest" => rebuild_interest(&InterestView::decode(wire)?)?.wire().to_vec(),

@@ -1,11 +1,11 @@
 //! Packets spelled out in the NDN packet format, read and written byte for byte.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
-use packet::ndn::{
+use cairn_packet::ndn::{
     DataBuilder, InterestBuilder, InterestView, KeyLocator, SignatureInfoBuilder, SignatureType,
 };
-use packet::time::Duration;
-use packet::{Buffer, Component, ComponentKind, ContentType, Data, Interest, Name, Nonce, Rule};
+use cairn_packet::time::Duration;
+use cairn_packet::{Buffer, Component, ComponentKind, ContentType, Data, Interest, Name, Nonce, Rule};
 use sha2::{Digest as _, Sha256};
 
 fn hex(text: &str) -> Vec<u8> {

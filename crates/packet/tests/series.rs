@@ -1,7 +1,7 @@
 //! Many packets from one, without decoding: they must be what decoding their bytes gives.
 
-use packet::ndn::{DataBuilder, InterestBuilder};
-use packet::{Component, Data, Dialect, Interest, Name, NameHasher, Nonce};
+use cairn_packet::ndn::{DataBuilder, InterestBuilder};
+use cairn_packet::{Component, Data, Dialect, Interest, Name, NameHasher, Nonce};
 use proptest::prelude::*;
 
 proptest! {
@@ -16,7 +16,7 @@ proptest! {
                 .can_be_prefix(flags[0])
                 .must_be_fresh(flags[1])
                 .nonce(nonce)
-                .lifetime(packet::time::Duration::from_millis(lifetime_ms))
+                .lifetime(cairn_packet::time::Duration::from_millis(lifetime_ms))
                 .build()
                 .unwrap()
         };

@@ -13,8 +13,8 @@
 //!
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::{Dialect, NameHasher};
-//! use repo::disk::SimulatedDisk;
-//! use repo::{Answer, Selection, Store, StoreConfig, StoreKeys, UnixTime};
+//! use cairn_repo::disk::SimulatedDisk;
+//! use cairn_repo::{Answer, Selection, Store, StoreConfig, StoreKeys, UnixTime};
 //!
 //! let disk = SimulatedDisk::new(1);
 //! let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };

@@ -8,13 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use cairn_repo::disk::{Disk as _, Faults, SimulatedDisk};
+use cairn_repo::eviction::{DeleteQueue, DeletionRule};
+use cairn_repo::{Answer, Refusal, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Data, Dialect, Name, NameHasher};
-use repo::disk::{Disk as _, Faults, SimulatedDisk};
-use repo::eviction::{DeleteQueue, DeletionRule};
-use repo::{Answer, Refusal, Selection, Store, StoreConfig, StoreKeys, UnixTime, Upkeep};
 
 const USUAL_SEEDS: u64 = 60;
 const OBJECTS: u64 = 8;

@@ -14,13 +14,13 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cairn_repo::disk::RealDisk;
+use cairn_repo::eviction::DeletionRule;
+use cairn_repo::service::{Service, ServiceConfig, unix_now};
+use cairn_repo::{Answer, Selection, Store, StoreConfig, StoreKeys};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Data, Dialect, Name, NameHasher};
-use repo::disk::RealDisk;
-use repo::eviction::DeletionRule;
-use repo::service::{Service, ServiceConfig, unix_now};
-use repo::{Answer, Selection, Store, StoreConfig, StoreKeys};
 
 const USUAL_ROUNDS: u64 = 4;
 const FOLDER: &str = "CAIRN_KILL_FOLDER";

@@ -10,11 +10,11 @@
     reason = "a benchmark prints, and stops when its own network is wrong"
 )]
 
+use cairn_sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
 use engine::EvictionPolicy;
 use mimalloc::MiMalloc;
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
-use sim::{AppId, Consumer, LinkConfig, Network, NodeId, Producer, study_cache};
 use testkit::counting_allocator::CountingAllocator;
 use testkit::stopwatch::Stopwatch;
 

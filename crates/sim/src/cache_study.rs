@@ -33,7 +33,7 @@ impl CacheReport {
 /// let catalogue = Zipf::new(10_000, 0.8, 0.0)?;
 /// let ratio = |policy| {
 ///     let mut random = Random::from_seed(1);
-///     sim::study_cache(&catalogue, policy, 100, 20_000, 100_000, &mut random).hit_ratio()
+///     cairn_sim::study_cache(&catalogue, policy, 100, 20_000, 100_000, &mut random).hit_ratio()
 /// };
 /// assert!(ratio(EvictionPolicy::Sieve) > ratio(EvictionPolicy::Lru));
 /// # Ok::<(), packet::random::ZipfError>(())

@@ -19,7 +19,7 @@ impl Network {
     ///
     /// ```
     /// use packet::time::{Duration, Instant};
-    /// use sim::{LinkConfig, Network};
+    /// use cairn_sim::{LinkConfig, Network};
     ///
     /// let mut network = Network::new(1);
     /// let nodes = network.add_nodes(2)?;
@@ -27,7 +27,7 @@ impl Network {
     /// network.at(Instant::from_secs(5), move |network| drop(network.take_down(link)));
     /// network.run_for(Duration::from_secs(10))?;
     /// assert!(!network.is_up(link)?);
-    /// # Ok::<(), sim::SimError>(())
+    /// # Ok::<(), cairn_sim::SimError>(())
     /// ```
     pub fn at(&mut self, time: Instant, action: impl FnOnce(&mut Network) + Send + 'static) {
         self.plan(time, Plan::Action(Box::new(action)));

@@ -9,7 +9,7 @@ use packet::time::{Duration, Instant};
 ///
 /// ```
 /// use packet::time::{Duration, Instant};
-/// use sim::Clock;
+/// use cairn_sim::Clock;
 ///
 /// let coarse = Clock::ticking(Duration::from_millis(10));
 /// assert_eq!(coarse.reading(Instant::from_millis(37)), Instant::from_millis(30));

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use packet::time::Duration;
-//! use sim::{Consumer, LinkConfig, Network, Producer, Queue};
+//! use cairn_sim::{Consumer, LinkConfig, Network, Producer, Queue};
 //!
 //! // Two consumers share a bottleneck of 10 Mbit/s on the way to two producers.
 //! let mut network = Network::new(7);
@@ -26,7 +26,7 @@
 //! let megabits = |id| network.consumer(id).map_or(0.0, |r| r.packet_bytes as f64 * 8.0 / 10.0 / 1e6);
 //! let (news, video) = (megabits(consumers[0]), megabits(consumers[1]));
 //! assert!(news + video > 9.5 && (news / video - 1.0).abs() < 0.1, "{news} {video}");
-//! # Ok::<(), sim::SimError>(())
+//! # Ok::<(), cairn_sim::SimError>(())
 //! ```
 //!
 //! # Where things are

@@ -36,7 +36,7 @@ pub(crate) enum Plan {
 ///
 /// ```
 /// use packet::time::Duration;
-/// use sim::{Consumer, LinkConfig, Network, Producer};
+/// use cairn_sim::{Consumer, LinkConfig, Network, Producer};
 ///
 /// // consumer ── 10 Mbit/s, 50 ms ── router ── 10 Mbit/s, 50 ms ── producer
 /// let mut network = Network::new(1);
@@ -49,7 +49,7 @@ pub(crate) enum Plan {
 /// let report = network.consumer(consumer).unwrap();
 /// // A hundred Data in each round trip of 202 ms and a little.
 /// assert!((4_800..5_000).contains(&report.received), "{report:?}");
-/// # Ok::<(), sim::SimError>(())
+/// # Ok::<(), cairn_sim::SimError>(())
 /// ```
 pub struct Network {
     pub(crate) core: Core,

@@ -1,15 +1,15 @@
 //! What a network does, checked against what can be computed by hand.
 
-use packet::time::{Duration, Instant};
-use sim::{
+use cairn_sim::{
     Clock, CoDel, Consumer, Flooder, LinkConfig, LinkDropReason, Network, ProcessorConfig, Producer, Queue,
     SimError,
 };
+use packet::time::{Duration, Instant};
 
 type Outcome = Result<(), SimError>;
 
 /// Consumer, router, producer.
-fn chain(link: &LinkConfig, consumer: Consumer) -> Result<(Network, sim::AppId), SimError> {
+fn chain(link: &LinkConfig, consumer: Consumer) -> Result<(Network, cairn_sim::AppId), SimError> {
     let mut network = Network::new(1);
     let nodes = network.chain(3, link)?;
     network.add_producer(nodes[2], "/data", Producer::of_packet_size(1250))?;
@@ -25,7 +25,7 @@ fn an_answer_takes_two_ways_and_the_time_to_send_it() -> Outcome {
     network.run_for(Duration::from_secs(1))?;
     let report = network.consumer(consumer).copied().unwrap_or_default();
     // Data take 1 ms a link; the Interest of 25 bytes takes 20 us.
-    let interest_bytes = network.link_counters(sim::LinkId(0))?[0].bytes;
+    let interest_bytes = network.link_counters(cairn_sim::LinkId(0))?[0].bytes;
     let expected = Duration::from_millis(202) + Duration::from_nanos(2 * interest_bytes * 800);
     assert_eq!((report.received, report.delay_max), (1, expected));
     assert_eq!(network.hops(), 4);
@@ -58,7 +58,7 @@ fn what_a_full_queue_drops_is_counted_and_asked_for_again() -> Outcome {
     assert!(network.run_until_quiet(Duration::from_secs(60))?);
     let report = network.consumer(consumer).copied().unwrap_or_default();
     // Forty Interests at once are too many for the queue, too.
-    let counters = network.link_counters(sim::LinkId(0))?;
+    let counters = network.link_counters(cairn_sim::LinkId(0))?;
     let drops = counters.iter().map(|counters| counters.dropped(LinkDropReason::SendQueueFull)).sum::<u64>();
     assert_eq!(report.received, 200);
     assert!(drops > 0 && report.timeouts == drops, "{drops} {report:?}");
@@ -111,13 +111,13 @@ fn a_link_with_frames_repairs_what_it_loses() -> Outcome {
     let lossy = LinkConfig::ideal().mbps(10.0).millis(5).loss(0.1).framed(service);
     let asks = Consumer::constant_rate("/data", 50.0)?.limit(500).attempts(1);
     let (mut network, consumer) = chain(&lossy, asks)?;
-    network.capture(sim::LinkId(0), 10_000)?;
+    network.capture(cairn_sim::LinkId(0), 10_000)?;
     assert!(network.run_until_quiet(Duration::from_secs(100))?);
     let report = network.consumer(consumer).copied().unwrap_or_default();
     // A frame is lost for good when all four copies are: one in ten thousand.
     assert!(report.received >= 495, "{report:?}");
     assert!(report.mean_delay() > Duration::from_millis(20), "{report:?}");
-    let frames = network.trace().capture(sim::LinkId(0)).map_or(0, |capture| capture.frames().count());
+    let frames = network.trace().capture(cairn_sim::LinkId(0)).map_or(0, |capture| capture.frames().count());
     assert!(frames > 2_000, "each Data takes three frames and acknowledgements: {frames}");
     Ok(())
 }
@@ -126,17 +126,17 @@ fn a_link_with_frames_repairs_what_it_loses() -> Outcome {
 fn a_slow_processor_delays_and_drops() -> Outcome {
     let (mut network, consumer) = chain(&LinkConfig::ideal(), Consumer::window("/data", 1)?.limit(1))?;
     let slow = ProcessorConfig::uniform(Duration::from_millis(3));
-    network.set_processor(sim::NodeId(1), slow.clone())?;
+    network.set_processor(cairn_sim::NodeId(1), slow.clone())?;
     network.run_for(Duration::from_secs(1))?;
     assert_eq!(network.consumer(consumer).map(|r| r.delay_max), Some(Duration::from_millis(6)));
 
     // 100 packets a second, and room for ten: of 1,000 Interests at once eleven get through at first.
     let asks = Consumer::batches("/data", [(Duration::ZERO, 1000)])?.attempts(1);
     let (mut network, consumer) = chain(&LinkConfig::ideal(), asks)?;
-    network.set_processor(sim::NodeId(1), ProcessorConfig { max_waiting: 10, ..slow })?;
+    network.set_processor(cairn_sim::NodeId(1), ProcessorConfig { max_waiting: 10, ..slow })?;
     network.run_for(Duration::from_secs(10))?;
     assert_eq!(network.consumer(consumer).map(|r| r.received), Some(10));
-    assert_eq!(network.processor_use(sim::NodeId(1)).map(|(dropped, _)| dropped), Some(990));
+    assert_eq!(network.processor_use(cairn_sim::NodeId(1)).map(|(dropped, _)| dropped), Some(990));
     Ok(())
 }
 
@@ -144,8 +144,8 @@ fn a_slow_processor_delays_and_drops() -> Outcome {
 fn a_coarse_clock_sends_in_bursts_at_its_ticks() -> Outcome {
     let asks = Consumer::constant_rate("/data", 1000.0)?.limit(1000);
     let (mut network, _) = chain(&LinkConfig::ideal(), asks)?;
-    network.set_clock(sim::NodeId(0), Clock::ticking(Duration::from_millis(100)))?;
-    network.record(sim::TraceConfig { packets: true, ..sim::TraceConfig::default() });
+    network.set_clock(cairn_sim::NodeId(0), Clock::ticking(Duration::from_millis(100)))?;
+    network.record(cairn_sim::TraceConfig { packets: true, ..cairn_sim::TraceConfig::default() });
     network.run_for(Duration::from_secs(2))?;
     let rows = network.trace().packets.rows();
     let interests: Vec<Instant> = rows
@@ -186,12 +186,12 @@ fn codel_keeps_the_queue_short_and_marks_reach_the_consumer() -> Outcome {
         network.route_shortest_paths()?;
         network.run_for(Duration::from_secs(10))?;
         let report = network.consumer(consumer).copied().unwrap_or_default();
-        let dropped = network.link_counters(sim::LinkId(0))?[1].dropped(LinkDropReason::Codel);
+        let dropped = network.link_counters(cairn_sim::LinkId(0))?[1].dropped(LinkDropReason::Codel);
         Ok((report.mean_delay(), dropped, report.marked))
     };
     let (long, _, unmarked) = queues(Queue::UNLIMITED)?;
     let (short, dropped, _) = queues(Queue::codel(10_000))?;
-    let marking = CoDel { action: sim::CoDelAction::Mark, ..CoDel::RFC_8289 };
+    let marking = CoDel { action: cairn_sim::CoDelAction::Mark, ..CoDel::RFC_8289 };
     let (_, kept, marked) = queues(Queue { codel: Some(marking), ..Queue::UNLIMITED })?;
     let (_, _, by_threshold) = queues(Queue::UNLIMITED.mark_above(50_000))?;
     assert!(long > Duration::from_millis(400) && short < Duration::from_millis(200), "{long} {short}");
@@ -204,10 +204,11 @@ fn codel_keeps_the_queue_short_and_marks_reach_the_consumer() -> Outcome {
 fn a_cut_link_loses_what_is_under_way_and_comes_back_with_its_routes() -> Outcome {
     let asks = Consumer::constant_rate("/data", 100.0)?.limit(1000).lifetime(Duration::from_millis(300));
     let (mut network, consumer) = chain(&LinkConfig::ideal().millis(20), asks)?;
-    let link = sim::LinkId(1);
+    let link = cairn_sim::LinkId(1);
     network.at(Instant::from_secs(2), move |network| network.take_down(link).unwrap_or_default());
     network.at(Instant::from_secs(4), move |network| network.bring_up(link).unwrap_or_default());
-    network.at(Instant::from_secs(6), move |network| network.restart(sim::NodeId(1)).unwrap_or_default());
+    network
+        .at(Instant::from_secs(6), move |network| network.restart(cairn_sim::NodeId(1)).unwrap_or_default());
     network.run_for(Duration::from_secs(3))?;
     let at_three = network.consumer(consumer).map_or(0, |report| report.received);
     assert!((190..200).contains(&at_three), "{at_three}");
@@ -243,7 +244,7 @@ fn a_flood_that_nobody_answers_fills_the_table_up_to_its_limit() -> Outcome {
     let nodes = network.chain(2, &LinkConfig::ideal().millis(5))?;
     // A prefix that is served, with a producer that answers nothing: it is not even an application.
     struct Silent;
-    impl sim::Application for Silent {
+    impl cairn_sim::Application for Silent {
         fn prefixes(&self) -> Vec<packet::Name> {
             "/victim".parse().into_iter().collect()
         }
@@ -285,15 +286,15 @@ fn a_file_arrives_whole_over_a_bad_link() -> Result<(), Box<dyn std::error::Erro
     let link = LinkConfig::ideal().mbps(10.0).millis(10).queue(Queue::packets(20)).loss(0.02);
     let nodes = network.chain(3, &link)?;
     let config = flow::PublicationConfig::new("/lab/file".parse()?, 1, 0, trust::Signer::digest());
-    let publisher = network.add_application(nodes[2], sim::Publisher::new(config, content.clone())?)?;
+    let publisher = network.add_application(nodes[2], cairn_sim::Publisher::new(config, content.clone())?)?;
     network.route_shortest_paths()?;
-    let fetch = sim::FileFetcher::new("/lab/file", flow::FetchConfig::default())?.keep_content();
+    let fetch = cairn_sim::FileFetcher::new("/lab/file", flow::FetchConfig::default())?.keep_content();
     let fetch = network.add_application(nodes[0], fetch)?;
     assert!(network.run_until_quiet(Duration::from_secs(60))?);
-    let fetch: &sim::FileFetcher = network.application(fetch).ok_or("a fetcher")?;
+    let fetch: &cairn_sim::FileFetcher = network.application(fetch).ok_or("a fetcher")?;
     assert!(fetch.completed_at().is_some(), "{:?}", fetch.fetcher());
     assert_eq!(fetch.content(), content);
-    let publisher: &sim::Publisher = network.application(publisher).ok_or("a publisher")?;
+    let publisher: &cairn_sim::Publisher = network.application(publisher).ok_or("a publisher")?;
     assert!(publisher.segments_sent() >= 25);
     Ok(())
 }

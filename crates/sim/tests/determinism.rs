@@ -1,7 +1,7 @@
 //! The same calls with the same seed do the same, to the bit.
 
+use cairn_sim::{Clock, Consumer, Faults, LinkConfig, Network, Producer, Queue, SimError, TraceConfig};
 use packet::time::{Duration, Instant};
-use sim::{Clock, Consumer, Faults, LinkConfig, Network, Producer, Queue, SimError, TraceConfig};
 
 /// A network in which everything that draws randomness does so.
 fn busy_network(seed: u64, record: bool) -> Result<(u64, u64, u64), SimError> {

@@ -1,15 +1,15 @@
 //! Small networks, each with a drawing: what several engines promise together.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use cairn_sim::{
+    AppId, CheckedConsumer, CheckedProducer, Faults, Fetched, LinkConfig, Network, NodeId, Outcome, Produce,
+    Request, TraceConfig,
+};
 use engine::{DropReason, FaceConfig};
 use link::v2::{Config as ServiceConfig, ReliabilityConfig};
 use packet::ndn::lp::LpPacketView;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, LinkHeader, NackReason, Name, PacketKind, PitToken};
-use sim::{
-    AppId, CheckedConsumer, CheckedProducer, Faults, Fetched, LinkConfig, Network, NodeId, Outcome, Produce,
-    Request, TraceConfig,
-};
 
 const SECOND: Duration = Duration::from_secs(1);
 

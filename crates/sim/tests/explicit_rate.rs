@@ -2,10 +2,10 @@
 //! fast.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use cairn_sim::{AppId, LinkConfig, Network, Producer, Queue, SimError, TransferConsumer};
 use engine::{DropReason, RateMethod};
 use flow::TransferConfig;
 use packet::time::Duration;
-use sim::{AppId, LinkConfig, Network, Producer, Queue, SimError, TransferConsumer};
 
 type Outcome = Result<(), SimError>;
 
@@ -16,7 +16,7 @@ const METHODS: [RateMethod; 2] = [RateMethod::Hobhis, RateMethod::Mircc];
 struct Flows {
     network: Network,
     consumers: Vec<AppId>,
-    middle: sim::LinkId,
+    middle: cairn_sim::LinkId,
 }
 
 impl Flows {
@@ -137,7 +137,7 @@ fn a_consumer_that_overdoes_it_is_shaped_and_what_does_not_fit_comes_back() -> O
     let mut network = Network::new(1);
     let nodes = network.chain(3, &link.rate_control(RateMethod::Hobhis, 50))?;
     network.add_producer(nodes[2], "/data", Producer::of_packet_size(1250))?;
-    let asks = sim::Consumer::constant_rate("/data", 1300.0)?.attempts(1).limit(3900);
+    let asks = cairn_sim::Consumer::constant_rate("/data", 1300.0)?.attempts(1).limit(3900);
     let consumer = network.add_application(nodes[0], asks)?;
     network.route_shortest_paths()?;
     network.run_for(Duration::from_secs(4))?;

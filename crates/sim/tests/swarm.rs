@@ -9,7 +9,7 @@ fn networks_heal_and_keep_their_promises_all_the_while() {
     let first = from_environment("CAIRN_SWARM_SEED", 0);
     let mut fetched = 0;
     for seed in first..first + from_environment("CAIRN_SWARM_SEEDS", 25) {
-        match sim::swarm::run(seed) {
+        match cairn_sim::swarm::run(seed) {
             Ok(report) => fetched += report.fetched,
             Err(failure) => panic!("{failure}"),
         }
@@ -21,14 +21,14 @@ fn networks_heal_and_keep_their_promises_all_the_while() {
 /// the lifetime that its application counts.
 #[test]
 fn an_answer_to_an_interest_that_waited_for_its_node_is_not_taken_for_unasked() {
-    if let Err(failure) = sim::swarm::run(1099) {
+    if let Err(failure) = cairn_sim::swarm::run(1099) {
         panic!("{failure}");
     }
 }
 
 #[test]
 fn a_seed_always_lives_the_same_life() {
-    let lives =
-        [sim::swarm::run(11), sim::swarm::run(11)].map(|life| life.map_err(|failure| failure.to_string()));
+    let lives = [cairn_sim::swarm::run(11), cairn_sim::swarm::run(11)]
+        .map(|life| life.map_err(|failure| failure.to_string()));
     assert_eq!(lives[0], lives[1]);
 }

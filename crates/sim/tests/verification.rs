@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use cairn_sim::{
+    LinkConfig, Network, ProcessorConfig, Publisher, SourceProducer, VerificationTime, VerifiedFetcher,
+};
 use flow::source::Packets;
 use flow::verify::AnchoredVerifier;
 use flow::{FetchConfig, PublicationConfig, SegmentSize};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Name};
-use sim::{
-    LinkConfig, Network, ProcessorConfig, Publisher, SourceProducer, VerificationTime, VerifiedFetcher,
-};
 use trust::certificate::{Issue, names, self_signed};
 use trust::{
     Certificate, KeyKind, Policy, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 /// Passes everything on to `A`, and counts while it is told to.
 ///
 /// ```
-/// use testkit::counting_allocator::CountingAllocator;
+/// use cairn_testkit::counting_allocator::CountingAllocator;
 /// use std::alloc::System;
 /// #[global_allocator]
 /// static ALLOCATOR: CountingAllocator<System> = CountingAllocator::new(System);

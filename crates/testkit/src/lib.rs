@@ -2,7 +2,7 @@
 //!
 //! ```
 //! // Every codec test runs over golden vectors, annotated packets of other implementations.
-//! let vectors = testkit::vectors::load("ccnx");
+//! let vectors = cairn_testkit::vectors::load("ccnx");
 //! assert!(vectors.iter().filter(|vector| vector.kind() == "ccnx-interest").count() > 20);
 //! ```
 

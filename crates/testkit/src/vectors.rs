@@ -14,7 +14,7 @@
 //! 05 05 ; Interest
 //!   0703080141 ; Name /A
 //! ";
-//! let vector = testkit::vectors::Vector::parse("example", text)?;
+//! let vector = cairn_testkit::vectors::Vector::parse("example", text)?;
 //! assert_eq!(vector.get("name"), Some("/A"));
 //! assert_eq!(vector.bytes, [0x05, 0x05, 0x07, 0x03, 0x08, 0x01, 0x41]);
 //! # Ok::<(), String>(())

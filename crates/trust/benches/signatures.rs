@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot begin should stop")]
 
+use cairn_trust::{KeyKind, PrivateKey, Signer, Verifier};
 use packet::ndn::DataBuilder;
-use trust::{KeyKind, PrivateKey, Signer, Verifier};
 
 fn main() {
     divan::main();

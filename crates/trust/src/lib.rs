@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use packet::ndn::DataBuilder;
-//! use trust::{KeyKind, PrivateKey, Signer, Verifier};
+//! use cairn_trust::{KeyKind, PrivateKey, Signer, Verifier};
 //!
 //! let key = PrivateKey::generate(KeyKind::EcdsaP256)?;
 //! let signer = Signer::new(key.clone(), "/alice/KEY/1".parse()?);

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+use cairn_trust::manifest::{ManifestError, ManifestLimits, ManifestReader, ManifestWriter, SegmentVerdict};
+use cairn_trust::{KeyKind, PrivateKey, Signer, Verifier};
 use packet::ndn::DataBuilder;
 use packet::random::Random;
 use packet::{Data, Name};
 use proptest::prelude::*;
-use trust::manifest::{ManifestError, ManifestLimits, ManifestReader, ManifestWriter, SegmentVerdict};
-use trust::{KeyKind, PrivateKey, Signer, Verifier};
 
 fn name(uri: &str) -> Name {
     uri.parse().unwrap()

@@ -2,15 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+use cairn_trust::certificate::{Issue, names, self_signed};
+use cairn_trust::{
+    Certificate, CertificateError, Freshness, InterestSigner, KeyError, KeyKind, PrivateKey, SafeBag,
+    SafeBagError, Signer, UnixTime, ValidityPeriod, Verifier, VerifyError, open_key_packet, to_key_packet,
+};
 use packet::ndn::{DataBuilder, InterestBuilder, SignatureType};
 use packet::random::Random;
 use packet::{Buffer, Data, Interest, Name};
 use proptest::prelude::*;
-use trust::certificate::{Issue, names, self_signed};
-use trust::{
-    Certificate, CertificateError, Freshness, InterestSigner, KeyError, KeyKind, PrivateKey, SafeBag,
-    SafeBagError, Signer, UnixTime, ValidityPeriod, Verifier, VerifyError, open_key_packet, to_key_packet,
-};
 
 const KINDS: [KeyKind; 4] = [KeyKind::EcdsaP256, KeyKind::Ed25519, KeyKind::Rsa, KeyKind::Hmac];
 const WITH_PUBLIC: [KeyKind; 3] = [KeyKind::EcdsaP256, KeyKind::Ed25519, KeyKind::Rsa];
@@ -176,10 +176,10 @@ proptest! {
     #[test]
     fn no_bytes_panic_the_readers(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = PrivateKey::from_der(&bytes).is_ok();
-        let _ = trust::PublicKey::from_spki(&bytes).is_ok();
+        let _ = cairn_trust::PublicKey::from_spki(&bytes).is_ok();
         let _ = SafeBag::open(&bytes, b"x").is_ok();
         let _ = Certificate::decode(&bytes).is_ok();
-        let _ = trust::text::packets_in(&bytes).is_ok();
+        let _ = cairn_trust::text::packets_in(&bytes).is_ok();
         let _ = PrivateKey::from_encrypted_pkcs8(&bytes, b"x").is_ok();
     }
 

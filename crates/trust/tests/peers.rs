@@ -6,12 +6,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
-use packet::{Buffer, Data, Interest};
-use trust::certificate::names;
-use trust::text::{from_base64, packets_in};
-use trust::{
+use cairn_trust::certificate::names;
+use cairn_trust::text::{from_base64, packets_in};
+use cairn_trust::{
     Certificate, KeyError, KeyKind, PrivateKey, SafeBag, SafeBagError, UnixTime, Verifier, open_key_packet,
 };
+use packet::{Buffer, Data, Interest};
 
 macro_rules! vector {
     ($name:literal) => {

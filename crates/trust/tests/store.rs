@@ -7,11 +7,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use cairn_trust::certificate::Issue;
+use cairn_trust::store::{KeyStore, StoreError, StoredKey};
+use cairn_trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod, Verifier};
 use packet::ndn::DataBuilder;
 use packet::{Component, Name};
-use trust::certificate::Issue;
-use trust::store::{KeyStore, StoreError, StoredKey};
-use trust::{KeyKind, PrivateKey, UnixTime, ValidityPeriod, Verifier};
 
 const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);
 

@@ -3,15 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+use cairn_trust::certificate::{Issue, names, self_signed};
+use cairn_trust::policy::{ClaimKind, Policy, PolicyRefusal};
+use cairn_trust::validator::{FetchFailure, Refusal, Subject};
+use cairn_trust::{
+    Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
+};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;
 use packet::{Component, Data, NackReason, Name};
-use trust::certificate::{Issue, names, self_signed};
-use trust::policy::{ClaimKind, Policy, PolicyRefusal};
-use trust::validator::{FetchFailure, Refusal, Subject};
-use trust::{
-    Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, Validator, ValidatorLimits, ValidityPeriod,
-};
 
 const NOW: UnixTime = UnixTime::from_secs(1_800_000_000);
 

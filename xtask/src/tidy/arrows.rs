@@ -1,7 +1,7 @@
 //! Arrows between crates run only downwards: who may depend on whom.
 
 use super::Violation;
-use crate::manifest;
+use crate::manifest::{self, Dependency};
 use crate::tree::Tree;
 
 const RULE: &str = "arrows";
@@ -51,6 +51,7 @@ const OUTSIDE: &[(&str, &[&str])] =
 const ONLY_IN_TESTS: &[&str] = &["testkit"];
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let workspace = tree.get("Cargo.toml").unwrap_or_default();
     let mut violations = Vec::new();
     for name in tree.crates() {
         let path = format!("crates/{name}/Cargo.toml");
@@ -60,19 +61,24 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             violations.push(Violation::new(RULE, &path, 0, message));
             continue;
         };
-        violations.extend(check_manifest(name, &path, text, allowed));
+        violations.extend(check_manifest(name, &path, manifest::dependencies(text, workspace), allowed));
     }
     for (folder, allowed) in OUTSIDE {
         let path = format!("{folder}/Cargo.toml");
         let text = tree.get(&path).unwrap_or_default();
-        violations.extend(check_manifest(folder, &path, text, allowed));
+        violations.extend(check_manifest(folder, &path, manifest::dependencies(text, workspace), allowed));
     }
     violations
 }
 
-fn check_manifest(name: &str, path: &str, text: &str, allowed: &[&str]) -> Vec<Violation> {
+fn check_manifest(
+    name: &str,
+    path: &str,
+    dependencies: Vec<Dependency<'_>>,
+    allowed: &[&str],
+) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for dependency in manifest::dependencies(text) {
+    for dependency in dependencies {
         let Some(used) = dependency.package.strip_prefix("cairn-") else { continue };
         let fine = allowed.contains(&used) || dependency.only_in_tests && ONLY_IN_TESTS.contains(&used);
         if !fine {
@@ -117,6 +123,18 @@ mod tests {
         let manifest = "[package]\nname = \"cairn-link\"\n[dependencies]\ncairn-packet.workspace = true\nsha2 = \"1\"\n\
                         [dev-dependencies]\ncairn-testkit.workspace = true\n";
         assert!(messages(&[("crates/link/Cargo.toml", manifest)]).is_empty());
+    }
+
+    #[test]
+    fn canary_an_arrow_under_the_workspaces_short_name_is_refused() {
+        let workspace =
+            "[workspace.dependencies]\nengine = { package = \"cairn-engine\", path = \"crates/engine\" }";
+        let found = messages(&[
+            ("Cargo.toml", workspace),
+            ("crates/link/Cargo.toml", "[dependencies]\nengine.workspace = true"),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("`link` may not use `engine`"), "{}", found[0]);
     }
 
     #[test]

@@ -9,10 +9,11 @@ const PAGE: &str = "docs/dependencies.md";
 
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let page = tree.get(PAGE).unwrap_or_default();
+    let workspace = tree.get("Cargo.toml").unwrap_or_default();
     let mut violations = Vec::new();
     for (path, text) in tree.iter().filter(|(path, _)| *path == "Cargo.toml" || path.ends_with("/Cargo.toml"))
     {
-        for dependency in manifest::dependencies(text) {
+        for dependency in manifest::dependencies(text, workspace) {
             let name = dependency.package;
             if !is_own(name) && !page.contains(&format!("| `{name}` |")) {
                 let message =

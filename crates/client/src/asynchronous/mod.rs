@@ -77,7 +77,7 @@ impl Drop for Owner {
 /// another asks, and sources answer meanwhile. Dropping what a call returned ends what it waited for.
 ///
 /// ```no_run
-/// use client::{AsyncClient, Remote, Trust};
+/// use cairn_client::{AsyncClient, Remote, Trust};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = AsyncClient::connect(&Remote::default_forwarder()?).await?;

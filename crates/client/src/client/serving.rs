@@ -58,7 +58,7 @@ impl Client {
 /// [attached](Client::attach). What else happens meanwhile is kept for [`Client::next`].
 ///
 /// ```no_run
-/// use client::{Client, Remote};
+/// use cairn_client::{Client, Remote};
 /// use flow::source::{Generator, Server, ServerConfig, serve};
 /// use trust::Signer;
 ///

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use client::{Client, Remote};
+use cairn_client::{Client, Remote};
 use management::{ControlResponse, StatusCode};
 use packet::ndn::DataBuilder;
 use packet::ndn::lp::LpPacketView;

@@ -33,8 +33,8 @@ struct Waiting {
 /// nothing more has come, [`hand_over`](Self::hand_over) all.
 ///
 /// ```
-/// use engine::batch::Arrivals;
-/// use engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
+/// use cairn_engine::batch::Arrivals;
+/// use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop};
 /// use packet::ndn::InterestBuilder;
 /// use packet::time::Instant;
 /// use packet::{Dialect, Name, Packet};

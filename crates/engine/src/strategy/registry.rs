@@ -97,10 +97,10 @@ pub enum StrategyError {
 /// Which strategy, with which parameters.
 ///
 /// ```
-/// use engine::StrategySpec;
+/// use cairn_engine::StrategySpec;
 /// let spec: StrategySpec = "best-route".parse()?;
 /// assert_eq!(spec.name().to_string(), "/localhost/nfd/strategy/best-route/v=5");
-/// # Ok::<(), engine::StrategyError>(())
+/// # Ok::<(), cairn_engine::StrategyError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct StrategySpec {

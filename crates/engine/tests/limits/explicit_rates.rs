@@ -1,7 +1,7 @@
 //! What an engine does with rates: it passes them on, lowers them to its own, and makes Interests wait for
 //! their turn.
 
-use engine::*;
+use cairn_engine::*;
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
 use packet::{Data, ExplicitRate, Interest, LinkHeader, NackReason, Packet};

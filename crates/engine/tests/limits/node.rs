@@ -1,6 +1,6 @@
 //! A node with three faces, and what its neighbours do to it.
 
-use engine::*;
+use cairn_engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, LinkHeader, NackReason, Name, Packet};

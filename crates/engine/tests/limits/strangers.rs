@@ -1,7 +1,7 @@
 //! What neighbours may do to each other: nobody locks a name, answers for others, or leaves anything behind
 //! for long.
 
-use engine::*;
+use cairn_engine::*;
 use packet::ccnx::{ContentObjectFields, SignedInfo, Ticks};
 use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};

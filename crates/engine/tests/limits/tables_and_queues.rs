@@ -1,6 +1,6 @@
 //! What happens at every limit: nothing grows, nobody suffers for another, and each drop has its reason.
 
-use engine::*;
+use cairn_engine::*;
 use packet::ndn::InterestBuilder;
 use packet::time::{Duration, Instant};
 use packet::{Dialect, Interest, LinkHeader, NackReason, Packet};

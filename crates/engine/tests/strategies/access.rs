@@ -1,6 +1,6 @@
 //! Access: everybody at first, then whoever answered last, and the others when it does not in time.
 
-use engine::*;
+use cairn_engine::*;
 use packet::NackReason;
 use packet::time::Duration;
 

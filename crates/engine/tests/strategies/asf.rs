@@ -1,6 +1,6 @@
 //! Adaptive SRTT-based forwarding: fast before slow, working before dead, and probes to find out.
 
-use engine::*;
+use cairn_engine::*;
 use packet::NackReason;
 use packet::time::Duration;
 

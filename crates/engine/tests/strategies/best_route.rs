@@ -1,6 +1,6 @@
 //! Best route: the cheapest, then the others, not too often; and what it and its relatives do with Nacks.
 
-use engine::*;
+use cairn_engine::*;
 use packet::NackReason;
 use packet::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Multicast: everybody, but nobody too often.
 
-use engine::*;
+use cairn_engine::*;
 use packet::NackReason;
 use packet::time::Duration;
 

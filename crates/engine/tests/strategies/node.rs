@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::*;
+use cairn_engine::*;
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Data, Dialect, Interest, LinkHeader, NackReason, Name, Nonce, Packet};

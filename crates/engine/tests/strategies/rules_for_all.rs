@@ -26,7 +26,7 @@ const STRATEGIES: &[&str] = &[
 
 #[test]
 fn the_list_has_every_strategy() {
-    for name in engine::strategy_names() {
+    for name in cairn_engine::strategy_names() {
         let name = name.to_string();
         let word = name.split('/').nth(4).unwrap();
         assert!(STRATEGIES.iter().any(|text| text.split('/').next() == Some(word)), "{word}");

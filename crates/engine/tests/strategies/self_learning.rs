@@ -1,6 +1,6 @@
 //! Self-learning: flood, learn, follow, forget.
 
-use engine::*;
+use cairn_engine::*;
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
 use packet::{Buffer, Dialect, LinkHeader, NackReason, Packet};

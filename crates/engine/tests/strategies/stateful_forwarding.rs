@@ -1,6 +1,6 @@
 //! Stateful forwarding: buckets of tokens, and Nacks when they are empty.
 
-use engine::*;
+use cairn_engine::*;
 use packet::NackReason;
 
 use crate::node::{Node, Sent};

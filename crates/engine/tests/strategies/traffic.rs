@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::*;
+use cairn_engine::*;
 use packet::ccnx::{ContentObjectFields, InterestFields, Scope, SignedInfo, Ticks};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::random::Random;

@@ -64,12 +64,12 @@ pub fn add_controllers(added: Vec<ControllerKind>) -> Result<(), AddError> {
 /// Which controller, with which parameters.
 ///
 /// ```
-/// use flow::ControllerSpec;
+/// use cairn_flow::ControllerSpec;
 /// let spec: ControllerSpec = "aimd/beta~0.7/max~100".parse()?;
 /// assert_eq!(spec.to_string(), "aimd/beta~0.7/max~100");
 /// assert_eq!(spec.start(1).allowance().window, 2.0);
 /// assert!("aimd/beta~7".parse::<ControllerSpec>().is_err());
-/// # Ok::<(), flow::SpecError>(())
+/// # Ok::<(), cairn_flow::SpecError>(())
 /// ```
 pub type ControllerSpec = Spec<ControllerKind>;
 

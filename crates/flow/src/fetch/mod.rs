@@ -58,7 +58,7 @@ pub struct Segment {
 /// no content stops the fetch before the buffer is over its limit, and starts it again when it goes on.
 ///
 /// ```
-/// use flow::{Answer, FetchConfig, Fetcher, Publication, PublicationConfig};
+/// use cairn_flow::{Answer, FetchConfig, Fetcher, Publication, PublicationConfig};
 /// use packet::LinkHeader;
 /// use packet::time::Instant;
 /// use trust::Signer;

@@ -111,7 +111,7 @@ impl Publication {
     /// makes the packet.
     ///
     /// ```
-    /// use flow::{Publication, PublicationConfig, SegmentMemory};
+    /// use cairn_flow::{Publication, PublicationConfig, SegmentMemory};
     /// use trust::Signer;
     ///
     /// let config = PublicationConfig::new("/lab/file".parse()?, 1, 20_000, Signer::digest());

@@ -61,7 +61,7 @@ impl Publication {
     /// is no manifest.
     ///
     /// ```
-    /// use flow::{Authenticity, Publication, PublicationConfig};
+    /// use cairn_flow::{Authenticity, Publication, PublicationConfig};
     /// use trust::Signer;
     ///
     /// let bytes = vec![7u8; 20_000];

@@ -144,7 +144,7 @@ pub enum Answer {
 /// One version of an object, ready to be asked for.
 ///
 /// ```
-/// use flow::{Answer, Publication, PublicationConfig};
+/// use cairn_flow::{Answer, Publication, PublicationConfig};
 /// use packet::ndn::InterestBuilder;
 /// use trust::Signer;
 ///

@@ -11,7 +11,7 @@ pub struct AnswerWith<F>(F);
 /// A source that asks `answer` what to reply.
 ///
 /// ```
-/// use flow::source::{Reply, Source, answer_with};
+/// use cairn_flow::source::{Reply, Source, answer_with};
 /// use packet::ndn::{DataBuilder, InterestBuilder};
 ///
 /// let mut echo = answer_with(|interest| {

@@ -8,7 +8,7 @@
 //! does.
 //!
 //! ```
-//! use flow::source::{Generator, Packets, Reply, Server, ServerConfig, Source};
+//! use cairn_flow::source::{Generator, Packets, Reply, Server, ServerConfig, Source};
 //! use packet::ndn::{DataBuilder, InterestBuilder};
 //! use packet::time::Instant;
 //! use trust::Signer;

@@ -131,7 +131,7 @@ pub struct TransferCounters {
 /// them.
 ///
 /// ```
-/// use flow::{Arrival, Transfer, TransferConfig, Verdict};
+/// use cairn_flow::{Arrival, Transfer, TransferConfig, Verdict};
 /// use packet::time::Instant;
 /// let config = TransferConfig { controller: "fixed/window~2".parse()?, ..TransferConfig::default() };
 /// let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
@@ -142,7 +142,7 @@ pub struct TransferCounters {
 /// assert_eq!(transfer.handle_data(Instant::from_millis(5), 1, Arrival::default()), Verdict::Wanted);
 /// transfer.confirm(1);
 /// assert_eq!(transfer.poll_request(Instant::from_millis(5)).map(|r| r.item), Some(2));
-/// # Ok::<(), flow::SpecError>(())
+/// # Ok::<(), cairn_flow::SpecError>(())
 /// ```
 #[derive(Debug)]
 pub struct Transfer {

@@ -67,7 +67,7 @@ pub enum Outcome {
 /// it is told of; `now` never goes back.
 ///
 /// ```
-/// use flow::workload::{Outcome, Setting, Workload, WorkloadKind, WorkloadSpec};
+/// use cairn_flow::workload::{Outcome, Setting, Workload, WorkloadKind, WorkloadSpec};
 /// use packet::time::Instant;
 ///
 /// /// Asks for one item after the other, each when the one before has come.
@@ -98,7 +98,7 @@ pub enum Outcome {
 ///     .start(&Setting::forever(1))?;
 /// assert_eq!(workload.poll_item(Instant::ZERO), Some(0));
 /// assert_eq!(workload.poll_item(Instant::ZERO), None);
-/// # Ok::<(), flow::SpecError>(())
+/// # Ok::<(), cairn_flow::SpecError>(())
 /// ```
 pub trait Workload: fmt::Debug + Send {
     /// The next item to ask for, if one is due by `now`. Called until it gives none.

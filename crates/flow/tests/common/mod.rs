@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use flow::{Arrival, Transfer, TransferConfig};
+use cairn_flow::{Arrival, Transfer, TransferConfig};
 use packet::NackReason;
 use packet::random::Random;
 use packet::time::{Duration, Instant};

@@ -5,7 +5,7 @@
 //! page, or a part of a PDF. The numbers behind a figure are [`Data`], which becomes CSV and Parquet.
 //!
 //! ```
-//! use lab::figure::{Axis, LineChart, Series};
+//! use cairn_lab::figure::{Axis, LineChart, Series};
 //! let chart = LineChart {
 //!     title: "Interest rate".into(),
 //!     x: Axis::new("time", "s"),

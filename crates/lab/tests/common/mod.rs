@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use lab::driver::Programs;
-use lab::experiment::Experiment;
-use lab::run::{Build, Options, RunFolder, execute};
+use cairn_lab::driver::Programs;
+use cairn_lab::experiment::Experiment;
+use cairn_lab::run::{Build, Options, RunFolder, execute};
 
 /// Virtual time, with controls, into folders below `runs`.
 pub(crate) fn options(runs: &Path) -> Options {

@@ -5,7 +5,7 @@
 //! store, the acknowledgement queue, the sent packet store.
 //!
 //! ```
-//! use link::v1::{Config, LinkService};
+//! use cairn_link::v1::{Config, LinkService};
 //! use packet::Buffer;
 //! use packet::random::Random;
 //! use packet::time::Instant;

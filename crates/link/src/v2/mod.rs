@@ -5,7 +5,7 @@
 //! congestion marker watches the send queue.
 //!
 //! ```
-//! use link::v2::{Config, EndpointId, LinkService};
+//! use cairn_link::v2::{Config, EndpointId, LinkService};
 //! use packet::random::Random;
 //! use packet::time::Instant;
 //! use packet::{Buffer, LinkHeader};

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use link::{
+use cairn_link::{
     Direction, DropCounters, DropReason, FrameTap, Impairment, ImpairmentConfig, TapVerdict, Wire, v1, v2,
 };
 use packet::random::Random;

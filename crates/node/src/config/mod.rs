@@ -240,7 +240,7 @@ section! {
     /// The log, on standard error.
     LogConfig {
         /// What is logged: a level (error, warn, info, debug, trace), and levels of modules after it, as in
-        /// "info,node::plane=debug". The environment variable CAIRN_LOG overrides it.
+        /// "info,cairn_node::plane=debug". The environment variable CAIRN_LOG overrides it.
         filter: String = "info".to_owned(),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use cairn_node::control::NodeControl as _;
 use engine::FaceId;
 use management::{Command, ControlParameters, FacePersistency, Reach, RouteOrigin, StatusCode};
-use node::control::NodeControl as _;
 use packet::{Component, Name};
 
 use crate::mutate::Mutator;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use node::DropReason;
+use cairn_node::DropReason;
 
 use crate::peer::{Peer, interest};
 use crate::victim::{SOON, Victim, connect, fresh_name, wait_until};

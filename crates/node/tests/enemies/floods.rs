@@ -142,7 +142,7 @@ fn routes_by_many_faces_at_the_root_do_not_multiply_with_the_prefixes_below_it()
         assert!(register(peer, &Name::root(), deadline).is_ok());
     }
     victim.assert_manages();
-    let routes = node::control::NodeControl::routes(&mut victim.node.control(), packet::Dialect::Ndn);
+    let routes = cairn_node::control::NodeControl::routes(&mut victim.node.control(), packet::Dialect::Ndn);
     let most = routes.iter().map(|route| route.next_hops.len()).max().unwrap();
     assert!(most <= 64, "a prefix has {most} next hops");
     let refused = victim.counted("cairn_management_total{what=\"next-hops-refused\"}");

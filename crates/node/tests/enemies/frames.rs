@@ -54,7 +54,7 @@ fn bombard_streams(place: impl Fn(&Victim) -> &Place, seed: u64) {
     }
     victim.assert_serves();
     assert!(broken > 200, "the damage must be such that streams break, and only {broken} do");
-    assert_eq!(victim.drops(node::DropReason::BrokenStream), broken, "{}", victim.metrics());
+    assert_eq!(victim.drops(cairn_node::DropReason::BrokenStream), broken, "{}", victim.metrics());
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn damaged_messages_of_a_websocket_leave_the_node_serving_and_are_counted() {
         let _ = (0..10).try_for_each(|_| peer.send_raw(&mutator.next()));
     }
     victim.assert_serves();
-    assert!(victim.drops(node::DropReason::BrokenStream) > 50, "{}", victim.metrics());
+    assert!(victim.drops(cairn_node::DropReason::BrokenStream) > 50, "{}", victim.metrics());
 }
 
 #[test]
@@ -137,5 +137,5 @@ fn faces_of_streams_that_made_no_sense_are_gone_and_so_is_what_they_held() {
         }
     }
     wait_until("the faces go", || victim.faces().len() == before);
-    assert_eq!(victim.drops(node::DropReason::BrokenStream), 100);
+    assert_eq!(victim.drops(cairn_node::DropReason::BrokenStream), 100);
 }

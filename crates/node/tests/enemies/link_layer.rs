@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use cairn_node::config::Config;
+use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _};
 use engine::{FaceId, NextHop};
 use link::{Direction, FrameTap, TapVerdict};
-use node::config::Config;
-use node::control::{CreateFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _};
 use packet::Dialect;
 use testkit::cable::Cable;
 use testkit::needs::needed;

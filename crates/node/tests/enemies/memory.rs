@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use node::DropReason;
+use cairn_node::DropReason;
 use packet::ndn::DataBuilder;
 use packet::ndn::lp::LpPacketView;
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl as _};
 use engine::NextHop;
-use node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl as _};
 use packet::{Dialect, Name};
 
 use crate::peer::{Place, interest};

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use node::DropReason;
-use node::config::Config;
+use cairn_node::DropReason;
+use cairn_node::config::Config;
 use testkit::own_network::{self, ip};
 
 use packet::ndn::lp::LpPacketView;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use node::DropReason;
+use cairn_node::DropReason;
 use packet::ndn::DataBuilder;
 
 use crate::peer::{Peer, Place, interest, message};

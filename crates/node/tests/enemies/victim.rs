@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use cairn_node::config::Config;
+use cairn_node::control::{FaceStatus, FaceUri, NodeControl as _};
+use cairn_node::management::{ManagementConfig, NfdManagement};
+use cairn_node::{DropReason, Node};
 use management::{Command, ControlParameters, ControlResponse, Dataset, Reach, discovery_interest};
-use node::config::Config;
-use node::control::{FaceStatus, FaceUri, NodeControl as _};
-use node::management::{ManagementConfig, NfdManagement};
-use node::{DropReason, Node};
 use packet::Name;
 use packet::ndn::{DataBuilder, InterestBuilder};
 

@@ -3,11 +3,11 @@
 use std::os::fd::AsFd as _;
 use std::time::Duration;
 
-use flow::source::{Generator, ServeError, Server, ServerConfig, serve};
-use node::control::{
+use cairn_node::control::{
     CreateInnerFace, FaceChanges, FacePersistency, FaceStatus, NodeControl as _, UpdateFaceError,
 };
-use node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
+use cairn_node::{InnerFace, InnerFaceGone, InnerLimits, InnerPacket, InnerSendError};
+use flow::source::{Generator, ServeError, Server, ServerConfig, serve};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{CachePolicy, Data, Dialect, Interest, LinkHeader, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use node::control::{FaceState, NodeControl};
+use cairn_node::control::{FaceState, NodeControl};
 use testkit::own_network::{self, ip};
 
 use crate::support::*;
@@ -27,7 +27,7 @@ fn set_both(state: &str) {
 }
 
 /// The only face of a scheme.
-fn face_of(node: &TestNode, scheme: &str) -> node::control::FaceStatus {
+fn face_of(node: &TestNode, scheme: &str) -> cairn_node::control::FaceStatus {
     let faces = node.faces();
     let found = faces.iter().find(|face| face.remote.scheme() == scheme);
     found.unwrap_or_else(|| panic!("no face by {scheme}: {faces:?}")).clone()

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use node::control::{
+use cairn_node::control::{
     CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceState, NodeControl, UpdateFaceError,
 };
 use packet::Dialect;
@@ -153,7 +153,7 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
     let mut node = TestNode::start();
     let mut config = quiet_config();
     config.content_store.max_entries = 7;
-    config.faces.push(node::config::FaceSection {
+    config.faces.push(cairn_node::config::FaceSection {
         remote: "udp4://127.0.0.1:9".to_owned(),
         local: None,
         persistent: false,
@@ -173,7 +173,9 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
     assert_eq!(node.faces().len(), 1);
     // Of what makes no sense nothing is taken over, wherever the mistake stands.
     config.content_store.max_entries = 9;
-    config.strategies.push(node::config::StrategySection { prefix: "/a".into(), strategy: "no".into() });
+    config
+        .strategies
+        .push(cairn_node::config::StrategySection { prefix: "/a".into(), strategy: "no".into() });
     assert!(node.node.reload(&config).is_err());
     assert_eq!(control.content_store().max_entries, 7);
 }
@@ -219,7 +221,7 @@ fn metrics_are_served_where_asked_for_and_name_every_reason_for_a_drop() {
             page.contains(&format!("cairn_drops_total{{layer=\"engine\",reason=\"{}\"}}", reason.as_str()))
         );
     }
-    for reason in node::DropReason::ALL {
+    for reason in cairn_node::DropReason::ALL {
         assert!(
             page.contains(&format!(
                 "cairn_drops_total{{layer=\"transport\",reason=\"{}\"}}",
@@ -251,7 +253,7 @@ fn a_reload_with_a_certificate_that_is_not_there_changes_nothing() {
     let mut node = TestNode::start();
     let missing = node.directory.join("missing.cert");
     let text = format!("[node]\nmax_faces = 1\n[[authorize]]\ncertificate = {missing:?}\n");
-    let config = node::config::Config::read(&text).unwrap();
+    let config = cairn_node::config::Config::read(&text).unwrap();
     let refused = node.node.reload(&config).unwrap_err().to_string();
     assert!(refused.contains("missing.cert"), "{refused}");
     // The limit is not in force either.

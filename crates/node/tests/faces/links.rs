@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use node::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, NodeControl};
+use cairn_node::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, NodeControl};
 use packet::Dialect;
 use testkit::cable::Cable;
 use testkit::needs::needed;
@@ -35,7 +35,7 @@ fn a_small_mtu_cuts_packets_and_the_other_side_puts_them_together() {
 
 #[test]
 fn a_reliable_link_carries_packets_and_acknowledges_them() {
-    let reliable = |config: &mut node::config::Config| {
+    let reliable = |config: &mut cairn_node::config::Config| {
         config.udp.reliability = true;
         config.udp.mtu_bytes = 5000;
     };

@@ -5,10 +5,12 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use cairn_node::Node;
+use cairn_node::config::Config;
+use cairn_node::control::{
+    CreateFace, FaceChanges, FacePersistency, FaceStatus, FaceUri, NodeControl, Unmanaged,
+};
 use engine::{FaceId, NextHop};
-use node::Node;
-use node::config::Config;
-use node::control::{CreateFace, FaceChanges, FacePersistency, FaceStatus, FaceUri, NodeControl, Unmanaged};
 use packet::ndn::lp::LpPacketView;
 use packet::ndn::{DataBuilder, InterestBuilder, tlv};
 use packet::{Dialect, Name};

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 
+use cairn_node::control::{FacePersistency, NodeControl};
 use engine::FaceScope;
-use node::control::{FacePersistency, NodeControl};
 
 use crate::support::*;
 
@@ -161,7 +161,7 @@ fn a_face_over_tcp_that_was_asked_for_connects_and_carries_packets() {
     let link = near.create(&format!("tcp4://{}", far.address("tcp4")));
     near.route("/x", link.id);
     near.until("the face is up", |node| {
-        node.node.control().face(link.id).is_some_and(|face| face.state == node::control::FaceState::Up)
+        node.node.control().face(link.id).is_some_and(|face| face.state == cairn_node::control::FaceState::Up)
     });
     let consumer = udp_peer();
     consumer.send_to(&interest("/x/1"), near.address("udp4")).unwrap();

@@ -1,9 +1,9 @@
 //! Whose commands are carried out, and what gets no answer.
 
+use cairn_node::management::{Authority, ManagementConfig, VerifyCommand};
 use management::{
     Command, CommandSignature, ControlParameters, ControlResponse, LegacyFreshness, Reach, StatusCode,
 };
-use node::management::{Authority, ManagementConfig, VerifyCommand};
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::{Component, Data, Interest, NameRef};
 

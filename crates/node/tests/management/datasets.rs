@@ -8,7 +8,7 @@ use management::{
 use packet::time::Duration;
 use packet::{ComponentKind, ContentType};
 
-use node::management::{Authority, ManagementConfig};
+use cairn_node::management::{Authority, ManagementConfig};
 
 use crate::fake_node::{NEIGHBOUR, face};
 use crate::manager::{Manager, about, command, name};
@@ -65,7 +65,7 @@ fn a_link_local_neighbour_is_found_however_the_interface_is_written() {
     let mut manager = Manager::new();
     let link_local = face(FaceId(302), "udp6://[fe80::7%lo]:6363", "udp6://[::]:6363");
     let index = match &link_local.remote {
-        node::control::FaceUri::Udp(std::net::SocketAddr::V6(address)) => address.scope_id(),
+        cairn_node::control::FaceUri::Udp(std::net::SocketAddr::V6(address)) => address.scope_id(),
         other => panic!("{other}"),
     };
     manager.node.faces.insert(FaceId(302), link_local);

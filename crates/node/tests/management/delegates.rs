@@ -1,10 +1,10 @@
 //! Commands by keys that an operator's key has certified: obeyed once the certificates between are there, and
 //! not otherwise.
 
+use cairn_node::control::{ControlApplication as _, Question};
+use cairn_node::management::{Authority, Delegation, ManagementConfig, Privileges, TrustedKeys};
 use engine::FaceId;
 use management::{Command, ControlResponse, Reach};
-use node::control::{ControlApplication as _, Question};
-use node::management::{Authority, Delegation, ManagementConfig, Privileges, TrustedKeys};
 use packet::ndn::SignatureInfoBuilder;
 use packet::time::Duration;
 use packet::{Component, Data, Interest, NackReason};

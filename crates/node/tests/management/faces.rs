@@ -1,11 +1,11 @@
 //! faces/create, faces/update, faces/destroy, and what happens to faces.
 
+use cairn_node::control::{CreateFaceError, FaceEventKind, FaceState, INTERNAL_FACE};
 use engine::FaceId;
 use management::{
     Command, ControlParameters, ControlResponse, FaceEventKind as Kind, FaceEventNotification,
     FacePersistency, Reach, StatusCode,
 };
-use node::control::{CreateFaceError, FaceEventKind, FaceState, INTERNAL_FACE};
 use packet::time::Duration;
 
 use crate::fake_node::{APPLICATION, NEIGHBOUR};
@@ -243,14 +243,17 @@ fn a_permanent_face_that_cannot_connect_fails_at_once_and_one_that_can_becomes_p
     };
     assert!(manager.ask(&interest).is_none());
     // The node gives up persistent faces only.
-    assert_eq!(manager.node.faces[&FaceId(400)].persistency, node::control::FacePersistency::Persistent);
+    assert_eq!(
+        manager.node.faces[&FaceId(400)].persistency,
+        cairn_node::control::FacePersistency::Persistent
+    );
     let sent = manager.face_event(FaceEventKind::Destroyed, FaceId(400));
     assert_eq!(answer(&sent).code, StatusCode::SocketError);
     assert!(manager.ask(&interest).is_none());
     let sent = manager.face_event(FaceEventKind::Up, FaceId(401));
     let told = answer(&sent).expect_parameters().unwrap();
     assert_eq!(told.face_persistency, Some(FacePersistency::Permanent));
-    assert_eq!(manager.node.faces[&FaceId(401)].persistency, node::control::FacePersistency::Permanent);
+    assert_eq!(manager.node.faces[&FaceId(401)].persistency, cairn_node::control::FacePersistency::Permanent);
 }
 
 #[test]

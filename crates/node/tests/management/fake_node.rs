@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
-use node::InnerFace;
-use node::control::{
+use cairn_node::InnerFace;
+use cairn_node::control::{
     AddNextHopError, CongestionSettings, ContentStoreChanges, ContentStoreStatus, CreateFace,
     CreateFaceError, CreateInnerFace, FaceChanges, FaceConflict, FacePersistency, FaceState, FaceStatus,
     FaceTraffic, FaceUri, INTERNAL_FACE, NextHopChange, NodeControl, NodeStatus, RouteStatus, StrategyChoice,
     UpdateFaceError,
 };
+use engine::{FaceCounters, FaceId, FaceScope, LinkType, NextHop, StrategySpec};
 use packet::time::{Duration, Instant};
 use packet::{Buffer, Dialect, Name};
 

@@ -1,12 +1,12 @@
 //! Whatever is asked, however often, in whatever order: management answers at most once, keeps its limits,
 //! counts everything, and the forwarding table has next hops by faces that exist only.
 
-use engine::FaceId;
-use management::{Command, ControlParameters, Dataset, FacePersistency, Reach, RouteOrigin};
-use node::control::{
+use cairn_node::control::{
     ControlApplication as _, CreateFaceError, FaceEvent, FaceEventKind, FaceState, INTERNAL_FACE,
 };
-use node::management::ManagementConfig;
+use cairn_node::management::ManagementConfig;
+use engine::FaceId;
+use management::{Command, ControlParameters, Dataset, FacePersistency, Reach, RouteOrigin};
 use packet::ndn::InterestBuilder;
 use packet::time::Duration;
 use packet::{Component, ComponentKind, Name};
@@ -214,7 +214,7 @@ proptest! {
     #[test]
     fn nothing_that_is_asked_breaks_management(operations in vec(operation(), 1..80)) {
         let config = ManagementConfig {
-            localhop: Some(node::management::Authority::Anyone),
+            localhop: Some(cairn_node::management::Authority::Anyone),
             max_routes: MAX_ROUTES,
             max_stored_packets: 4,
             ..Default::default()

@@ -1,7 +1,7 @@
 //! Keys that an operator trusts, with real signatures.
 
+use cairn_node::management::{Privileges, TrustedKeys, VerifyCommand};
 use management::{Command, CommandSignature, PrefixAnnouncement, Reach};
-use node::management::{Privileges, TrustedKeys, VerifyCommand};
 use packet::{Component, Data};
 use trust::certificate::{names, self_signed};
 use trust::{Certificate, Freshness, KeyKind, PrivateKey, Signer, UnixTime, ValidityPeriod};

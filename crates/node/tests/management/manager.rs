@@ -1,12 +1,12 @@
 //! Management and a fake node together, and what the tests ask them.
 
+use cairn_node::control::{ControlApplication, FaceEvent, FaceEventKind, Now};
+use cairn_node::management::{ManagementConfig, NfdManagement};
 use engine::FaceId;
 use management::{
     Command, ControlParameters, ControlResponse, Dataset, DatasetFetch, DatasetItem, Reach, StatusCode,
     decode_list,
 };
-use node::control::{ControlApplication, FaceEvent, FaceEventKind, Now};
-use node::management::{ManagementConfig, NfdManagement};
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::{Duration, Instant};
 use packet::{Data, Interest, Name};

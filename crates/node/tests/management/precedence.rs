@@ -1,9 +1,9 @@
 //! Who is asked first: a default route, an application of this host, a neighbour. The same table, in words,
 //! is in docs/management.md.
 
+use cairn_node::control::{ControlApplication as _, FaceEventKind};
+use cairn_node::management::{Authority, ManagementConfig};
 use management::{Command, ControlParameters, ControlResponse, Reach, RouteOrigin};
-use node::control::{ControlApplication as _, FaceEventKind};
-use node::management::{Authority, ManagementConfig};
 use packet::time::Duration;
 
 use crate::fake_node::{NEIGHBOUR, face};
@@ -147,7 +147,7 @@ fn take(manager: &mut Manager, step: Step) {
         }
         Configured(prefix) => {
             let text = format!("[[face]]\nremote = 'udp4://192.0.2.7:6363'\nroutes = ['{prefix}']\n");
-            let section = node::config::Config::read(&text).unwrap().faces.remove(0);
+            let section = cairn_node::config::Config::read(&text).unwrap().faces.remove(0);
             let hop = engine::NextHop { face: engine::FaceId(GATEWAY), cost: section.cost };
             let (now, routes) = (manager.now, [(name(prefix), hop)]);
             manager.management.handle_configured_routes(now, &mut manager.node, &routes);

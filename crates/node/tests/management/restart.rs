@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use cairn_node::control::{FaceEventKind, FacePersistency};
+use cairn_node::management::ManagementConfig;
 use engine::FaceId;
 use management::{Command, ControlParameters, RouteOrigin};
-use node::control::{FaceEventKind, FacePersistency};
-use node::management::ManagementConfig;
 use packet::time::Duration;
 
 use crate::fake_node::NEIGHBOUR;

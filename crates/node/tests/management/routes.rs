@@ -1,11 +1,11 @@
 //! rib/register, rib/unregister, rib/announce, and routes that are learned.
 
+use cairn_node::control::{ControlApplication, FaceEventKind};
+use cairn_node::management::{Authority, ManagementConfig};
 use management::{
     Command, ControlParameters, ControlResponse, Dataset, PrefixAnnouncement, Reach, RibEntry, RouteFlags,
     RouteOrigin, StatusCode, ValidityPeriod,
 };
-use node::control::{ControlApplication, FaceEventKind};
-use node::management::{Authority, ManagementConfig};
 use packet::ndn::{InterestBuilder, SignatureInfoBuilder, SignatureType};
 use packet::time::Duration;
 use packet::{Data, Interest};

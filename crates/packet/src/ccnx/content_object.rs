@@ -285,8 +285,8 @@ impl<'a> Signature<'a> {
 /// Everything in a ContentObject but the signature.
 ///
 /// ```
-/// use packet::ccnx::{ContentObjectFields, ContentObjectView, SignedInfo, Ticks, uri};
-/// use packet::EncodeError;
+/// use cairn_packet::ccnx::{ContentObjectFields, ContentObjectView, SignedInfo, Ticks, uri};
+/// use cairn_packet::EncodeError;
 /// let name = uri::parse("ccnx:/a/%00")?;
 /// let object = ContentObjectFields {
 ///     name: (&name).into(),

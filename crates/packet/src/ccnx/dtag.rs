@@ -8,7 +8,7 @@ use std::fmt;
 /// B) and the private numbers of ndnld's control protocol (appendix B.1).
 ///
 /// ```
-/// use packet::ccnx::Dtag;
+/// use cairn_packet::ccnx::Dtag;
 /// assert_eq!(Dtag::INTEREST.number(), 26);
 /// assert_eq!(Dtag::new(64).to_string(), "ContentObject");
 /// assert_eq!(Dtag::from_name("NdnlpAck"), Some(Dtag::NDNLP_ACK));

@@ -209,7 +209,7 @@ impl SortedExclude<'_> {
 /// An Exclude that is being put together, entry by entry, in ascending order.
 ///
 /// ```
-/// use packet::ccnx::exclude::{Exclude, ExcludeEntry};
+/// use cairn_packet::ccnx::exclude::{Exclude, ExcludeEntry};
 /// let mut exclude = Exclude::default();
 /// exclude.push(ExcludeEntry::Component(b"b"))?;
 /// exclude.push(ExcludeEntry::Any)?;
@@ -217,7 +217,7 @@ impl SortedExclude<'_> {
 /// assert!(exclude.as_ref().excludes(b"c"));
 /// assert!(!exclude.as_ref().excludes(b"a"));
 /// assert!(exclude.push(ExcludeEntry::Component(b"c")).is_err());
-/// # Ok::<(), packet::DecodeError>(())
+/// # Ok::<(), cairn_packet::DecodeError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exclude {

@@ -25,7 +25,7 @@ pub fn message_len(bytes: &[u8]) -> Result<Option<usize>, DecodeError> {
 /// must be closed.
 ///
 /// ```
-/// use packet::ccnx::Framer;
+/// use cairn_packet::ccnx::Framer;
 /// let wire = [0x01, 0xd2, 0xf2, 0xfa, 0x8d, b'a', 0, 0, 0, 0x01]; // an Interest, and the start of another
 /// let mut framer = Framer::new(65_535);
 /// assert_eq!(framer.scan(&wire[..5]), Ok(None));

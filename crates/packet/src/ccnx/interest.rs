@@ -34,13 +34,13 @@ pub const NONCE_BYTES: std::ops::RangeInclusive<usize> = 4..=64;
 /// An Interest read in place. Everything in it has been checked; nothing was copied.
 ///
 /// ```
-/// use packet::ccnx::InterestView;
+/// use cairn_packet::ccnx::InterestView;
 /// let wire = [0x01, 0xd2, 0xf2, 0xfa, 0x8d, b'a', 0, 0, 0x02, 0xd2, 0x8e, b'1', 0, 0];
 /// let interest = InterestView::decode(&wire)?;
 /// assert_eq!(interest.name().to_string(), "ccnx:/a");
 /// assert_eq!(interest.scope().map(|scope| scope.number()), Some(1));
 /// assert_eq!(interest.lifetime().as_millis(), 4000);
-/// # Ok::<(), packet::DecodeError>(())
+/// # Ok::<(), cairn_packet::DecodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct InterestView<'a> {
@@ -270,7 +270,7 @@ pub(crate) fn with_nonce(view: InterestView<'_>, nonce: Nonce) -> Result<Buffer,
 /// Everything in an Interest but its name; what is `None` is left out on the wire.
 ///
 /// ```
-/// use packet::ccnx::{InterestFields, InterestView, Scope, uri};
+/// use cairn_packet::ccnx::{InterestFields, InterestView, Scope, uri};
 /// let name = uri::parse("ccnx:/a")?;
 /// let wire = InterestFields { scope: Some(Scope::HOST), ..InterestFields::default() }.encode(&name)?;
 /// assert_eq!(InterestView::decode(&wire)?.scope(), Some(Scope::HOST));

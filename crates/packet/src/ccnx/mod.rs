@@ -19,9 +19,9 @@
 //! Encoders write what decoders accept, into a buffer whose length was known beforehand.
 //!
 //! ```
-//! use packet::ccnx::{ContentObjectFields, ContentObjectView, InterestFields, InterestView};
-//! use packet::ccnx::{SignedInfo, Ticks, matches, uri};
-//! use packet::EncodeError;
+//! use cairn_packet::ccnx::{ContentObjectFields, ContentObjectView, InterestFields, InterestView};
+//! use cairn_packet::ccnx::{SignedInfo, Ticks, matches, uri};
+//! use cairn_packet::EncodeError;
 //!
 //! let prefix = uri::parse("ccnx:/parc.com/hello")?;
 //! let interest = InterestFields { nonce: Some(b"once"), ..InterestFields::default() }.encode(&prefix)?;

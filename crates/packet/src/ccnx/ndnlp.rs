@@ -5,7 +5,7 @@
 //! bitmaps.
 //!
 //! ```
-//! use packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
+//! use cairn_packet::ccnx::ndnlp::{Data, Flags, Fragment, Packet, Sequence};
 //! let data = Data {
 //!     sequence: Sequence::new(0x8a48_10d0_f08b),
 //!     flags: Flags::ACK_REQUESTED,

@@ -14,7 +14,7 @@ use crate::error::{DecodeError, Rule};
 /// the field that was asked for and the offset, from the start of `wire`, of the block that is wrong.
 ///
 /// ```
-/// use packet::ccnx::{Dtag, Reader};
+/// use cairn_packet::ccnx::{Dtag, Reader};
 /// let wire = [0x07, 0x82, 0x07, 0x8a, 0x9e, b'4', b'5', b'0', 0, 0];
 /// let mut reader = Reader::new(&wire, "StatusResponse");
 /// reader.open(Dtag::STATUS_RESPONSE, "StatusResponse")?;
@@ -23,7 +23,7 @@ use crate::error::{DecodeError, Rule};
 /// reader.close("StatusResponse")?;
 /// reader.finish()?;
 /// assert_eq!((code, text), (450, None));
-/// # Ok::<(), packet::DecodeError>(())
+/// # Ok::<(), cairn_packet::DecodeError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {

@@ -10,8 +10,8 @@ use crate::time::Duration;
 /// in it are not equal; compare their [`count`](Ticks::count).
 ///
 /// ```
-/// use packet::ccnx::Ticks;
-/// use packet::time::Duration;
+/// use cairn_packet::ccnx::Ticks;
+/// use cairn_packet::time::Duration;
 /// assert_eq!(Ticks::from_duration(Duration::from_secs(4)).as_bytes(), [0x40, 0x00]);
 /// assert_eq!(Ticks::from_unix(1_234_567_890, 0).as_bytes(), [0x04, 0x99, 0x60, 0x2d, 0x20, 0x00]);
 /// ```

@@ -34,7 +34,7 @@ pub fn write<'a>(
 /// The URI with scheme of the name made of `components`.
 ///
 /// ```
-/// use packet::ccnx::uri::{self, Escaping};
+/// use cairn_packet::ccnx::uri::{self, Escaping};
 /// let name: [&[u8]; 3] = [b"PARC", b"a b", &[0x00, 0x01]];
 /// assert_eq!(uri::format(name, Escaping::Mixed), "ccnx:/PARC/a%20b/=0001");
 /// assert_eq!(uri::format(name, Escaping::Percent), "ccnx:/PARC/a%20b/%00%01");

@@ -322,8 +322,8 @@ fn rank(kind: u32) -> Option<u8> {
 /// Puts a Data together and encodes it once.
 ///
 /// ```
-/// use packet::ndn::DataBuilder;
-/// use packet::time::Duration;
+/// use cairn_packet::ndn::DataBuilder;
+/// use cairn_packet::time::Duration;
 /// let data = DataBuilder::new("/A".parse().unwrap())
 ///     .freshness(Duration::from_secs(1))
 ///     .content(b"hi".to_vec())

@@ -20,7 +20,7 @@ pub const DEFAULT_LIFETIME: Duration = Duration::from_secs(4);
 /// An Interest read in place. Everything in it has been checked; nothing was copied.
 ///
 /// ```
-/// use packet::ndn::InterestView;
+/// use cairn_packet::ndn::InterestView;
 /// let wire = [0x05, 0x0b, 0x07, 0x03, 0x08, 0x01, 0x41, 0x0a, 0x04, 1, 2, 3, 4];
 /// let interest = InterestView::decode(&wire).unwrap();
 /// assert_eq!(interest.name().to_string(), "/A");
@@ -380,7 +380,7 @@ impl<'a> Iterator for ForwardingHint<'a> {
 /// Puts an Interest together and encodes it once.
 ///
 /// ```
-/// use packet::ndn::InterestBuilder;
+/// use cairn_packet::ndn::InterestBuilder;
 /// let name = "/ndn/ping/17".parse().unwrap();
 /// let interest = InterestBuilder::new(name).must_be_fresh(true).nonce(7).build().unwrap();
 /// assert!(interest.must_be_fresh());

@@ -6,8 +6,8 @@
 //! and allocates nothing; [`LpPacketView::encode`] knows every length beforehand and writes each byte once.
 //!
 //! ```
-//! use packet::NackReason;
-//! use packet::ndn::lp::LpPacketView;
+//! use cairn_packet::NackReason;
+//! use cairn_packet::ndn::lp::LpPacketView;
 //!
 //! let interest = [0x05, 0x0b, 7, 3, 8, 1, b'A', 0x0a, 4, 1, 2, 3, 4];
 //! let nack = LpPacketView {

@@ -13,13 +13,13 @@ use super::Random;
 /// catalogue is. Share one among all consumers.
 ///
 /// ```
-/// use packet::random::{Random, Zipf};
+/// use cairn_packet::random::{Random, Zipf};
 ///
 /// let catalogue = Zipf::new(1_000, 0.8, 0.0)?;
 /// let mut random = Random::from_seed(1);
 /// let most_popular = (0..10_000).filter(|_| catalogue.draw(&mut random) == 0).count();
 /// assert!((most_popular as f64 / 10_000.0 - catalogue.probability(0)).abs() < 0.01);
-/// # Ok::<(), packet::random::ZipfError>(())
+/// # Ok::<(), cairn_packet::random::ZipfError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Zipf {

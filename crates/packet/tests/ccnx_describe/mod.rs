@@ -2,15 +2,15 @@
 
 use std::fmt::Display;
 
-use packet::DecodeError;
-use packet::ccnx::content_object::assemble;
-use packet::ccnx::management::{
+use cairn_packet::DecodeError;
+use cairn_packet::ccnx::content_object::assemble;
+use cairn_packet::ccnx::management::{
     Collection, FaceInstance, ForwardingEntry, Link, NdnldConnection, RepositoryInfo, StatusResponse,
     StrategySelection,
 };
-use packet::ccnx::ndnlp::{Ack, AckBlock, Data, Packet};
-use packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
-use packet::ccnx::{
+use cairn_packet::ccnx::ndnlp::{Ack, AckBlock, Data, Packet};
+use cairn_packet::ccnx::pdu::{unwrap_pdu, wrap_pdu};
+use cairn_packet::ccnx::{
     ContentKind, ContentObjectFields, ContentObjectView, Dtag, ExcludeEntry, InterestView, KeyLocator,
     NameSource, PublisherId, PublisherIdKind, Reader, SequenceNumber, message_len, uri,
 };

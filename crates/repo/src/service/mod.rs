@@ -10,9 +10,9 @@
 //!
 //! use packet::NameHasher;
 //! use packet::ndn::{DataBuilder, InterestBuilder};
-//! use repo::disk::SimulatedDisk;
-//! use repo::service::{Service, ServiceConfig};
-//! use repo::{Store, StoreConfig, StoreKeys};
+//! use cairn_repo::disk::SimulatedDisk;
+//! use cairn_repo::service::{Service, ServiceConfig};
+//! use cairn_repo::{Store, StoreConfig, StoreKeys};
 //!
 //! let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
 //! let (store, _) = Store::open(Arc::new(SimulatedDisk::new(1)), StoreConfig::default(), keys)?;

@@ -20,11 +20,11 @@ use crate::trace::Delay;
 ///
 /// ```
 /// use packet::time::Duration;
-/// use sim::Consumer;
+/// use cairn_sim::Consumer;
 ///
 /// let steady = Consumer::constant_rate("/video", 100.0)?.limit(5_000);
 /// let greedy = Consumer::window("/video", 50)?.lifetime(Duration::from_secs(1)).attempts(3);
-/// # Ok::<(), sim::SimError>(())
+/// # Ok::<(), cairn_sim::SimError>(())
 /// ```
 #[derive(Debug)]
 pub struct Consumer {

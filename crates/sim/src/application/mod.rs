@@ -42,7 +42,7 @@ use crate::trace::Delay;
 /// use packet::ndn::InterestBuilder;
 /// use packet::time::Duration;
 /// use packet::{Data, LinkHeader};
-/// use sim::{Application, Context, LinkConfig, Network, Producer};
+/// use cairn_sim::{Application, Context, LinkConfig, Network, Producer};
 ///
 /// /// Asks for the same name once a second, and remembers how long the answers took.
 /// #[derive(Default)]
@@ -76,7 +76,7 @@ use crate::trace::Delay;
 /// network.run_for(Duration::from_secs(3))?;
 /// let pinger: &Pinger = network.application(pinger).unwrap();
 /// assert_eq!(pinger.round_trips, [Duration::from_millis(40); 3]);
-/// # Ok::<(), sim::SimError>(())
+/// # Ok::<(), cairn_sim::SimError>(())
 /// ```
 pub trait Application: Any + Send {
     /// Called once, when time begins to pass after the application was added.

@@ -19,7 +19,7 @@ use crate::trace::Delay;
 ///
 /// ```
 /// use packet::time::Duration;
-/// use sim::{LinkConfig, Network, Producer, Queue, TransferConsumer};
+/// use cairn_sim::{LinkConfig, Network, Producer, Queue, TransferConsumer};
 ///
 /// let mut network = Network::new(1);
 /// let link = LinkConfig::ideal().mbps(10.0).millis(10).queue(Queue::packets(50));
@@ -31,7 +31,7 @@ use crate::trace::Delay;
 /// network.run_for(Duration::from_secs(10))?;
 /// let consumer: &TransferConsumer = network.application(consumer).unwrap();
 /// assert!(consumer.transfer().unwrap().counters().data > 8_000);
-/// # Ok::<(), sim::SimError>(())
+/// # Ok::<(), cairn_sim::SimError>(())
 /// ```
 #[derive(Debug)]
 pub struct TransferConsumer {

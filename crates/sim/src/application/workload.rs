@@ -15,7 +15,7 @@ use crate::trace::Delay;
 ///
 /// ```
 /// use packet::time::Duration;
-/// use sim::WorkloadConsumer;
+/// use cairn_sim::WorkloadConsumer;
 ///
 /// let spec = "zipf/rate~500/spacing~poisson".parse()?;
 /// let consumer = WorkloadConsumer::new("/video", &spec)?.items(1000).between(Duration::ZERO, Duration::MAX);

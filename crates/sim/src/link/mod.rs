@@ -19,7 +19,7 @@ pub use link::Faults;
 ///
 /// ```
 /// use packet::time::Duration;
-/// use sim::{LinkConfig, Queue};
+/// use cairn_sim::{LinkConfig, Queue};
 ///
 /// let dsl = LinkConfig::ideal()
 ///     .mbps(10.0)

@@ -13,9 +13,9 @@
 //! - at rest no Interest is pending and no packet is under way.
 //!
 //! ```
-//! let report = sim::swarm::run(3)?;
-//! assert!(report.fetched > 0 && report.hash == sim::swarm::run(3)?.hash);
-//! # Ok::<(), sim::swarm::SwarmFailure>(())
+//! let report = cairn_sim::swarm::run(3)?;
+//! assert!(report.fetched > 0 && report.hash == cairn_sim::swarm::run(3)?.hash);
+//! # Ok::<(), cairn_sim::swarm::SwarmFailure>(())
 //! ```
 
 mod draw;

@@ -4,14 +4,14 @@
 //! with [`Topology::build`]; what the graph does not say about a link comes from a [`LinkConfig`] beside it.
 //!
 //! ```
-//! use sim::topology::Topology;
-//! use sim::{LinkConfig, Network};
+//! use cairn_sim::topology::Topology;
+//! use cairn_sim::{LinkConfig, Network};
 //!
 //! let text = "router\nA NA 1 1\nB NA 2 2\nlink\nA B 10Mbps 1 5ms 100\n";
 //! let topology = Topology::read_ndnsim(text)?;
 //! let mut network = Network::new(1);
 //! let nodes = topology.build(&mut network, &LinkConfig::ideal())?;
-//! assert_eq!(network.link_config(sim::LinkId(0))?.rate_bits_per_second, Some(10_000_000));
+//! assert_eq!(network.link_config(cairn_sim::LinkId(0))?.rate_bits_per_second, Some(10_000_000));
 //! assert_eq!(topology.find("B").map(|place| nodes[place]), Some(nodes[1]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -13,8 +13,8 @@ use crate::signer::Signer;
 ///
 /// ```
 /// use packet::ndn::DataBuilder;
-/// use trust::Signer;
-/// use trust::manifest::ManifestWriter;
+/// use cairn_trust::Signer;
+/// use cairn_trust::manifest::ManifestWriter;
 ///
 /// let mut manifest = ManifestWriter::new("/object/v=1".parse()?);
 /// for uri in ["/object/v=1/seg=0", "/object/v=1/seg=1"] {

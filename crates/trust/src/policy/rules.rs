@@ -11,7 +11,7 @@ use super::{Claim, ClaimKind};
 /// Rules, any of which may allow a packet, and the files of the trust anchors they start from.
 ///
 /// ```
-/// let rules = trust::policy::Rules::parse(r#"
+/// let rules = cairn_trust::policy::Rules::parse(r#"
 ///     anchors = ["lab-root.cert"]          # files, beside this one
 ///
 ///     [[rule]]
@@ -26,7 +26,7 @@ use super::{Claim, ClaimKind};
 ///     signer = "/lab"
 /// "#)?;
 /// assert_eq!(rules.anchors(), ["lab-root.cert"]);
-/// # Ok::<(), trust::policy::RulesError>(())
+/// # Ok::<(), cairn_trust::policy::RulesError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rules {

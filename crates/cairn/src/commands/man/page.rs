@@ -43,7 +43,7 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     (
         "config",
         "CAIRN_LOG",
-        "Levels of the log by module, before what the configuration says: info,node::plane=debug.",
+        "Levels of the log by module, before what the configuration says: info,cairn_node::plane=debug.",
     ),
     ("config", "XDG_RUNTIME_DIR", "Where the socket is made if /run/nfd cannot be."),
 ];

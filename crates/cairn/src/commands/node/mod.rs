@@ -34,7 +34,7 @@ CAP_NET_RAW, large receive buffers CAP_NET_ADMIN; everything else any user may d
 Examples:
   cairn node run
   cairn node run --config /etc/cairn/cairn.toml
-  CAIRN_LOG=info,node::plane=debug cairn node run
+  CAIRN_LOG=info,cairn_node::plane=debug cairn node run
 
 Exit codes: 0 it was told to end; 1 it could not start, or has failed; 2 wrong usage.")]
 pub(crate) struct RunArguments {

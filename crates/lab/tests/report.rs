@@ -69,6 +69,12 @@ form = "over-parameter"
 show = ["goodput"]
 of = "sum"
 
+[[figure]]
+title = "Who competes"
+form = "over-time"
+show = ["loads"]
+cases = "loaded"
+
 [[expect]]
 say = "Every file arrives"
 value = "files.unfinished"
@@ -129,7 +135,7 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     let paper = fs::read(folder.path().join("report.pdf")).unwrap();
     assert!(paper.starts_with(b"%PDF-") && paper.len() > 20_000);
     let figures = folder.path().join("figures");
-    for number in 1..=5 {
+    for number in 1..=6 {
         let file = |ending: &str| figures.join(format!("figure-{number:02}.{ending}"));
         let drawn = read(&file("svg"));
         assert!(drawn.contains("<text") && !drawn.contains("NaN"), "figure {number}");
@@ -153,6 +159,13 @@ fn the_report_holds_what_was_asked_for_and_every_figure_leaves_its_numbers() {
     );
     assert_eq!(over.matches("<polyline").count(), 2 * 3);
     assert_eq!(read(&figures.join("figure-05.csv")).lines().count(), 1 + 2 * 2 * 3);
+    // Busy from 0 s and from 2 s of four, in two cases; and nothing of the cases whose load takes nothing.
+    let competing = read(&figures.join("figure-06.csv"));
+    assert_eq!(competing.matches("busy from").count(), 2 * 2, "{competing}");
+    assert_eq!(
+        read(&figures.join("figure-06.svg")).matches("b: 50 % taken from 2.000 s to 3.000 s").count(),
+        2
+    );
     let every = fs::read_dir(&figures).unwrap().flatten().map(|entry| entry.path());
     let drawings = every.filter(|path| path.extension().is_some_and(|ending| ending == "svg")).count();
     assert!(drawings > 4 * (3 * 6 + 6 + 1), "{drawings} drawings");
@@ -205,6 +218,18 @@ at = "a-designated-router-here"
 content = "a-file-like-any-other-one"
 rate = "20/s"
 
+[load.a-process-that-competes]
+at = "a-designated-router-here"
+cpu = "33.3 %"
+busy = "300 ms"
+idle = "700 ms"
+
+[load.another-process-that-competes]
+at = "another-router-of-many-1"
+busy = "300 ms"
+idle = "700 ms"
+start = "400 ms"
+
 [gates]
 unfinished = "100 %"
 
@@ -222,7 +247,12 @@ label = "the rate of the first link of the path"
 [[figure]]
 title = "A title that says at length what is to be seen in a figure of the form over-time, and what the paper has to say of it"
 form = "over-time"
-show = ["transfers", "pending", "load", "goodput"]
+show = ["transfers", "loads", "pending", "load", "goodput"]
+
+[[figure]]
+title = "Who competes"
+form = "over-time"
+show = ["loads"]
 
 [[figure]]
 title = "Every node"
@@ -250,6 +280,31 @@ form = "over-parameter"
 at = "a-designated-router-here"
 show = ["load"]
 "#;
+
+#[test]
+fn every_figure_has_a_number_of_its_own_and_a_caption() {
+    let place = Place::new("numbers");
+    let page = read(&write_report(&place.run()).unwrap());
+    let captions: Vec<&str> = page
+        .split("<figcaption>")
+        .skip(1)
+        .map(|rest| rest.split_once("</figcaption>").map_or(rest, |(caption, _)| caption))
+        .collect();
+    assert_eq!(captions.len(), page.matches("<figure>").count());
+    let mut numbers: Vec<usize> = captions
+        .iter()
+        .map(|caption| {
+            let (number, words) = caption.strip_prefix("Figure ").unwrap().split_once(". ").unwrap();
+            assert!(words.len() > 8 && words.ends_with('.'), "{caption}");
+            number.parse().unwrap()
+        })
+        .collect();
+    // What was asked for comes first, and has the numbers of its files.
+    assert_eq!(numbers.get(..6), Some([1, 2, 3, 4, 5, 6].as_slice()));
+    assert!(captions[2].starts_with("Figure 3. Bars."), "{}", captions[2]);
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=captions.len()).collect::<Vec<_>>());
+}
 
 #[test]
 fn no_words_of_a_report_lie_on_others_or_leave_their_figure() {

@@ -1,5 +1,7 @@
 //! The same plan on real forwarders and in virtual time, number by number.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -163,20 +165,29 @@ pub(super) fn run_on(
     if let Ok(folder) = RunFolder::open(&place)
         && let Ok(record) = folder.record()
     {
-        let text = std::fs::read_to_string(folder.experiment()).unwrap_or_default();
-        if text == experiment.text && record.complete {
+        let is_mine =
+            has_plan(&folder, experiment) && options.repeats.is_none_or(|asked| asked == record.repeats);
+        if is_mine && record.complete {
             return Ok(RunData::read(&folder)?);
         }
-        if text == experiment.text {
+        if is_mine {
             let folder = resume(&place, &options.programs, options.build.clone(), observe)?;
             return Ok(RunData::read(&folder)?);
         }
-        let why = "holds a run of another plan or profile; take it away, or name another folder with --runs";
+        let why = "holds a run of another plan or profile, or of other repeats; take it away, or name another \
+                   folder with --runs";
         return Err(DistanceError::Nothing(format!("{} {why}", place.display())));
     }
     let options =
         Options { backend: backend.to_owned(), out: Some(place), controls: false, ..options.clone() };
     Ok(RunData::read(&execute(experiment, &options, observe)?)?)
+}
+
+/// Is a run one of this experiment: of its text, and of the files that it names, such as a profile?
+fn has_plan(folder: &RunFolder, experiment: &Experiment) -> bool {
+    let is = |path: PathBuf, text: &str| std::fs::read_to_string(path).is_ok_and(|found| found == text);
+    is(folder.experiment(), &experiment.text)
+        && experiment.files.iter().all(|(name, text)| is(folder.file_of_experiment(name), text))
 }
 
 fn compare(experiment: &Experiment, real: &RunData, simulated: &RunData) -> Distance {

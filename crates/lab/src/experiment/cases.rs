@@ -52,39 +52,10 @@ pub(super) fn variants(
     }
     for (number, sweep) in file.sweep.iter().enumerate() {
         let at = format!("sweep.{number}");
-        let values = match values(sweep) {
-            Ok(values) => values,
-            Err(message) => {
-                findings.push(finding(&at, message));
-                continue;
-            }
-        };
-        let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
-        let mut next = Vec::new();
-        for variant in &variants {
-            for (index, value) in values.iter().enumerate() {
-                let mut variant = variant.clone();
-                // A range has no values of its own to point at, and a key that leads nowhere is no value's
-                // fault.
-                let of_value = origin::plain(&format!("{at}.values.{index}"));
-                let place =
-                    if sweep.values.is_some() { of_value } else { origin::plain(&format!("{at}.key")) };
-                let before = findings.len();
-                apply((&mut variant.content, &mut variant.origins), &sweep.key, value, place, &mut findings);
-                for finding in findings.iter_mut().skip(before) {
-                    finding.place = origin::plain(&format!("{at}.key"));
-                }
-                let word = match value {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
-                let join = if variant.name.is_empty() { "" } else { ", " };
-                variant.name = format!("{}{join}{label} {word}", variant.name);
-                variant.key.clone_from(&at);
-                next.push(variant);
-            }
+        match values(sweep) {
+            Ok(values) => variants = swept(&variants, sweep, &at, &values, &mut findings),
+            Err(message) => findings.push(finding(&at, message)),
         }
-        variants = next;
         if variants.len() > MOST_CASES {
             findings.push(finding(&at, format!("{} cases are too many", variants.len())));
             break;
@@ -101,6 +72,42 @@ pub(super) fn variants(
     findings.extend(twice(controls, "controls"));
     findings.dedup();
     if findings.is_empty() { Ok(variants) } else { Err(findings) }
+}
+
+/// Every variant with every value of a sweep, which stands at `at` in the file.
+fn swept(
+    variants: &[Variant],
+    sweep: &Sweep,
+    at: &str,
+    values: &[Value],
+    findings: &mut Vec<Finding>,
+) -> Vec<Variant> {
+    let label = sweep.label.clone().unwrap_or_else(|| last(&sweep.key).to_owned());
+    let key = origin::plain(&format!("{at}.key"));
+    let mut next = Vec::new();
+    for variant in variants {
+        for (index, value) in values.iter().enumerate() {
+            let mut variant = variant.clone();
+            // A range has no values of its own to point at.
+            let of_value = || origin::plain(&format!("{at}.values.{index}"));
+            let place = if sweep.values.is_some() { of_value() } else { key.clone() };
+            let before = findings.len();
+            apply((&mut variant.content, &mut variant.origins), &sweep.key, value, place, findings);
+            // A key that leads nowhere is no value's fault.
+            for finding in findings.iter_mut().skip(before) {
+                finding.place.clone_from(&key);
+            }
+            let word = match value {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let join = if variant.name.is_empty() { "" } else { ", " };
+            variant.name = format!("{}{join}{label} {word}", variant.name);
+            at.clone_into(&mut variant.key);
+            next.push(variant);
+        }
+    }
+    next
 }
 
 /// Puts values at their keys, as for the overrides of a backend.

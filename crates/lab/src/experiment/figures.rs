@@ -14,6 +14,8 @@ const OVER_TIME: &str = "over-time";
 pub const OVER_PARAMETER: &str = "over-parameter";
 /// What it can show beside measures: downloads, from start to stop.
 pub const TRANSFERS: &str = "transfers";
+/// And the processes that compete with forwarders, while they are busy.
+pub const LOADS: &str = "loads";
 
 /// What is wrong with the figures of a file.
 pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Finding> {
@@ -32,7 +34,7 @@ pub(super) fn findings(file: &File, plan: &Plan, cases: &[String]) -> Vec<Findin
         word("form", &figure.form, "a form of figures", FORMS);
         let mut shown: Vec<&str> = NODE_SERIES.iter().map(|(key, _)| *key).collect();
         if figure.form == OVER_TIME {
-            shown.push(TRANSFERS);
+            shown.extend([TRANSFERS, LOADS]);
         }
         for key in &figure.show {
             word("show", key, "measured of a node", &shown);

@@ -6,15 +6,15 @@ use toml::{Table, Value};
 
 use super::cases::{self, Variant};
 use super::controls;
+use super::expectations;
 use super::figures;
 use super::lacks;
 use super::locate::{Locator, in_words, problem_of};
-use super::measure::{Measure, NETWORK, NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES};
 use super::model::{Expect, File};
 use super::network::Files;
 use super::origin::{self, Origins};
 use super::plan::Plan;
-use super::problem::{Problem, Problems, nearest, suggest};
+use super::problem::{Problem, Problems, suggest};
 use super::resolve::{Finding, resolve};
 
 /// The backends an experiment can run on.
@@ -160,7 +160,7 @@ impl Experiment {
         for variant in &variants {
             match self.plan(variant, backend, None) {
                 Ok(plan) => {
-                    findings.extend(expectations(&plan, &names));
+                    findings.extend(expectations::findings(&plan, &names));
                     findings.extend(figures::findings(&self.file, &plan, &names));
                     plans.push(plan);
                 }
@@ -293,13 +293,17 @@ pub(crate) fn kept_name(name: &str) -> String {
     name.replace(['/', '\\'], "-").trim_start_matches(['.', '-']).to_owned()
 }
 
-/// The mistakes by line, each once. Of those that quote the same name in the same words only the first is
-/// told, with the lines of the others: a name that is written wrong in one place is often used in many.
+/// The mistakes by line, each once: what is wrong in one line for several nodes is one. Of those that quote
+/// the same name in the same words only the first is told, with the lines of the others: a name that is
+/// written wrong in one place is often used in many.
 fn merged(mut list: Vec<Problem>) -> Vec<Problem> {
     list.sort_by_key(|problem| problem.line);
     let mut once: Vec<(Problem, Vec<usize>)> = Vec::new();
     for problem in list {
-        let is_same = |other: &Problem| other.message == problem.message && other.message.contains('`');
+        let is_same = |other: &Problem| {
+            let is_quoted = other.message.contains('`');
+            other.message == problem.message && (is_quoted || other.line == problem.line && problem.line > 0)
+        };
         match once.iter_mut().find(|(other, _)| *other == problem || is_same(other)) {
             Some((first, lines)) if first.line != problem.line && !lines.contains(&problem.line) => {
                 lines.push(problem.line);
@@ -322,81 +326,6 @@ fn merged(mut list: Vec<Problem>) -> Vec<Problem> {
 fn reread(content: &Table) -> Result<File, String> {
     let text = toml::to_string(content).map_err(|error| error.to_string())?;
     toml::from_str(&text).map_err(|error| in_words(error.message()).0)
-}
-
-/// What is wrong with a plan's expectations.
-fn expectations(plan: &Plan, cases: &[String]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (number, expect) in plan.expectations.iter().enumerate() {
-        let key = format!("expect.{number}");
-        let mut check = |field: &str, text: &str| {
-            if let Err((message, suggestion)) = known(plan, cases, text) {
-                findings.push(Finding {
-                    key: format!("{key}.{field}"),
-                    message,
-                    suggestion,
-                    ..Finding::default()
-                });
-            }
-        };
-        check("value", &expect.value);
-        for (field, text) in expect.others() {
-            check(field, text);
-        }
-        if !expect.says_something() {
-            findings.push(Finding {
-                key: key.clone(),
-                message: "nothing is expected of the value".to_owned(),
-                suggestion: Some(
-                    "add `at_least`, `at_most`, `less_than`, `same_as`, `falls` or `about`".to_owned(),
-                ),
-                ..Finding::default()
-            });
-        }
-    }
-    findings
-}
-
-/// Does a measure exist in a plan?
-fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Option<String>)> {
-    let measure: Measure =
-        text.parse().map_err(|error: super::measure::MeasureError| (error.to_string(), None))?;
-    let words =
-        |list: &'static [(&str, &str)]| -> Vec<&'static str> { list.iter().map(|(word, _)| *word).collect() };
-    let quantities = if measure.subject == NETWORK && plan.node(NETWORK).is_none() {
-        words(NETWORK_VALUES)
-    } else if plan.node(&measure.subject).is_some() {
-        words(NODE_SERIES)
-    } else if plan.workloads.iter().any(|workload| workload.name == measure.subject) {
-        words(WORKLOAD_VALUES)
-    } else {
-        let subjects: Vec<&str> = plan
-            .nodes
-            .iter()
-            .map(|node| node.name.as_str())
-            .chain(plan.workloads.iter().map(|workload| workload.name.as_str()))
-            .collect();
-        let hint = suggest(&measure.subject, &subjects);
-        return Err((format!("`{}` is neither a node nor a workload", measure.subject), Some(hint)));
-    };
-    if !quantities.contains(&measure.quantity.as_str()) {
-        let hint = suggest(&measure.quantity, &quantities);
-        return Err((format!("`{}` is not measured of `{}`", measure.quantity, measure.subject), Some(hint)));
-    }
-    if !SUMMARIES.contains(&measure.summary.as_str()) {
-        return Err((
-            format!("`{}` is not a summary", measure.summary),
-            Some(suggest(&measure.summary, SUMMARIES)),
-        ));
-    }
-    match &measure.case {
-        Some(case) if !cases.contains(case) => {
-            let near = nearest(case, cases.iter().map(String::as_str));
-            let hint = near.map_or_else(|| cases.join("; "), |near| format!("did you mean `{near}`?"));
-            Err((format!("there is no case called `{case}`"), Some(hint)))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

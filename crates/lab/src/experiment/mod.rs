@@ -5,6 +5,7 @@ mod cases;
 mod choice;
 mod controls;
 mod describe;
+mod expectations;
 pub mod figures;
 mod lacks;
 mod load;

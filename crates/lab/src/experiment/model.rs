@@ -494,7 +494,7 @@ tables! {
         /// each node, or with `at` one for each other variant.
         form: String,
         /// What is drawn: measures of a node such as `pending`; with the form `over-time` also `transfers`,
-        /// from start to stop.
+        /// from start to stop, and `loads`, the times at which competing processes are busy.
         show: Vec<String>,
         /// The node of the forms `over-time` and `over-parameter`.
         at: Option<String> = "the second node of the first route: the consumer's router; every node in `over-parameter`",

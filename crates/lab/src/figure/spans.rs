@@ -5,7 +5,7 @@ use super::drawing::{Anchor, Drawing, Style};
 use super::palette::Paint;
 use super::plot::{Frame, headline};
 
-/// One thing that lasted.
+/// One thing that lasted. Neighbours of one label share a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
     /// Its number or name, written at the left where there is room.
@@ -37,7 +37,12 @@ impl SpanChart {
     /// A height at which each span can be seen: more for more, up to a limit.
     #[must_use]
     pub fn height(&self) -> f64 {
-        70.0 + (self.spans.len() as f64 * 11.0).clamp(22.0, 340.0)
+        70.0 + (self.rows().len() as f64 * 11.0).clamp(22.0, 340.0)
+    }
+
+    /// Spans by row: those that follow each other and have one label.
+    fn rows(&self) -> Vec<&[Span]> {
+        self.spans.chunk_by(|one, next| one.label == next.label).collect()
     }
 
     /// The room that labels need to the left and right.
@@ -72,17 +77,20 @@ impl SpanChart {
             let at = ((left + edge) / 2.0, frame.height - 4.0);
             drawing.text(at, Anchor::Middle, &x.caption, Style::LABEL);
         }
-        let step = (floor - top) / self.spans.len().max(1) as f64;
+        let rows = self.rows();
+        let step = (floor - top) / rows.len().max(1) as f64;
         let space = if step >= 4.0 { step * 0.25 } else { 0.0 };
         // As many labels as do not lie on each other.
         let round = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter();
         let every = round.into_iter().find(|every| *every as f64 * step >= 13.0).unwrap_or(5000);
-        for (row, span) in self.spans.iter().enumerate() {
+        for (row, spans) in rows.iter().enumerate() {
             let at = top + step * row as f64;
-            let paint = if span.good { Paint::Series(0) } else { Paint::Bad };
-            let size = ((across(span.stop) - across(span.start)).max(1.0), (step - space).max(0.5));
-            drawing.rectangle((across(span.start), at), size, paint, &span.hint);
-            if row % every == 0 {
+            for span in *spans {
+                let paint = if span.good { Paint::Series(0) } else { Paint::Bad };
+                let size = ((across(span.stop) - across(span.start)).max(1.0), (step - space).max(0.5));
+                drawing.rectangle((across(span.start), at), size, paint, &span.hint);
+            }
+            if let Some(span) = spans.first().filter(|_| row % every == 0) {
                 let middle = (left - 6.0, at + (step - space) / 2.0 + 4.0);
                 drawing.text(middle, Anchor::End, &span.label, Style::LABEL);
             }
@@ -95,6 +103,35 @@ impl SpanChart {
 mod tests {
     use super::super::drawing::Shape;
     use super::*;
+
+    #[test]
+    fn spans_of_one_label_share_a_row() {
+        let span = |label: &str, start: f64| Span {
+            label: label.to_owned(),
+            start,
+            stop: start + 1.0,
+            good: true,
+            hint: String::new(),
+        };
+        let chart = SpanChart {
+            title: "Busy".into(),
+            x: Axis::new("time", "s").exactly(0.0, 9.0),
+            y: "node".into(),
+            spans: vec![span("n1", 0.0), span("n1", 3.0), span("n2", 1.0)],
+        };
+        let drawing = chart.draw(Frame::new(700.0, chart.height()));
+        let tops: Vec<f64> = drawing
+            .shapes
+            .iter()
+            .filter_map(|shape| match shape {
+                Shape::Rectangle { at, .. } => Some(at.1),
+                _ => None,
+            })
+            .collect();
+        assert!(tops.len() == 3 && tops[0] == tops[1] && tops[1] < tops[2], "{tops:?}");
+        let is_label = |shape: &&Shape| matches!(shape, Shape::Text { anchor: Anchor::End, .. });
+        assert_eq!(drawing.shapes.iter().filter(is_label).count(), 2);
+    }
 
     #[test]
     fn five_hundred_spans_fit_and_their_labels_do_not_lie_on_each_other() {

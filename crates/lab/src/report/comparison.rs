@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::data::{CaseData, ReportError, RunData};
 use super::document::{Block, Cell, Document, Figure, Table};
+use super::figures::of_case;
 use super::files::write_figures;
 use super::plans;
 use super::quantity::{Quantity, SIX, quantity};
@@ -244,7 +245,7 @@ impl Comparison {
             }
             blocks.push(Block::Folded { title: "Every node over time".to_owned(), blocks: graphs });
         }
-        document
+        document.numbered(0)
     }
 
     /// A pair of bars for each node.
@@ -278,7 +279,7 @@ impl Comparison {
             figures.push(Figure {
                 name: format!("case-{:02}-{}", number + 1, quantity.key),
                 drawing: chart.draw(Frame::new(344.0, 225.0), &deviations, 0),
-                caption: String::new(),
+                caption: format!("{} of each node in both runs{}.", quantity.title, of_case(left)),
                 data: Some(chart.data(&deviations)),
             });
         }
@@ -303,7 +304,12 @@ impl Comparison {
             Some(Figure {
                 name: format!("case-{:02}-{}-{}", number + 1, left.plan.node_name(node), quantity.key),
                 drawing: chart.draw(Frame::new(344.0, 180.0), 0),
-                caption: String::new(),
+                caption: format!(
+                    "{} of `{}` in both runs{}.",
+                    quantity.title,
+                    left.plan.node_name(node),
+                    of_case(left)
+                ),
                 data: Some(chart.data()),
             })
         };

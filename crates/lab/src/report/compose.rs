@@ -30,8 +30,6 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
         }
     }
     sentences(blocks, run);
-    chapter(blocks, "topology", "Topology");
-    topology(blocks, run);
     let asked = paper::figures(run);
     if !asked.is_empty() {
         let is_paper = run.experiment.file.figure.iter().any(|figure| figure.paper.is_some());
@@ -39,6 +37,8 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
         chapter(blocks, "figures", title);
         blocks.extend(asked.into_iter().map(Block::Figure));
     }
+    chapter(blocks, "topology", "Topology");
+    topology(blocks, run);
     if run.cases.len() > 1 {
         chapter(blocks, "comparison", "Cases side by side");
         blocks.push(Block::Remark(
@@ -59,7 +59,7 @@ pub(super) fn document(run: &RunData, verdicts: &[Verdict]) -> Document {
     blocks.push(Block::Table(tables::gates(run)));
     chapter(blocks, "again", "How to do it again");
     repeat_it::chapter(blocks, run);
-    document
+    document.numbered(run.experiment.file.figure.len())
 }
 
 fn chapter(blocks: &mut Vec<Block>, anchor: &str, title: &str) {

@@ -131,6 +131,14 @@ impl Document {
         found
     }
 
+    /// The same with a number before each figure's caption, in their order. What an experiment has asked for,
+    /// which is so many figures, keeps the numbers of its files.
+    pub(crate) fn numbered(mut self, asked: usize) -> Self {
+        let mut count = asked;
+        number(&mut self.blocks, &mut count);
+        self
+    }
+
     /// Chapters: titles and anchors.
     pub(crate) fn chapters<'a>(&'a self) -> Vec<(&'a str, &'a str)> {
         let chapter = |block: &'a Block| match block {
@@ -138,6 +146,28 @@ impl Document {
             _ => None,
         };
         self.blocks.iter().filter_map(chapter).collect()
+    }
+}
+
+fn number(blocks: &mut [Block], count: &mut usize) {
+    for block in blocks {
+        let figures = match block {
+            Block::Figure(figure) => std::slice::from_mut(figure),
+            Block::Gallery(figures) => figures.as_mut_slice(),
+            Block::Folded { blocks, .. } => {
+                number(blocks, count);
+                continue;
+            }
+            _ => continue,
+        };
+        for figure in figures {
+            let own = figure.name.strip_prefix("figure-").and_then(|number| number.parse::<usize>().ok());
+            let number = own.unwrap_or_else(|| {
+                *count += 1;
+                *count
+            });
+            figure.caption = format!("Figure {number}. {}", figure.caption);
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use super::parameter::unit_of;
 use super::quantity::{Quantity, SIX};
 use super::topology;
 use crate::analysis::{Table, TransferTable};
+use crate::experiment::Plan;
+use crate::experiment::plan::{Activity, Workload};
 use crate::figure::palette::SERIES;
 use crate::figure::{Axis, BarChart, BarGroup, Data, Frame, LineChart, Series, Span, SpanChart};
 
@@ -17,6 +19,11 @@ const GRAPH: Frame = Frame::new(330.0, 165.0);
 /// As wide as the page.
 pub(super) const WIDE: f64 = 720.0;
 
+/// Which case a figure is of, at the end of its caption.
+pub(super) fn of_case(case: &CaseData) -> String {
+    if case.plan.case.is_empty() { String::new() } else { format!(", case “{}”", case.plan.case) }
+}
+
 fn time(case: &CaseData) -> Axis {
     Axis::new("time", "s").exactly(0.0, case.shown.seconds.max(1.0))
 }
@@ -25,7 +32,7 @@ pub(super) fn topology(case: &CaseData) -> Figure {
     Figure {
         name: "topology".into(),
         drawing: topology::draw(&case.plan),
-        caption: String::new(),
+        caption: "Nodes and links.".to_owned(),
         data: None,
     }
 }
@@ -51,7 +58,7 @@ pub(super) fn side_by_side(number: usize, case: &CaseData) -> Vec<Figure> {
         figures.push(Figure {
             name: format!("case-{:02}-{}", number + 1, quantity.key),
             drawing: chart.draw(SMALL, 0),
-            caption: String::new(),
+            caption: format!("{} over time, a line for each node{}.", quantity.title, of_case(case)),
             data: Some(chart.data()),
         });
     }
@@ -71,11 +78,50 @@ pub(super) fn six(number: usize, case: &CaseData, node: usize) -> Vec<Figure> {
         figures.push(Figure {
             name: format!("case-{:02}-{}-{}", number + 1, case.plan.node_name(node), quantity.key),
             drawing: chart.draw(GRAPH, node),
-            caption: String::new(),
+            caption: format!("{} of `{}`{}.", quantity.title, case.plan.node_name(node), of_case(case)),
             data: Some(chart.data()),
         });
     }
     figures
+}
+
+/// When the processes that compete with forwarders take their part, a row for each, until a moment.
+pub(super) fn loads(case: &CaseData, until: f64) -> SpanChart {
+    let mut spans = Vec::new();
+    for (workload, node) in competing(&case.plan) {
+        let Activity::Load { cpu, busy_ns, idle_ns } = workload.does else { continue };
+        let (busy, cycle) = (busy_ns as f64 / 1e9, (busy_ns + idle_ns) as f64 / 1e9);
+        let stop_of_all = until.min(workload.stop_ns as f64 / 1e9);
+        let mut start = workload.start_ns as f64 / 1e9;
+        // A cycle is at least its busy part, and that is more than nothing.
+        while start < stop_of_all && cycle > 0.0 {
+            let stop = (start + busy).min(stop_of_all);
+            let hint = format!("{node}: {:.0} % taken from {start:.3} s to {stop:.3} s", cpu * 100.0);
+            spans.push(Span { label: node.to_owned(), start, stop, good: true, hint });
+            start += cycle;
+        }
+    }
+    SpanChart {
+        title: "Competing processes, while they take their part of a processor".to_owned(),
+        x: Axis::new("time", "s").exactly(0.0, until.max(1.0)),
+        y: "node".to_owned(),
+        spans,
+    }
+}
+
+/// The loads that take anything, with the names of their nodes.
+fn competing(plan: &Plan) -> impl Iterator<Item = (&Workload, &str)> {
+    let is_one = |workload: &&Workload| matches!(workload.does, Activity::Load { cpu, .. } if cpu > 0.0);
+    plan.workloads.iter().filter(is_one).map(|workload| (workload, plan.node_name(workload.at)))
+}
+
+/// How long the longest of the cycles of competing processes is, in seconds; nothing where none competes.
+pub(super) fn longest_cycle(plan: &Plan) -> Option<f64> {
+    let cycles = competing(plan).filter_map(|(workload, _)| match workload.does {
+        Activity::Load { busy_ns, idle_ns, .. } => Some((busy_ns + idle_ns) as f64 / 1e9),
+        _ => None,
+    });
+    cycles.reduce(f64::max)
 }
 
 /// Start and stop of each download of a workload, in the order in which they began.
@@ -106,8 +152,10 @@ pub(super) fn transfers(number: usize, case: &CaseData) -> Vec<Figure> {
     for (name, table) in case.shown.transfers.iter().filter(|(_, table)| !table.transfers.is_empty()) {
         let chart = spans(name, table, case);
         let unfinished = chart.spans.iter().any(|span| !span.good);
-        let mut caption =
-            String::from("Each bar is one file, numbered in the order in which downloads began.");
+        let mut caption = format!(
+            "Downloads of `{name}`{}. Each bar is one file, numbered in the order in which downloads began.",
+            of_case(case)
+        );
         if unfinished {
             caption += " Red bars were not complete when the run ended.";
         }
@@ -138,7 +186,7 @@ pub(super) fn round_trips(number: usize, case: &CaseData) -> Vec<Figure> {
         figures.push(Figure {
             name: format!("case-{:02}-round-trips-{name}", number + 1),
             drawing: chart.draw(Frame::new(WIDE, 200.0), 0),
-            caption: String::new(),
+            caption: format!("Round trips of `{name}` over time{}.", of_case(case)),
             data: Some(chart.data()),
         });
     }
@@ -168,7 +216,7 @@ pub(super) fn means(run: &RunData) -> Vec<Figure> {
             figures.push(Figure {
                 name: format!("means-{}{number}", quantity.key),
                 drawing: chart.draw(Frame::new(344.0, 210.0 + 15.0 * rows), &deviations, part * together),
-                caption: String::new(),
+                caption: format!("{} of each node, a bar for each case.", quantity.title),
                 data: Some(chart.data(&deviations)),
             });
         }

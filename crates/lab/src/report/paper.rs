@@ -2,10 +2,10 @@
 
 use super::data::{CaseData, RunData};
 use super::document::Figure;
-use super::figures::{WIDE, over_time, per_node, spans};
+use super::figures::{WIDE, loads, longest_cycle, over_time, per_node, spans};
 use super::parameter;
 use super::quantity::{Quantity, quantity};
-use crate::experiment::figures::{OVER_PARAMETER, TRANSFERS};
+use crate::experiment::figures::{LOADS, OVER_PARAMETER, TRANSFERS};
 use crate::experiment::model;
 use crate::figure::number::{prefix, short};
 use crate::figure::{Anchor, BarChart, BarGroup, Data, Drawing, Frame, LineChart, Series, SpanChart, Style};
@@ -98,8 +98,10 @@ fn figure(run: &RunData, number: usize, wanted: &model::Figure) -> Option<Figure
 
 /// Is there anything to draw of it? Without a capture there is nothing of what flows over a link.
 fn is_measured(key: &str, case: &CaseData) -> bool {
-    if key == TRANSFERS {
-        return !case.shown.transfers.is_empty();
+    match key {
+        TRANSFERS => return !case.shown.transfers.is_empty(),
+        LOADS => return longest_cycle(&case.plan).is_some(),
+        _ => {}
     }
     let nodes = 0..case.plan.nodes.len();
     quantity(key)
@@ -152,6 +154,13 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
             if key == TRANSFERS {
                 let all = case.shown.transfers.iter();
                 panels.extend(all.map(|(name, table)| Panel::Spans(spans(name, table, case))));
+            } else if key == LOADS {
+                let chart = loads(case, until(wanted, case));
+                for span in &chart.spans {
+                    rows.add(case, &span.label, "busy from", [span.start, 1.0]);
+                    rows.add(case, &span.label, "busy until", [span.stop, 0.0]);
+                }
+                panels.push(Panel::Spans(chart));
             } else if let Some(quantity) = quantity(key) {
                 let points = quantity.points(case, watched);
                 rows.points(case, case.plan.node_name(watched), &quantity, &points);
@@ -168,7 +177,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
     let width = [WIDE, 350.0, 310.0].get(across - 1).copied().unwrap_or(310.0);
     let frame = |panel: &Panel| match panel {
         Panel::Lines(_) => Frame::new(width, if across == 1 { 150.0 } else { 124.0 }),
-        Panel::Spans(_) => Frame::new(width, 230.0),
+        Panel::Spans(chart) => Frame::new(width, chart.height().min(230.0)),
     };
     // Plots are in line below each other, and beside each other of the same width.
     let margins = columns.iter().flatten().map(|panel| match panel {
@@ -192,6 +201,14 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
         parts.push(named(case, Drawing::grid(&wanted.title, 1, 6.0, &drawn), cases));
     }
     Some(Drawing::grid(&wanted.title, across, 18.0, &parts))
+}
+
+/// Until when competing processes are drawn. By themselves they are told by a few of their cycles; beside
+/// something else they have its time.
+fn until(wanted: &model::Figure, case: &CaseData) -> f64 {
+    const CYCLES: f64 = 3.0;
+    let cycle = longest_cycle(&case.plan).filter(|_| wanted.show.len() == 1);
+    cycle.map_or(case.shown.seconds, |cycle| case.shown.seconds.min(CYCLES * cycle))
 }
 
 /// A quantity over time; what flows over a link with its mean.

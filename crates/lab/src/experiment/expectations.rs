@@ -1,0 +1,82 @@
+//! What expectations name must be measured in the experiment.
+
+use super::measure::{
+    Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES,
+};
+use super::plan::Plan;
+use super::problem::{nearest, suggest};
+use super::resolve::Finding;
+
+/// What is wrong with a plan's expectations.
+pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, expect) in plan.expectations.iter().enumerate() {
+        let key = format!("expect.{number}");
+        let mut check = |field: &str, text: &str| {
+            if let Err((message, suggestion)) = known(plan, cases, text) {
+                findings.push(Finding {
+                    key: format!("{key}.{field}"),
+                    message,
+                    suggestion,
+                    ..Finding::default()
+                });
+            }
+        };
+        check("value", &expect.value);
+        for (field, text) in expect.others() {
+            check(field, text);
+        }
+        if !expect.says_something() {
+            findings.push(Finding {
+                key: key.clone(),
+                message: "nothing is expected of the value".to_owned(),
+                suggestion: Some(
+                    "add `at_least`, `at_most`, `less_than`, `same_as`, `falls` or `about`".to_owned(),
+                ),
+                ..Finding::default()
+            });
+        }
+    }
+    findings
+}
+
+/// Does a measure exist in a plan?
+fn known(plan: &Plan, cases: &[String], text: &str) -> Result<(), (String, Option<String>)> {
+    let measure: Measure = text.parse().map_err(|error: MeasureError| (error.to_string(), None))?;
+    let words =
+        |list: &'static [(&str, &str)]| -> Vec<&'static str> { list.iter().map(|(word, _)| *word).collect() };
+    let quantities = if measure.subject == NETWORK && plan.node(NETWORK).is_none() {
+        words(NETWORK_VALUES)
+    } else if plan.node(&measure.subject).is_some() {
+        words(NODE_SERIES)
+    } else if plan.workloads.iter().any(|workload| workload.name == measure.subject) {
+        words(WORKLOAD_VALUES)
+    } else {
+        let subjects: Vec<&str> = plan
+            .nodes
+            .iter()
+            .map(|node| node.name.as_str())
+            .chain(plan.workloads.iter().map(|workload| workload.name.as_str()))
+            .collect();
+        let hint = suggest(&measure.subject, &subjects);
+        return Err((format!("`{}` is neither a node nor a workload", measure.subject), Some(hint)));
+    };
+    if !quantities.contains(&measure.quantity.as_str()) {
+        let hint = suggest(&measure.quantity, &quantities);
+        return Err((format!("`{}` is not measured of `{}`", measure.quantity, measure.subject), Some(hint)));
+    }
+    if !SUMMARIES.contains(&measure.summary.as_str()) {
+        return Err((
+            format!("`{}` is not a summary", measure.summary),
+            Some(suggest(&measure.summary, SUMMARIES)),
+        ));
+    }
+    match &measure.case {
+        Some(case) if !cases.contains(case) => {
+            let near = nearest(case, cases.iter().map(String::as_str));
+            let hint = near.map_or_else(|| cases.join("; "), |near| format!("did you mean `{near}`?"));
+            Err((format!("there is no case called `{case}`"), Some(hint)))
+        }
+        _ => Ok(()),
+    }
+}

@@ -46,7 +46,7 @@ ids! {
     /// Number of an application, from zero, in the order they were added.
     pub AppId;
     /// An end of a link, in the order in which its nodes were named.
-    pub(crate) EndId;
+    pub EndId;
     /// One direction of a link, or all of a link that several share.
     pub(crate) ChannelId;
     /// The services at the ends of a link that carries frames.

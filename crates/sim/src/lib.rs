@@ -37,6 +37,7 @@
 //!   the machines of the crate `flow`; [`SourceProducer`] answers from any of its sources;
 //!   [`CheckedConsumer`] and [`CheckedProducer`] tell what must not happen, for tests.
 //! - [`study_cache`]: caches without packets.
+//! - [`paths`]: shortest paths, also of networks that are not simulated.
 //! - [`trace`]: what happened, as records, tables and capture files.
 //! - [`swarm`]: random networks that must heal.
 //! - [`topology`]: networks of many nodes, drawn or read from other people's files.
@@ -57,6 +58,7 @@ mod link_services;
 mod network;
 mod node;
 mod observe;
+pub mod paths;
 mod routes;
 mod run;
 mod sampled;
@@ -75,7 +77,7 @@ pub use application::{
     Flooder, Gap, NumberedNames, Outcome, Produce, Producer, ProducerReport, Publisher, Request,
     SourceProducer, TransferConsumer, VerificationTime, VerifiedFetcher, WorkloadConsumer, number_of,
 };
-pub use arena::{AppId, LinkId, NodeId};
+pub use arena::{AppId, EndId, LinkId, NodeId};
 pub use cache_study::{CacheReport, study_cache, study_eviction};
 pub use checks::Contradiction;
 pub use clock::Clock;

@@ -1,36 +1,16 @@
 //! Routes from where everything is.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use engine::FaceId;
-use packet::{Dialect, Name};
+use packet::Name;
 
-use crate::arena::{Id, NodeId};
+use crate::arena::{Id, LinkId, NodeId};
 use crate::core::Link;
 use crate::error::SimError;
 use crate::network::Network;
 use crate::node::Peer;
-
-/// Which of the ways to a producer become routes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ways {
-    /// One that is shortest.
-    Shortest,
-    /// By every neighbour that is nearer to the producer, so that no choice of routes leads around in a
-    /// circle.
-    AllLoopFree,
-}
-
-/// A link seen from a node: the face there, and the neighbour at its other end.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    from: NodeId,
-    to: NodeId,
-    face: FaceId,
-    metric: u64,
-    dialect: Dialect,
-}
+use crate::paths::{Graph, Step, Ways};
 
 impl Network {
     /// Adds routes along a shortest path from every node to every prefix of every application, by the metrics
@@ -62,7 +42,7 @@ impl Network {
                 servers.entry(key).or_insert_with(|| (prefix, Vec::new())).1.push(attachment.node);
             }
         }
-        let graph = Graph::of(self);
+        let graph = graph(self);
         // Many prefixes on one node share one search.
         let mut by_home: BTreeMap<Vec<NodeId>, Vec<Name>> = BTreeMap::new();
         for (prefix, mut nodes) in servers.into_values() {
@@ -71,15 +51,16 @@ impl Network {
             by_home.entry(nodes).or_default().push(prefix);
         }
         for (nodes, prefixes) in by_home {
-            let distances = graph.distances_to(&nodes);
-            for step in graph.choose(&distances, ways) {
-                let cost = distances[step.to.index()].saturating_add(step.metric);
+            let homes: Vec<usize> = nodes.into_iter().map(NodeId::index).collect();
+            for route in graph.routes_to(&homes, ways) {
+                let dialect = self.core.links[route.by.link].config.face.dialect;
+                let now = self.core.now;
+                let node = &mut self.core.nodes[NodeId::from_index(route.from)];
+                if node.engine.is_none() {
+                    continue;
+                }
                 for prefix in &prefixes {
-                    let now = self.core.now;
-                    let node = &mut self.core.nodes[step.from];
-                    if node.engine.is_some() {
-                        node.add_route(now, step.dialect, prefix, step.face, cost)?;
-                    }
+                    node.add_route(now, dialect, prefix, route.by.face, route.cost)?;
                 }
             }
         }
@@ -92,88 +73,36 @@ impl Network {
     /// The length of the shortest path between nodes, by the metrics of links that are up; `None` if there is
     /// none.
     pub fn distance(&self, from: NodeId, to: NodeId) -> Option<u64> {
-        let distances = Graph::of(self).distances_to(&[to]);
+        let distances = graph(self).distances_to(&[to.index()]);
         distances.get(from.index()).copied().filter(|&distance| distance != u64::MAX)
     }
 }
 
-struct Graph {
-    /// By node they lead away from.
-    steps: Vec<Vec<Step>>,
+/// The links that are up, by node and face.
+fn graph(network: &Network) -> Graph<Exit> {
+    let core = &network.core;
+    let mut graph = Graph::new(core.nodes.len());
+    for (number, link) in core.links.iter().filter(|(_, link)| link.is_up) {
+        let Link { ends, config, .. } = link;
+        for from in ends {
+            for to in ends.iter().filter(|to| to.node != from.node) {
+                let port = core.nodes[from.node].ports.get(from.face);
+                if port.is_some_and(|port| matches!(port.peer, Peer::Channel { .. })) {
+                    let by = Exit { face: from.face, link: number };
+                    graph.add(
+                        from.node.index(),
+                        Step { to: to.node.index(), by, metric: config.metric.into() },
+                    );
+                }
+            }
+        }
+    }
+    graph
 }
 
-impl Graph {
-    fn of(network: &Network) -> Self {
-        let core = &network.core;
-        let mut steps: Vec<Vec<Step>> = core.nodes.values().map(|_| Vec::new()).collect();
-        for Link { ends, config, .. } in core.links.values().filter(|link| link.is_up) {
-            for from in ends {
-                for to in ends.iter().filter(|to| to.node != from.node) {
-                    let port = core.nodes[from.node].ports.get(from.face);
-                    if !port.is_some_and(|port| matches!(port.peer, Peer::Channel { .. })) {
-                        continue;
-                    }
-                    steps[from.node.index()].push(Step {
-                        from: from.node,
-                        to: to.node,
-                        face: from.face,
-                        metric: config.metric.into(),
-                        dialect: config.face.dialect,
-                    });
-                }
-            }
-        }
-        Graph { steps }
-    }
-
-    /// From every node to the nearest of `homes`. Links have the same metric in both directions.
-    fn distances_to(&self, homes: &[NodeId]) -> Vec<u64> {
-        let mut distances = vec![u64::MAX; self.steps.len()];
-        let mut heap = BinaryHeap::new();
-        for &home in homes {
-            if let Some(distance) = distances.get_mut(home.index()) {
-                *distance = 0;
-                heap.push(Reverse((0, home)));
-            }
-        }
-        while let Some(Reverse((distance, node))) = heap.pop() {
-            if distance > distances[node.index()] {
-                continue;
-            }
-            for step in &self.steps[node.index()] {
-                let longer = distance.saturating_add(step.metric);
-                if longer < distances[step.to.index()] {
-                    distances[step.to.index()] = longer;
-                    heap.push(Reverse((longer, step.to)));
-                }
-            }
-        }
-        distances
-    }
-
-    /// The steps that become routes.
-    fn choose(&self, distances: &[u64], ways: Ways) -> Vec<Step> {
-        let mut chosen = Vec::new();
-        for steps in &self.steps {
-            let nearer = |step: &&Step| {
-                let (here, there) = (distances[step.from.index()], distances[step.to.index()]);
-                here > 0 && there != u64::MAX && (there, step.to) < (here, step.from)
-            };
-            let length = |step: &&Step| distances[step.to.index()].saturating_add(step.metric);
-            match ways {
-                Ways::Shortest => chosen.extend(steps.iter().filter(nearer).min_by_key(length)),
-                Ways::AllLoopFree => {
-                    let mut best: BTreeMap<FaceId, Step> = BTreeMap::new();
-                    for step in steps.iter().filter(nearer) {
-                        let known = best.entry(step.face).or_insert(*step);
-                        if length(&step) < length(&&*known) {
-                            *known = *step;
-                        }
-                    }
-                    chosen.extend(best.into_values());
-                }
-            }
-        }
-        chosen
-    }
+/// By what a packet leaves a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Exit {
+    face: FaceId,
+    link: LinkId,
 }

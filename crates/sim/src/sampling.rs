@@ -29,7 +29,7 @@ impl Network {
             let sizes = engine.table_sizes();
             self.core.trace.nodes.push(NodeRecord {
                 time,
-                node: number.0,
+                node: number,
                 pending: sizes.pending,
                 pending_bytes: sizes.pending_bytes,
                 cached: sizes.cached,
@@ -43,7 +43,7 @@ impl Network {
             for ((reason, now), (_, earlier)) in counters.drops.iter().zip(before.0.drops.iter()) {
                 let packets = since(now, earlier);
                 if packets > 0 {
-                    let record = EngineDropRecord { time, node: number.0, reason: reason.as_str(), packets };
+                    let record = EngineDropRecord { time, node: number, reason: reason.as_str(), packets };
                     self.core.trace.engine_drops.push(record);
                 }
             }
@@ -53,8 +53,8 @@ impl Network {
                 let before = self.previous.faces.insert((number, face), now).unwrap_or_default();
                 self.core.trace.faces.push(FaceRecord {
                     time,
-                    node: number.0,
-                    face: face.0,
+                    node: number,
+                    face,
                     in_interests: since(now.in_interests, before.in_interests),
                     in_data: since(now.in_data, before.in_data),
                     in_nacks: since(now.in_nacks, before.in_nacks),
@@ -75,8 +75,8 @@ impl Network {
             let now = channel.counters;
             self.core.trace.links.push(LinkRecord {
                 time,
-                link: channel.link.0,
-                from_end: channel.end.0,
+                link: channel.link,
+                from_end: channel.end,
                 packets: now.packets - before.packets,
                 bytes: now.bytes - before.bytes,
                 drops: now.drops.total() - before.drops.total(),

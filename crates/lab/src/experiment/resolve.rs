@@ -1,9 +1,11 @@
 //! From what was written to what is carried out: defaults filled in, names looked up, nonsense refused.
 
+use sim::paths::Ways;
+
 use super::model::File;
 use super::network::{self, Files};
 use super::origin::Place;
-use super::paths::{self, Homes, Ways};
+use super::paths::{self, Homes};
 use super::plan::{
     ContentPlan, GatePlan, Hop, LinkPlan, NodeIndex, Plan, ProbePlan, ProducerPlan, RoutePlan, Software,
     WindowPlan,
@@ -97,9 +99,11 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     let (routes, mut hops) = routes(file, &names, &links, shape.lacks_links, f);
     let contents = contents(file, &names, f);
     let producers = resolve_simulated::producers(file, &names, seed, f);
-    let ways = [("static", Ways::Static), ("shortest", Ways::Shortest), ("all", Ways::All)];
-    let ways = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).unwrap_or(Ways::Static);
-    add_paths(&mut hops, paths::hops(names.len(), &links, &homes(file, &names, &contents, &producers), ways));
+    let ways = [("static", None), ("shortest", Some(Ways::Shortest)), ("all", Some(Ways::AllLoopFree))];
+    if let Some(ways) = f.word("routes", file.routes.as_deref().unwrap_or("static"), &ways).flatten() {
+        let homes = homes(file, &names, &contents, &producers);
+        add_paths(&mut hops, paths::hops(names.len(), &links, &homes, ways));
+    }
     let profile = profile::named(file, files, f);
     let content_bytes = contents.iter().map(|content| content.segment_bytes).max().unwrap_or(0);
     let costs = profile.as_ref().map(|profile| (profile, content_bytes));

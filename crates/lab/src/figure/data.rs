@@ -1,5 +1,7 @@
 //! The numbers behind a figure, as CSV for people and as Parquet for their tools.
 
+use formats::csv;
+
 use super::parquet;
 
 /// A column of a table.
@@ -21,7 +23,9 @@ impl Column {
 
     fn field(&self, row: usize) -> String {
         match self {
-            Column::Text(list) => list.get(row).map_or_else(String::new, |text| quoted(text)),
+            Column::Text(list) => {
+                list.get(row).map_or_else(String::new, |text| csv::field(text).into_owned())
+            }
             Column::Number(list) => match list.get(row) {
                 Some(number) if number.is_finite() => number.to_string(),
                 _ => String::new(),
@@ -34,13 +38,6 @@ impl Column {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Data {
     pub(super) columns: Vec<(String, Column)>,
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
 }
 
 impl Data {
@@ -68,7 +65,7 @@ impl Data {
     #[must_use]
     pub fn to_csv(&self) -> String {
         let line = |fields: Vec<String>| fields.join(",") + "\n";
-        let mut out = line(self.columns.iter().map(|(name, _)| quoted(name)).collect());
+        let mut out = line(self.columns.iter().map(|(name, _)| csv::field(name).into_owned()).collect());
         for row in 0..self.rows() {
             out += &line(self.columns.iter().map(|(_, column)| column.field(row)).collect());
         }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
+use formats::csv;
 use serde::Serialize;
 
 use crate::figure::Drawing;
@@ -117,27 +118,20 @@ impl Table {
 
     /// Comma-separated values, all digits.
     pub fn to_csv(&self) -> String {
-        let mut out = self.columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(",");
+        let mut out = self.columns.iter().map(|column| csv::field(column)).collect::<Vec<_>>().join(",");
         out.push('\n');
         for row in &self.rows {
             let cells: Vec<String> = row
                 .iter()
                 .map(|cell| match cell {
                     Cell::Number(number, _) => number.to_string(),
-                    other => quoted(&other.to_string()),
+                    other => csv::field(&other.to_string()).into_owned(),
                 })
                 .collect();
             out.push_str(&cells.join(","));
             out.push('\n');
         }
         out
-    }
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.into(),
     }
 }
 
@@ -159,10 +153,11 @@ pub struct Figure {
 impl Figure {
     /// The figure of a line chart.
     pub fn lines(name: &str, chart: &crate::figure::LineChart) -> Self {
-        let mut csv = format!("series,{},{}\n", quoted(&chart.x.caption()), quoted(&chart.y.caption()));
+        let mut csv =
+            format!("series,{},{}\n", csv::field(&chart.x.caption()), csv::field(&chart.y.caption()));
         for series in &chart.series {
             for (x, y) in &series.points {
-                let _ = writeln!(csv, "{},{x},{y}", quoted(&series.label));
+                let _ = writeln!(csv, "{},{x},{y}", csv::field(&series.label));
             }
         }
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
@@ -170,22 +165,22 @@ impl Figure {
 
     /// The figure of a grid, with its words as values.
     pub fn grid(name: &str, chart: &crate::figure::GridChart) -> Self {
-        let columns: Vec<String> = chart.columns.iter().map(|column| quoted(column)).collect();
-        let mut csv = format!("{},{}\n", quoted(&chart.y), columns.join(","));
+        let columns: Vec<_> = chart.columns.iter().map(|column| csv::field(column)).collect();
+        let mut csv = format!("{},{}\n", csv::field(&chart.y), columns.join(","));
         for row in &chart.rows {
-            let cells: Vec<String> = row.cells.iter().map(|cell| quoted(&cell.text)).collect();
-            let _ = writeln!(csv, "{},{}", quoted(&row.name), cells.join(","));
+            let cells: Vec<_> = row.cells.iter().map(|cell| csv::field(&cell.text)).collect();
+            let _ = writeln!(csv, "{},{}", csv::field(&row.name), cells.join(","));
         }
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }
 
     /// The figure of a bar chart.
     pub fn bars(name: &str, chart: &crate::figure::BarChart) -> Self {
-        let labels: Vec<String> = chart.labels.iter().map(|label| quoted(label)).collect();
-        let mut csv = format!("{},{}\n", quoted(&chart.x), labels.join(","));
+        let labels: Vec<_> = chart.labels.iter().map(|label| csv::field(label)).collect();
+        let mut csv = format!("{},{}\n", csv::field(&chart.x), labels.join(","));
         for group in &chart.groups {
             let values: Vec<String> = group.values.iter().map(ToString::to_string).collect();
-            let _ = writeln!(csv, "{},{}", quoted(&group.name), values.join(","));
+            let _ = writeln!(csv, "{},{}", csv::field(&group.name), values.join(","));
         }
         Figure { name: name.into(), title: chart.title.clone(), drawing: chart.drawing(), csv }
     }

@@ -10,7 +10,7 @@ use packet::{Dialect, Name};
 
 use super::Broken;
 use crate::application::{CheckedConsumer, CheckedProducer, Produce, Request};
-use crate::arena::{AppId, LinkId, NodeId};
+use crate::arena::{AppId, Arena, LinkId, NodeId};
 use crate::clock::Clock;
 use crate::link::{CoDel, CoDelAction, Faults, LinkConfig, Queue};
 use crate::network::Network;
@@ -28,7 +28,7 @@ pub(super) struct World {
     pub(super) hostile: bool,
     pub(super) nodes: Vec<NodeId>,
     /// How much later than they count on applications of each node may be answered.
-    lateness: Vec<Duration>,
+    lateness: Arena<NodeId, Duration>,
     pub(super) links: Vec<LinkId>,
     pub(super) producers: Vec<Produce>,
     pub(super) consumers: Vec<AppId>,
@@ -59,7 +59,7 @@ impl World {
             hostile: extras.chance(0.1),
             extras,
             nodes: Vec::new(),
-            lateness: Vec::new(),
+            lateness: Arena::default(),
             links: Vec::new(),
             producers: Vec::new(),
             consumers: Vec::new(),
@@ -110,20 +110,20 @@ impl World {
 
     /// A tree, some links besides, and perhaps a segment that several share.
     fn draw_links(&mut self) -> Result<(), Broken> {
-        let count = self.nodes.len() as u64;
-        for node in 1..count {
-            let other = self.random.below(node);
+        let nodes = self.nodes.clone();
+        for (earlier, &node) in nodes.iter().enumerate().skip(1) {
+            let other = pick(&mut self.random, &nodes[..earlier]);
             self.join(&[other, node])?;
         }
-        for _ in 0..self.random.below(count) {
-            let (a, b) = (self.random.below(count), self.random.below(count));
-            let joined = self.network.face_towards(NodeId(a as u32), NodeId(b as u32)).is_ok();
+        for _ in 0..self.random.below(nodes.len() as u64) {
+            let (a, b) = (pick(&mut self.random, &nodes), pick(&mut self.random, &nodes));
+            let joined = self.network.face_towards(a, b).is_ok();
             if a != b && !joined {
                 self.join(&[a, b])?;
             }
         }
         if self.random.chance(0.3) {
-            let mut members: Vec<u64> = (0..4).map(|_| self.random.below(count)).collect();
+            let mut members: Vec<NodeId> = (0..4).map(|_| pick(&mut self.random, &nodes)).collect();
             members.sort_unstable();
             members.dedup();
             if members.len() > 2 {
@@ -133,15 +133,14 @@ impl World {
         Ok(())
     }
 
-    fn join(&mut self, members: &[u64]) -> Result<(), Broken> {
+    fn join(&mut self, nodes: &[NodeId]) -> Result<(), Broken> {
         let mut config = draw_link(&mut self.random);
         config.face.dialect = self.dialect;
         if self.dialect == Dialect::Ccnx {
             config.framing = None;
         }
         config.impairment.corrupt = self.draw_corruption();
-        let nodes: Vec<NodeId> = members.iter().map(|&member| NodeId(member as u32)).collect();
-        self.links.push(self.network.connect_all(&nodes, &config)?);
+        self.links.push(self.network.connect_all(nodes, &config)?);
         Ok(())
     }
 
@@ -204,7 +203,7 @@ impl World {
             let node = pick(&mut self.random, &self.nodes);
             let random = &mut self.random;
             let mut consumer = CheckedConsumer::new(self.dialect, pick(random, &[1, 4, 16]));
-            consumer.lateness = self.lateness.get(node.0 as usize).copied().unwrap_or_default();
+            consumer.lateness = self.lateness.get(node).copied().unwrap_or_default();
             for _ in 0..10 + random.below(30) {
                 let prefix = pick(random, &self.producers).prefix;
                 let name = name(&format!("{prefix}/{}", random.below(30)))?;

@@ -7,6 +7,7 @@ use packet::time::Duration;
 use super::draw::{World, draw_impairment, millis, pick};
 use super::{Broken, SwarmReport, stuck_because, unsafe_because};
 use crate::application::{CheckedConsumer, Outcome, Request};
+use crate::arena::Id;
 use crate::link::{Faults, Queue};
 use crate::trace::TraceConfig;
 
@@ -193,7 +194,7 @@ impl World {
         let mut text = String::new();
         for row in &rows[rows.len().saturating_sub(20)..] {
             let ends = self.network.ends(row.link).unwrap_or_default();
-            let from = ends.get(row.from_end as usize).map_or(0, |node| node.0);
+            let from = ends.get(row.from_end.index()).map_or(0, |node| node.0);
             let _ = writeln!(
                 text,
                 "  {} {} from node {from} over link {}",

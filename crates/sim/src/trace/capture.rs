@@ -17,7 +17,7 @@ use crate::in_flight::InFlight;
 #[derive(Clone, Debug)]
 pub struct Capture {
     link: LinkId,
-    frames: Vec<(Instant, u32, Vec<u8>)>,
+    frames: Vec<(Instant, EndId, Vec<u8>)>,
     max_frames: usize,
     lost: u64,
 }
@@ -33,7 +33,7 @@ impl Capture {
     }
 
     /// Frames captured: when, from which end, and the bytes of NDNLPv2.
-    pub fn frames(&self) -> impl Iterator<Item = (Instant, u32, &[u8])> {
+    pub fn frames(&self) -> impl Iterator<Item = (Instant, EndId, &[u8])> {
         self.frames.iter().map(|(at, end, bytes)| (*at, *end, bytes.as_slice()))
     }
 
@@ -57,7 +57,7 @@ impl Capture {
 
     pub(crate) fn note_frame(&mut self, now: Instant, end: EndId, frame: &[u8]) {
         if self.frames.len() < self.max_frames {
-            self.frames.push((now, end.0, frame.to_vec()));
+            self.frames.push((now, end, frame.to_vec()));
         } else {
             self.lost += 1;
         }
@@ -84,9 +84,9 @@ impl Capture {
         Ok(())
     }
 
-    fn address(&self, end: u32) -> [u8; 6] {
+    fn address(&self, end: EndId) -> [u8; 6] {
         let [.., a, b] = self.link.0.to_be_bytes();
-        let [.., c, d] = end.to_be_bytes();
+        let [.., c, d] = end.0.to_be_bytes();
         [2, 0, a, b, c, d]
     }
 }

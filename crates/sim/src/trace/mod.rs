@@ -175,7 +175,7 @@ impl Trace {
         self.packets.push(PacketRecord {
             time: now,
             link,
-            from_end: end.0,
+            from_end: end,
             kind: in_flight.kind(),
             bytes: in_flight.size_bytes(),
             hops: in_flight.hops,
@@ -205,7 +205,7 @@ impl Trace {
         in_flight: &InFlight,
     ) {
         self.mix_packet(now, (reason as u64 + 1) << 48 | place_of(link, end), in_flight);
-        self.record_drop(now, Some((link, end.0)), None, reason, in_flight.kind());
+        self.record_drop(now, Some((link, end)), None, reason, in_flight.kind());
     }
 
     pub(crate) fn note_node_drop(
@@ -222,7 +222,7 @@ impl Trace {
     fn record_drop(
         &mut self,
         time: Instant,
-        link: Option<(LinkId, u32)>,
+        link: Option<(LinkId, EndId)>,
         node: Option<NodeId>,
         reason: LinkDropReason,
         kind: PacketKind,

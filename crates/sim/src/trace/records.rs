@@ -1,9 +1,10 @@
 //! Records: a struct each, with the names and kinds of its columns.
 
+use engine::FaceId;
 use packet::time::{Duration, Instant};
 use packet::{Name, PacketKind};
 
-use crate::arena::{AppId, LinkId, NodeId};
+use crate::arena::{AppId, EndId, LinkId, NodeId};
 use crate::link::LinkDropReason;
 
 /// What a cell of a column holds.
@@ -108,7 +109,7 @@ pub struct PacketRecord {
     /// Over which link.
     pub link: LinkId,
     /// From which of its ends.
-    pub from_end: u32,
+    pub from_end: EndId,
     /// What.
     pub kind: PacketKind,
     /// With its NDNLPv2 header.
@@ -124,7 +125,7 @@ pub struct PacketRecord {
 record! { PacketRecord:
     "time_ns" Whole = |r| r.time,
     "link" Whole = |r| r.link.0,
-    "from_end" Whole = |r| r.from_end,
+    "from_end" Whole = |r| r.from_end.0,
     "kind" Text = |r| r.kind.as_str(),
     "size_bytes" Whole = |r| r.bytes,
     "hops" Whole = |r| r.hops,
@@ -199,7 +200,7 @@ pub struct DropRecord {
     /// When.
     pub time: Instant,
     /// On which link, coming from which end.
-    pub link: Option<(LinkId, u32)>,
+    pub link: Option<(LinkId, EndId)>,
     /// Or by the processor of which node.
     pub node: Option<NodeId>,
     /// Why.
@@ -212,20 +213,20 @@ record! { DropRecord:
     "time_ns" Whole = |r| r.time,
     "where" Text = |r| if r.link.is_some() { "link" } else { "node" },
     "number" Whole = |r| r.link.map_or(r.node.map_or(0, |node| node.0), |(link, _)| link.0),
-    "from_end" Whole = |r| r.link.map_or(0, |(_, end)| end),
+    "from_end" Whole = |r| r.link.map_or(0, |(_, end)| end.0),
     "reason" Text = |r| r.reason.as_str(),
     "kind" Text = |r| r.kind.as_str(),
 }
 
 /// What went through a face since the sample before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaceRecord {
     /// When.
     pub time: Instant,
     /// Of which node.
-    pub node: u32,
+    pub node: NodeId,
     /// Its number.
-    pub face: u32,
+    pub face: FaceId,
     /// Interests received.
     pub in_interests: u64,
     /// Data received.
@@ -244,8 +245,8 @@ pub struct FaceRecord {
 
 record! { FaceRecord:
     "time_ns" Whole = |r| r.time,
-    "node" Whole = |r| r.node,
-    "face" Whole = |r| r.face,
+    "node" Whole = |r| r.node.0,
+    "face" Whole = |r| r.face.0,
     "in_interests" Whole = |r| r.in_interests,
     "in_data" Whole = |r| r.in_data,
     "in_nacks" Whole = |r| r.in_nacks,
@@ -256,12 +257,12 @@ record! { FaceRecord:
 }
 
 /// A node at one time, and what it did since the sample before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeRecord {
     /// When.
     pub time: Instant,
     /// Its number.
-    pub node: u32,
+    pub node: NodeId,
     /// Interests pending.
     pub pending: u32,
     /// Bytes they take.
@@ -284,7 +285,7 @@ pub struct NodeRecord {
 
 record! { NodeRecord:
     "time_ns" Whole = |r| r.time,
-    "node" Whole = |r| r.node,
+    "node" Whole = |r| r.node.0,
     "pending" Whole = |r| r.pending,
     "pending_bytes" Whole = |r| r.pending_bytes,
     "cached" Whole = |r| r.cached,
@@ -297,14 +298,14 @@ record! { NodeRecord:
 }
 
 /// One direction of a link at one time, and what went through it since the sample before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkRecord {
     /// When.
     pub time: Instant,
     /// Its number.
-    pub link: u32,
+    pub link: LinkId,
     /// The end that the direction leaves from.
-    pub from_end: u32,
+    pub from_end: EndId,
     /// Packets that entered, since the sample before.
     pub packets: u64,
     /// Their bytes.
@@ -321,8 +322,8 @@ pub struct LinkRecord {
 
 record! { LinkRecord:
     "time_ns" Whole = |r| r.time,
-    "link" Whole = |r| r.link,
-    "from_end" Whole = |r| r.from_end,
+    "link" Whole = |r| r.link.0,
+    "from_end" Whole = |r| r.from_end.0,
     "packets" Whole = |r| r.packets,
     "size_bytes" Whole = |r| r.bytes,
     "drops" Whole = |r| r.drops,
@@ -337,7 +338,7 @@ pub struct EngineDropRecord {
     /// When the sample was taken.
     pub time: Instant,
     /// The node.
-    pub node: u32,
+    pub node: NodeId,
     /// The engine's word for the reason.
     pub reason: &'static str,
     /// How many packets.
@@ -346,7 +347,7 @@ pub struct EngineDropRecord {
 
 record! { EngineDropRecord:
     "time_ns" Whole = |r| r.time,
-    "node" Whole = |r| r.node,
+    "node" Whole = |r| r.node.0,
     "reason" Text = |r| r.reason,
     "packets" Whole = |r| r.packets,
 }

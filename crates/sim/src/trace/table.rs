@@ -93,7 +93,7 @@ impl<R: Record> Table<R> {
 mod tests {
     use super::*;
     use crate::trace::{PacketRecord, ValueRecord};
-    use crate::{AppId, LinkId, NodeId};
+    use crate::{AppId, EndId, LinkId, NodeId};
     use packet::PacketKind;
     use packet::time::Instant;
 
@@ -128,7 +128,7 @@ mod tests {
         let record = PacketRecord {
             time: Instant::ZERO,
             link: LinkId(1),
-            from_end: 0,
+            from_end: EndId(0),
             kind: PacketKind::Data,
             bytes: 7,
             hops: 2,

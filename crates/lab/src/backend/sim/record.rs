@@ -7,8 +7,8 @@ use std::path::Path;
 
 use packet::Name;
 use packet::PacketKind;
-use sim::LinkId;
 use sim::trace::PacketRecord;
+use sim::{EndId, LinkId};
 
 use super::network::{Built, overhead_bytes};
 use crate::analysis::{Asked, Origins, Seen, TRAFFIC_COLUMNS, Table};
@@ -63,7 +63,7 @@ pub(super) struct Recorder {
 struct Watcher {
     node: usize,
     /// The end of the link that it is.
-    end: usize,
+    end: EndId,
     /// Has it a route over the link? Then Data comes in; at a node without one it goes out.
     is_route: bool,
 }
@@ -75,7 +75,7 @@ fn watchers(plan: &Plan, built: &Built) -> BTreeMap<LinkId, (usize, Vec<Watcher>
     for (node, link) in plan.nodes.iter().enumerate().filter_map(|(node, plan)| Some((node, plan.watch?))) {
         let end = plan.links.get(link).and_then(|link| link.between.iter().position(|end| *end == node));
         if let (Some(list), Some(end)) = (watchers.get_mut(link), end) {
-            list.push(Watcher { node, end, is_route: routes.contains(&(node, link)) });
+            list.push(Watcher { node, end: EndId(end as u32), is_route: routes.contains(&(node, link)) });
         }
     }
     built.links.iter().copied().zip(watchers.into_iter().enumerate()).collect()
@@ -177,7 +177,7 @@ impl Recorder {
         for record in &rows {
             let Some((link, watchers)) = all.get(&record.link) else { continue };
             for Watcher { node, end, is_route } in watchers {
-                let outwards = record.from_end as usize == *end;
+                let outwards = record.from_end == *end;
                 self.add(*node, record, outwards, outwards != *is_route, below(plan, *link));
             }
         }

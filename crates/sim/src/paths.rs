@@ -1,0 +1,163 @@
+//! Shortest paths in any graph, and which ways along them become routes.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// Which of the ways to a home become routes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ways {
+    /// One that is shortest.
+    Shortest,
+    /// By every neighbour that is nearer, so that no choice of routes leads around in a circle. Of neighbours
+    /// as near, the one with the smaller number is nearer.
+    AllLoopFree,
+}
+
+/// A way from a node to a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step<Exit> {
+    /// The neighbour's number.
+    pub to: usize,
+    /// By what a packet leaves. One that leads to several neighbours becomes at most one route.
+    pub by: Exit,
+    /// Length, the same in both directions.
+    pub metric: u64,
+}
+
+/// A step that becomes a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route<Exit> {
+    /// Number of the node that forwards.
+    pub from: usize,
+    /// By what a packet leaves.
+    pub by: Exit,
+    /// Length of the whole way.
+    pub cost: u64,
+}
+
+/// Nodes, numbered from zero, and the steps that lead away from each.
+#[derive(Clone, Debug)]
+pub struct Graph<Exit> {
+    steps: Vec<Vec<Step<Exit>>>,
+}
+
+impl<Exit: Copy + Ord> Graph<Exit> {
+    /// So many nodes, and no step between any.
+    pub fn new(nodes: usize) -> Self {
+        Graph { steps: (0..nodes).map(|_| Vec::new()).collect() }
+    }
+
+    /// Adds a step; one that leads away from no node of the graph is none.
+    pub fn add(&mut self, from: usize, step: Step<Exit>) {
+        if let Some(steps) = self.steps.get_mut(from) {
+            steps.push(step);
+        }
+    }
+
+    /// The routes of every node towards `homes`, of which the nearest counts.
+    pub fn routes_to(&self, homes: &[usize], ways: Ways) -> Vec<Route<Exit>> {
+        let distances = self.distances_to(homes);
+        let distance = |node: usize| distances.get(node).copied().unwrap_or(u64::MAX);
+        let mut chosen = Vec::new();
+        for (from, steps) in self.steps.iter().enumerate() {
+            let here = distance(from);
+            let is_nearer = |step: &&Step<Exit>| {
+                let there = distance(step.to);
+                here > 0 && there != u64::MAX && (there, step.to) < (here, from)
+            };
+            let route = |step: &Step<Exit>| Route {
+                from,
+                by: step.by,
+                cost: distance(step.to).saturating_add(step.metric),
+            };
+            let nearer = steps.iter().filter(is_nearer).map(route);
+            match ways {
+                Ways::Shortest => chosen.extend(nearer.min_by_key(|route| route.cost)),
+                Ways::AllLoopFree => {
+                    let mut best: BTreeMap<Exit, Route<Exit>> = BTreeMap::new();
+                    for route in nearer {
+                        let known = best.entry(route.by).or_insert(route);
+                        if route.cost < known.cost {
+                            *known = route;
+                        }
+                    }
+                    chosen.extend(best.into_values());
+                }
+            }
+        }
+        chosen
+    }
+
+    /// From every node to the nearest of `homes`, by Dijkstra's algorithm; `u64::MAX` where no way leads to
+    /// any.
+    pub fn distances_to(&self, homes: &[usize]) -> Vec<u64> {
+        let mut distances = vec![u64::MAX; self.steps.len()];
+        let mut heap = BinaryHeap::new();
+        for &home in homes {
+            if let Some(distance) = distances.get_mut(home) {
+                *distance = 0;
+                heap.push(Reverse((0, home)));
+            }
+        }
+        while let Some(Reverse((distance, node))) = heap.pop() {
+            if distances.get(node).is_none_or(|known| distance > *known) {
+                continue;
+            }
+            for step in self.steps.get(node).map(Vec::as_slice).unwrap_or_default() {
+                let longer = distance.saturating_add(step.metric);
+                if let Some(known) = distances.get_mut(step.to).filter(|known| longer < **known) {
+                    *known = longer;
+                    heap.push(Reverse((longer, step.to)));
+                }
+            }
+        }
+        distances
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A square of nodes 0 to 3; the exit of a step is the number of its side. Side 2 is `metric` long.
+    fn square(metric: u64) -> Graph<u8> {
+        let mut graph = Graph::new(4);
+        for (by, (a, b)) in (0..).zip([(0, 1), (1, 2), (2, 3), (3, 0)]) {
+            let metric = if by == 2 { metric } else { 1 };
+            graph.add(a, Step { to: b, by, metric });
+            graph.add(b, Step { to: a, by, metric });
+        }
+        graph
+    }
+
+    #[test]
+    fn distances_go_around_what_is_long_and_not_where_nothing_leads() {
+        assert_eq!(square(1).distances_to(&[2]), [2, 1, 0, 1]);
+        assert_eq!(square(9).distances_to(&[2]), [2, 1, 0, 3]);
+        assert_eq!(square(9).distances_to(&[2, 3]), [1, 1, 0, 0]);
+        assert_eq!(square(1).distances_to(&[]), [u64::MAX; 4]);
+        assert_eq!(square(1).routes_to(&[7], Ways::AllLoopFree), []);
+    }
+
+    #[test]
+    fn all_ways_are_those_on_which_every_hop_comes_nearer() {
+        let costs = |ways| -> Vec<(usize, u8, u64)> {
+            square(1).routes_to(&[2], ways).iter().map(|route| (route.from, route.by, route.cost)).collect()
+        };
+        assert_eq!(costs(Ways::Shortest), [(0, 0, 2), (1, 1, 1), (3, 2, 1)]);
+        assert_eq!(costs(Ways::AllLoopFree), [(0, 0, 2), (0, 3, 2), (1, 1, 1), (3, 2, 1)]);
+    }
+
+    #[test]
+    fn an_exit_to_several_neighbours_becomes_one_route_at_the_least_cost() {
+        let mut graph = Graph::new(4);
+        for (a, b, by, metric) in [(0, 1, 0, 3), (0, 2, 0, 1), (1, 3, 1, 1), (2, 3, 1, 1)] {
+            graph.add(a, Step { to: b, by, metric });
+            graph.add(b, Step { to: a, by, metric });
+        }
+        let routes = graph.routes_to(&[3], Ways::AllLoopFree);
+        let of_first: Vec<u64> =
+            routes.iter().filter(|route| route.from == 0).map(|route| route.cost).collect();
+        assert_eq!(of_first, [2]);
+    }
+}

@@ -88,11 +88,14 @@ impl World {
         World { node, consumer, producer, nonce: 0 }
     }
 
+    /// Expresses an Interest for a packet, or a question for metadata.
     fn ask(&mut self, uri: &str) {
         self.nonce += 1;
         let name: Name = uri.parse().unwrap();
+        let discovers = name.as_ref().last() == Some(flow::naming::METADATA);
         let lifetime = packet::time::Duration::from_secs(30);
-        let interest = InterestBuilder::new(name).nonce(self.nonce).lifetime(lifetime).build().unwrap();
+        let interest = InterestBuilder::new(name).nonce(self.nonce).lifetime(lifetime);
+        let interest = interest.can_be_prefix(discovers).must_be_fresh(discovers).build().unwrap();
         self.consumer.send(InnerPacket::interest(interest)).unwrap();
     }
 
@@ -165,6 +168,25 @@ fn what_passed_by_is_there_after_a_restart_and_what_is_excluded_is_not() {
     world.wait_for("hits", 50);
     let asked = world.node.control().status().second_store.unwrap();
     assert_eq!((asked.found, asked.overdue), (50, 0));
+}
+
+#[test]
+fn metadata_that_passes_by_is_not_kept_and_is_made_of_what_is() {
+    let folder = Folder::new("metadata");
+    let mut world = World::new(&folder.0);
+    let passing = data("/video/film/32=metadata/v=9/seg=0");
+    let (answer, was_asked) = world.fetch("/video/film/32=metadata", Some(&passing));
+    assert!(was_asked && answer.unwrap().wire() == passing.wire());
+    assert!(world.fetch("/video/film/v=1/seg=0", Some(&data("/video/film/v=1/seg=0"))).0.is_some());
+    world.node.shut_down();
+    drop(world);
+
+    let mut world = World::new(&folder.0);
+    assert_eq!((world.number("objects"), world.number("segments")), (1, 1));
+    let (answer, was_asked) = world.fetch("/video/film/32=metadata", None);
+    let metadata = flow::Metadata::decode(answer.unwrap().content()).unwrap();
+    assert_eq!(metadata.name, "/video/film/v=1".parse::<Name>().unwrap());
+    assert!(!was_asked);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use packet::Name;
+use packet::{Name, NameRef};
 use repo::eviction::{self, DeletionRule};
 use repo::{Limits, StoreConfig};
 use serde::{Deserialize, Serialize};
@@ -147,7 +147,8 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Whether this Data is kept. What is for this host or this link alone never is.
+    /// Whether this Data is kept. What is for this host or this link alone never is, nor metadata: the store
+    /// makes it from what it holds, and what has passed by is soon out of date.
     pub(crate) fn is_kept(&self, data: &packet::Data) -> bool {
         let name = data.name();
         let is_below = |prefix: &Name| prefix.as_ref().is_prefix_of(name);
@@ -160,7 +161,14 @@ impl Kept {
             && data.freshness() >= self.min_freshness
             && self.prefixes.iter().any(is_below)
             && !self.excluded.iter().any(is_below)
+            && !is_metadata(name)
     }
+}
+
+/// Whether this names metadata: the keyword, and behind it a version and a segment at most.
+fn is_metadata(name: NameRef<'_>) -> bool {
+    let above = name.component_count().saturating_sub(3);
+    name.components().skip(above).any(|component| component == flow::naming::METADATA)
 }
 
 #[cfg(test)]
@@ -190,6 +198,20 @@ mod tests {
         let data = |uri: &str| DataBuilder::new(uri.parse().unwrap()).build_with_digest().unwrap();
         assert!(all.is_kept(&data("/x")));
         assert!(!all.is_kept(&data("/localhost/x")) && !all.is_kept(&data("/localhop/x")));
+    }
+
+    #[test]
+    fn metadata_is_not_kept_and_what_only_lies_below_its_word_is() {
+        let (_, all) = section("").understood().unwrap();
+        for (uri, is_kept) in [
+            ("/a/32=metadata", false),
+            ("/a/32=metadata/v=1/seg=0", false),
+            ("/a/metadata/v=1/seg=0", true),
+            ("/a/32=metadata/b/v=1/seg=0", true),
+        ] {
+            let data = DataBuilder::new(uri.parse().unwrap()).build_with_digest().unwrap();
+            assert_eq!(all.is_kept(&data), is_kept, "{uri}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub(crate) mod eviction;
 mod memory;
+mod prefetch;
 mod prefix_tree;
 
 use std::cell::Cell;
@@ -13,8 +14,6 @@ use std::sync::OnceLock;
 
 use packet::time::{Duration, Instant};
 use packet::{Data, Dialect, Interest, NameHash, NameHasher, NameRef, PrefixHashes};
-
-use smallvec::SmallVec;
 
 use super::chunked::Slab;
 use super::entry_id::EntryId;
@@ -115,9 +114,6 @@ impl Cached {
         **self.digest.get_or_init(|| Box::new(self.data.implicit_digest()))
     }
 }
-
-/// Entries that are likely to leave for a batch.
-pub(crate) type Victims = SmallVec<[u32; 64]>;
 
 /// The content store.
 #[derive(Debug)]
@@ -335,61 +331,6 @@ impl ContentStore {
         self.entries.iter().map(|(_, entry)| entry)
     }
 
-    /// Hints that entry `id` will be read soon.
-    #[inline]
-    pub(crate) fn prefetch(&self, id: CachedId) {
-        self.entries.prefetch(id.0);
-        self.eviction.prefetch_entry(id.0);
-    }
-
-    /// Hints that Data with this hash will be taken in soon.
-    #[inline]
-    pub(crate) fn prefetch_place(&self, hash: NameHash) {
-        self.eviction.prefetch(hash.0);
-    }
-
-    /// Hints that the name of entry `id`, itself hinted at before, will be read soon.
-    #[inline]
-    pub(crate) fn prefetch_name(&self, id: CachedId) {
-        if let Some(entry) = self.entries.get(id.0) {
-            crate::processor::prefetch_start(entry.data.wire());
-        }
-    }
-
-    /// Hints that the entries that would have to leave for `count` new ones will be read soon; gives which
-    /// they are.
-    #[inline]
-    pub(crate) fn prefetch_victims(&self, count: usize) -> Victims {
-        let mut victims = Victims::new();
-        if count > self.likely_room() {
-            // Those of the batch after this one, too: what is asked for now is not here when it is looked at
-            // next.
-            let count = count.min(64);
-            let mut seen = 0;
-            self.eviction.likely_victims(2 * count, &mut |id| {
-                self.entries.prefetch(id);
-                seen += 1;
-                if seen <= count {
-                    victims.push(id);
-                }
-            });
-        }
-        victims
-    }
-
-    /// Hints that what these entries, themselves hinted at before, refer to will be read soon.
-    #[inline]
-    pub(crate) fn prefetch_removal(&self, index: &HashIndex, victims: &Victims) {
-        for &id in victims {
-            if let Some(entry) = self.entries.get(id) {
-                index.prefetch(entry.hash);
-                self.eviction.prefetch(entry.hash.0);
-                // Where the reference count is, just before the bytes.
-                crate::processor::prefetch_first_line(entry.data.wire().memory_start());
-            }
-        }
-    }
-
     /// Whether a search came before all Data were in order; then [`put_in_order`](Self::put_in_order) is to
     /// be called until not.
     #[inline]
@@ -492,15 +433,6 @@ impl ContentStore {
             .prefix(count)
             .unwrap_or_else(|| hasher.hash(interest.dialect(), name.components()).whole());
         self.exact(index, interest.dialect(), name, hash)
-    }
-
-    /// Entries for which there is room, if they are like those that are kept.
-    #[inline]
-    fn likely_room(&self) -> usize {
-        let entries = self.config.max_entries.saturating_sub(self.entries.len());
-        let mean_bytes = self.bytes.checked_div(u64::from(self.entries.len())).unwrap_or(0).max(1);
-        let fitting = self.unhurried_bytes().saturating_sub(self.bytes) / mean_bytes;
-        usize::try_from(fitting).unwrap_or(usize::MAX).min(entries as usize)
     }
 
     fn make_room(&mut self, index: &mut HashIndex) {

@@ -224,7 +224,7 @@ cpu = "33.3 %"
 busy = "300 ms"
 idle = "700 ms"
 
-[load.another-process-that-competes]
+[load.another-that-competes]
 at = "another-router-of-many-1"
 busy = "300 ms"
 idle = "700 ms"

@@ -214,7 +214,7 @@ fn real_forwarders_refuse_what_they_lack_with_line_and_reason() {
     for backend in ["netns", "hosts"] {
         let lacks = experiment.can_run_on(backend).unwrap_err().to_string();
         assert!(lacks.contains("t.toml:7: link.a-b.jitter: only in virtual time: "), "{lacks}");
-        assert!(lacks.contains("t.toml:10: case.1: only in virtual time: "), "{lacks}");
+        assert!(lacks.contains("t.toml:12: link.a-b.mark_above: only in virtual time: "), "{lacks}");
         let place = Place::new(backend);
         let refused =
             execute(&experiment, &Options { backend: backend.to_owned(), ..options(&place.0) }, |_| {});

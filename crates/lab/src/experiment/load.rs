@@ -217,7 +217,14 @@ impl Experiment {
     /// That a file cannot be read any more with what was set in it, at the first value that makes it so.
     fn unreadable(&self, origins: &Origins, key: &str, message: String) -> Vec<Finding> {
         let first = origins.first_wrong(&self.content, reread, cases::set_again);
-        let (place, message) = first.unwrap_or((origin::plain(key), message));
+        let (mut place, message) = first.unwrap_or((origin::plain(key), message));
+        // A key that does not exist is no value's fault.
+        if message.starts_with("unknown field")
+            && let [sweep, number, _, _] = place.as_slice()
+            && sweep == "sweep"
+        {
+            place = origin::plain(&format!("sweep.{number}.key"));
+        }
         vec![Finding { key: key.to_owned(), message, suggestion: None, place }]
     }
 
@@ -451,7 +458,7 @@ content = "small"
         let shown = problems(&GOOD.replace("{ rate = \"10 Mbit/s\" }", "{ loss = 0.1 }"));
         assert!(shown.starts_with("x.toml:10: `0.1` is a bare number"), "{shown}");
         let shown = problems(&format!("{GOOD}\n[[sweep]]\nkey = 'link.a-b.loss'\nvalues = [0.1]\n"));
-        assert!(shown.starts_with("x.toml:25: sweep.0: ") && shown.contains("bare number"), "{shown}");
+        assert!(shown.starts_with("x.toml:27: sweep.0: ") && shown.contains("bare number"), "{shown}");
     }
 
     #[test]
@@ -521,7 +528,7 @@ content = "small"
     fn a_sweep_over_a_key_that_does_not_exist_is_refused() {
         let more = "\n[[sweep]]\nkey = 'link.*.raet'\nvalues = ['1 Mbit/s']\n";
         let shown = problems(&format!("{GOOD}{more}"));
-        assert!(shown.contains("x.toml:25: "), "{shown}");
+        assert!(shown.contains("x.toml:26: "), "no value's fault: {shown}");
         assert!(shown.contains("raet"), "{shown}");
     }
 

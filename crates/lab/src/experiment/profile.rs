@@ -146,7 +146,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("cairn-profile-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("m.toml"), PROFILE).unwrap();
-        let row = testkit::experiment::ROW.replace("b = {}", "b = { service_time = '1 us' }");
+        let row = testkit::experiment::ROW.replace("\nb = {}", "\nb = { service_time = '1 us' }");
         let row = row.replacen("b-c = {}", "b-c = { kind = 'tcp' }", 1);
         let parse = |profile: &str| {
             let text = format!("title = 't'\nduration = '9 s'\nprofile = '{profile}'\n{row}");

@@ -37,7 +37,9 @@ impl SpanChart {
     /// A height at which each span can be seen: more for more, up to a limit.
     #[must_use]
     pub fn height(&self) -> f64 {
-        70.0 + (self.rows().len() as f64 * 11.0).clamp(22.0, 340.0)
+        // Of a few rows each has its label, below a title of two lines as well.
+        let (count, few) = (self.rows().len(), 12);
+        70.0 + (count as f64 * if count <= few { 18.0 } else { 11.0 }).clamp(22.0, 340.0)
     }
 
     /// Spans by row: those that follow each other and have one label.

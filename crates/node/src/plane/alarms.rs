@@ -21,16 +21,18 @@ impl DataPlane {
     pub(super) fn set_alarm(&mut self, id: FaceId, when: Instant) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         if when < face.alarm {
-            self.alarms.remove(&(face.alarm, id));
+            self.schedule.alarms.remove(&(face.alarm, id));
             face.alarm = when;
-            self.alarms.insert((when, id));
+            self.schedule.alarms.insert((when, id));
         }
     }
 
     pub(super) fn ring_alarms(&mut self) {
         for _ in 0..ALARMS_PER_TURN {
-            let Some(&(when, id)) = self.alarms.first().filter(|(when, _)| *when <= self.now) else { return };
-            self.alarms.remove(&(when, id));
+            let Some(&(when, id)) = self.schedule.alarms.first().filter(|(when, _)| *when <= self.now) else {
+                return;
+            };
+            self.schedule.alarms.remove(&(when, id));
             if let Some(face) = self.faces.get_mut(&id) {
                 face.alarm = Instant::NEVER;
                 self.look_after(id);
@@ -41,7 +43,7 @@ impl DataPlane {
     /// Does what is due for a face, and sets its next alarm.
     fn look_after(&mut self, id: FaceId) {
         let now = self.now;
-        let stall_timeout = self.settings.stall_timeout;
+        let stall_timeout = self.settings.timeouts.stall;
         let Some(face) = self.faces.get(&id) else { return };
         if self.idle_deadline(face) <= now {
             return self.destroy_face(id, "idle");
@@ -55,7 +57,7 @@ impl DataPlane {
                 && stream.give_up_holding(now)
             {
                 let token = Token::Face(id).to_data();
-                let _ = epoll::modify(&self.epoll, &stream.socket, token, stream.flags());
+                let _ = epoll::modify(&self.sockets.epoll, &stream.socket, token, stream.flags());
             }
             if port.incomplete_since.is_some_and(|since| since + stall_timeout <= now) {
                 face.drops.count(DropReason::StalledStream);
@@ -91,7 +93,7 @@ impl DataPlane {
     /// Sets the next alarm of a face by all that it may wait for.
     pub(super) fn renew_alarm(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
-        let when = face.next_deadline(self.settings.stall_timeout).min(self.next_look(face));
+        let when = face.next_deadline(self.settings.timeouts.stall).min(self.next_look(face));
         // What is overdue, such as acknowledgements that find no room, is not tried again at once.
         self.set_alarm(id, when.max(self.now + Duration::from_micros(100)));
     }
@@ -101,11 +103,11 @@ impl DataPlane {
         if !closes_when_idle(face) {
             return Instant::NEVER;
         }
-        let is_crowd = face
-            .origin
-            .is_some_and(|origin| self.population.on_demand_datagrams.count(origin) > FEW_FACES_PER_ADDRESS);
-        let crowd_timeout = if is_crowd { self.settings.crowd_idle_timeout } else { Duration::MAX };
-        face.last_used + self.settings.idle_timeout.min(crowd_timeout)
+        let is_crowd = face.origin.is_some_and(|origin| {
+            self.occupancy.population.on_demand_datagrams.count(origin) > FEW_FACES_PER_ADDRESS
+        });
+        let crowd_timeout = if is_crowd { self.settings.timeouts.crowd_idle } else { Duration::MAX };
+        face.last_used + self.settings.timeouts.idle.min(crowd_timeout)
     }
 
     /// When it is next seen whether a face is idle: whether its address has many is only known then.
@@ -113,8 +115,8 @@ impl DataPlane {
         if !closes_when_idle(face) {
             return Instant::NEVER;
         }
-        let early = face.last_used + self.settings.idle_timeout.min(self.settings.crowd_idle_timeout);
-        if early > self.now { early } else { face.last_used + self.settings.idle_timeout }
+        let early = face.last_used + self.settings.timeouts.idle.min(self.settings.timeouts.crowd_idle);
+        if early > self.now { early } else { face.last_used + self.settings.timeouts.idle }
     }
 }
 

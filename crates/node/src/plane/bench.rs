@@ -47,8 +47,8 @@ impl Bench {
     pub(super) fn work(&mut self) {
         let mut events = Vec::with_capacity(64);
         // So that a turn does not wait.
-        self.plane.settings.busy_poll = packet::time::Duration::from_secs(60);
-        self.plane.waking.last_work = self.plane.clock.now();
+        self.plane.settings.polling.busy = packet::time::Duration::from_secs(60);
+        self.plane.schedule.waking.last_work = self.plane.clock.now();
         loop {
             self.plane.step(&mut events).unwrap();
             if events.is_empty() {

@@ -151,17 +151,17 @@ pub(super) fn scope_of(local: &FaceUri, remote: &FaceUri) -> FaceScope {
 impl DataPlane {
     /// Receives datagrams from a bound socket.
     pub(crate) fn add_channel(&mut self, channel: DatagramChannel) -> io::Result<()> {
-        let token = Token::Datagrams(self.channels.next_number());
+        let token = Token::Datagrams(self.sockets.channels.next_number());
         self.watch(&channel.socket, token, epoll::EventFlags::IN)?;
-        self.channels.insert(channel);
+        self.sockets.channels.insert(channel);
         Ok(())
     }
 
     /// Receives frames from an interface; with `multicast` the group gets a face.
     pub(crate) fn add_ethernet(&mut self, channel: EthernetChannel, multicast: bool) -> io::Result<()> {
-        let number = self.ethernet.len();
+        let number = self.sockets.ethernet.len();
         self.watch(&channel.ring, Token::Ethernet(number), epoll::EventFlags::IN)?;
-        self.ethernet.push(channel);
+        self.sockets.ethernet.push(channel);
         self.watch_interfaces();
         if multicast {
             self.add_ethernet_face(number, GROUP, FacePersistency::Permanent, None);
@@ -171,11 +171,11 @@ impl DataPlane {
 
     /// Joins a group, for which there is one face.
     pub(crate) fn add_group(&mut self, channel: DatagramChannel, link_type: LinkType) -> io::Result<()> {
-        let (number, group) = (self.channels.next_number(), channel.local);
+        let (number, group) = (self.sockets.channels.next_number(), channel.local);
         self.add_channel(channel)?;
         self.watch_interfaces();
         if let Some(face) = self.add_group_face(number, group, link_type)
-            && let Some(channel) = self.channels.get_mut(number)
+            && let Some(channel) = self.sockets.channels.get_mut(number)
         {
             channel.set_group(face);
         }
@@ -184,18 +184,18 @@ impl DataPlane {
 
     /// Accepts connections from a listener.
     pub(crate) fn add_listener(&mut self, listener: Listener) -> io::Result<()> {
-        self.watch(&listener, Token::Listener(self.listeners.len()), epoll::EventFlags::IN)?;
-        self.listeners.push(listener);
+        self.watch(&listener, Token::Listener(self.sockets.listeners.len()), epoll::EventFlags::IN)?;
+        self.sockets.listeners.push(listener);
         Ok(())
     }
 
     /// Addresses of all that is bound.
     pub(crate) fn channel_uris(&self) -> Vec<FaceUri> {
-        let datagrams = self.channels.bound().map(DatagramChannel::uri);
-        let ethernet = self.ethernet.iter().map(EthernetChannel::uri);
+        let datagrams = self.sockets.channels.bound().map(DatagramChannel::uri);
+        let ethernet = self.sockets.ethernet.iter().map(EthernetChannel::uri);
         datagrams
             .chain(ethernet)
-            .chain(self.listeners.iter().map(|listener| listener.uri().clone()))
+            .chain(self.sockets.listeners.iter().map(|listener| listener.uri().clone()))
             .collect()
     }
 
@@ -204,10 +204,10 @@ impl DataPlane {
         let source = Source::Listener(number);
         let mut began = self.clock.now();
         for _ in 0..ACCEPTED_PER_TURN {
-            if !self.turn.has_left(source) {
+            if !self.schedule.turn.has_left(source) {
                 return true;
             }
-            let Some(listener) = self.listeners.get(number) else { return has_worked };
+            let Some(listener) = self.sockets.listeners.get(number) else { return has_worked };
             if flags.contains(epoll::EventFlags::ERR) {
                 // Reading it clears it.
                 let error = rustix::net::sockopt::socket_error(listener);
@@ -244,7 +244,7 @@ impl DataPlane {
                 Err(_) => {}
             }
             let now = self.clock.now();
-            self.turn.note(source, now.saturating_since(std::mem::replace(&mut began, now)));
+            self.schedule.turn.note(source, now.saturating_since(std::mem::replace(&mut began, now)));
         }
         has_worked
     }
@@ -267,10 +267,10 @@ mod tests {
         bench.plane.add_listener(listener).unwrap();
         let _connection = std::net::TcpStream::connect(there).unwrap();
         let faces = bench.plane.faces.len();
-        bench.plane.turn.note(Source::Listener(0), SHARE);
+        bench.plane.schedule.turn.note(Source::Listener(0), SHARE);
         assert!(bench.plane.accept(0, epoll::EventFlags::IN), "it is no loop without work");
         assert_eq!(bench.plane.faces.len(), faces);
-        bench.plane.turn.begin(1);
+        bench.plane.schedule.turn.begin(1);
         bench.plane.accept(0, epoll::EventFlags::IN);
         assert_eq!(bench.plane.faces.len(), faces + 1);
     }

@@ -48,36 +48,37 @@ impl DataPlane {
             return;
         }
         self.tally.drops.count(DropReason::OutOfDescriptors);
-        self.descriptors.reserve = None;
-        let Some(listener) = self.listeners.get(number) else { return };
+        self.sockets.descriptors.reserve = None;
+        let Some(listener) = self.sockets.listeners.get(number) else { return };
         let _ = listener.accept();
-        self.descriptors.reserve = any_descriptor();
-        if self.descriptors.reserve.is_none() && epoll::delete(&self.epoll, listener).is_ok() {
+        self.sockets.descriptors.reserve = any_descriptor();
+        if self.sockets.descriptors.reserve.is_none() && epoll::delete(&self.sockets.epoll, listener).is_ok()
+        {
             tracing::warn!(listener = %listener.uri(), "no descriptor is left: no connections are accepted for now");
-            self.descriptors.resting.push(number);
-            self.descriptors.retry_at = self.now + RETRY_INTERVAL;
+            self.sockets.descriptors.resting.push(number);
+            self.sockets.descriptors.retry_at = self.now + RETRY_INTERVAL;
         }
     }
 
     /// Listens again where that was given up, if there is a descriptor by now.
     pub(super) fn end_shortage(&mut self) {
-        if self.descriptors.retry_at > self.now {
+        if self.sockets.descriptors.retry_at > self.now {
             return;
         }
-        self.descriptors.retry_at = self.now + RETRY_INTERVAL;
-        self.descriptors.reserve = any_descriptor();
-        if self.descriptors.reserve.is_none() {
+        self.sockets.descriptors.retry_at = self.now + RETRY_INTERVAL;
+        self.sockets.descriptors.reserve = any_descriptor();
+        if self.sockets.descriptors.reserve.is_none() {
             return;
         }
-        self.descriptors.retry_at = Instant::NEVER;
-        for number in std::mem::take(&mut self.descriptors.resting) {
-            let Some(listener) = self.listeners.get(number) else { continue };
+        self.sockets.descriptors.retry_at = Instant::NEVER;
+        for number in std::mem::take(&mut self.sockets.descriptors.resting) {
+            let Some(listener) = self.sockets.listeners.get(number) else { continue };
             match self.watch(listener, Token::Listener(number), epoll::EventFlags::IN) {
                 Ok(()) => tracing::info!(listener = %listener.uri(), "connections are accepted again"),
                 Err(error) => {
                     tracing::warn!(listener = %listener.uri(), %error, "cannot be listened at yet");
-                    self.descriptors.resting.push(number);
-                    self.descriptors.retry_at = self.now + RETRY_INTERVAL;
+                    self.sockets.descriptors.resting.push(number);
+                    self.sockets.descriptors.retry_at = self.now + RETRY_INTERVAL;
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd as _;
 
-use engine::{FaceCounters, FaceId, FaceScope, LinkType, RateLimit};
+use engine::{FaceCounters, FaceId, FaceScope, LinkType};
 use packet::Dialect;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -15,11 +15,9 @@ use super::Origin;
 use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
 use super::own_sockets::PROBATION_FRAMES;
-use super::{DataPlane, Token};
+use super::{DataPlane, Settings, Token};
 use crate::codec::{Codec, LinkSettings};
-use crate::control::{
-    CongestionSettings, FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress,
-};
+use crate::control::{FaceEvent, FaceEventKind, FacePersistency, FaceState, FaceStatus, FaceUri, MacAddress};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{
     DatagramPort, Face, PING_INTERVAL, StreamPort, StreamTarget, Traffic, Transport, Way, WebSocketPort,
@@ -28,56 +26,6 @@ use crate::sys::options;
 use crate::transport::datagram::DatagramChannel;
 use crate::transport::stream::{Socket, Stream};
 use crate::transport::websocket::WebSocket;
-
-/// What the configuration says about faces.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) max_faces: usize,
-    pub(crate) max_on_demand_faces: usize,
-    /// The same for one address, of each of faces over datagrams and connections.
-    pub(crate) max_on_demand_faces_per_address: usize,
-    /// Connections from other hosts.
-    pub(crate) max_remote_connections: usize,
-    pub(crate) idle_timeout: Duration,
-    /// The same while there are as many faces as there may be.
-    pub(crate) crowded_idle_timeout: Duration,
-    /// The same for faces of an address that has many of them.
-    pub(crate) crowd_idle_timeout: Duration,
-    /// What everything together may take; shown, and divided before.
-    pub(crate) memory_budget_bytes: u64,
-    pub(crate) stall_timeout: Duration,
-    pub(crate) busy_poll: Duration,
-    pub(crate) answer_poll: Duration,
-    pub(crate) send_queue_bytes: usize,
-    pub(crate) all_send_queues_bytes: usize,
-    pub(crate) reassembly_bytes: usize,
-    /// What may wait over all faces until neighbours can take it.
-    pub(crate) all_waiting_bytes: usize,
-    pub(crate) congestion_marking: bool,
-    pub(crate) congestion: CongestionSettings,
-    pub(crate) udp_mtu_bytes: usize,
-    pub(crate) udp_reliability: bool,
-    pub(crate) accept_udp: bool,
-    /// UDP neighbours that may have a socket of their own, and its receive buffer.
-    pub(crate) own_udp_sockets: usize,
-    pub(crate) own_udp_receive_bytes: usize,
-    pub(crate) accept_ethernet: bool,
-    /// Web pages whose WebSockets are local if their ends are.
-    pub(crate) local_origins: Vec<String>,
-    pub(crate) max_pending_per_face: Option<u32>,
-    pub(crate) interest_rate_per_face: Option<RateLimit>,
-}
-
-impl Settings {
-    /// What the engine is told of a face, with the limits that hold for every face.
-    pub(super) fn limited(&self, face: engine::FaceConfig) -> engine::FaceConfig {
-        engine::FaceConfig {
-            max_pending: self.max_pending_per_face,
-            interest_rate: self.interest_rate_per_face,
-            ..face
-        }
-    }
-}
 
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
@@ -98,7 +46,7 @@ impl DataPlane {
     pub(crate) fn take_over(&mut self, settings: Settings) {
         self.settings = settings;
         for (id, face) in &self.faces {
-            let config = self.settings.limited(face.engine_config());
+            let config = self.settings.faces.limited(face.engine_config());
             self.engine.configure_face(self.now, *id, config);
         }
     }
@@ -115,8 +63,8 @@ impl DataPlane {
 
     pub(super) fn udp_link_settings(&self) -> LinkSettings {
         LinkSettings {
-            reliability: self.settings.udp_reliability,
-            transport_mtu_bytes: Some(self.settings.udp_mtu_bytes),
+            reliability: self.settings.udp.reliability,
+            transport_mtu_bytes: Some(self.settings.udp.mtu_bytes),
             fragmentation: true,
             receive_capacity_bytes: Some(0),
             probe_path_mtu: true,
@@ -147,7 +95,7 @@ impl DataPlane {
         persistency: FacePersistency,
         settings: LinkSettings,
     ) -> Option<FaceId> {
-        let channel = self.channels.get(number)?;
+        let channel = self.sockets.channels.get(number)?;
         let (local, dialect) = (channel.uri(), channel.dialect);
         let settings =
             LinkSettings { receive_capacity_bytes: Some(channel.receive_buffer_bytes()), ..settings };
@@ -164,7 +112,7 @@ impl DataPlane {
             settings,
             link_type: LinkType::PointToPoint,
         })?;
-        if let Some(channel) = self.channels.get_mut(number) {
+        if let Some(channel) = self.sockets.channels.get_mut(number) {
             channel.add_peer(peer, id);
         }
         Some(id)
@@ -177,7 +125,7 @@ impl DataPlane {
         group: SocketAddr,
         link_type: LinkType,
     ) -> Option<FaceId> {
-        let channel = self.channels.get(number)?;
+        let channel = self.sockets.channels.get(number)?;
         let (local, dialect) = (channel.uri(), channel.dialect);
         let way = Way::Udp { channel: number, peer: group, largest_in_train: LARGEST_IN_TRAIN };
         // As in NFD, packets are not cut: everybody would have to put them together.
@@ -209,7 +157,7 @@ impl DataPlane {
         persistency: FacePersistency,
         settings: Option<LinkSettings>,
     ) -> Option<FaceId> {
-        let channel = self.ethernet.get(number)?;
+        let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
         let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(mtu_bytes, peer));
@@ -226,7 +174,7 @@ impl DataPlane {
             settings,
             link_type: if many { LinkType::MultiAccess } else { LinkType::PointToPoint },
         })?;
-        if let Some(channel) = self.ethernet.get_mut(number) {
+        if let Some(channel) = self.sockets.ethernet.get_mut(number) {
             channel.add_peer(peer, id);
         }
         Some(id)
@@ -319,7 +267,7 @@ impl DataPlane {
             Transport::Inner(_) => Codec::bare(new.dialect, new.settings),
             Transport::Datagram(_) | Transport::Stream(_) => Codec::new(new.dialect, new.settings, random)?,
         };
-        let id = self.population.numbers.take(matches!(new.transport, Transport::Inner(_)))?;
+        let id = self.occupancy.population.numbers.take(matches!(new.transport, Transport::Inner(_)))?;
         let mut face = Face {
             id,
             remote: new.remote,
@@ -345,10 +293,10 @@ impl DataPlane {
         for (number, maker) in self.tapping.makers.iter().filter(|_| face.codec.has_frames()) {
             face.taps.extend(maker(&face).map(|tap| (*number, tap)));
         }
-        let config = self.settings.limited(face.engine_config());
+        let config = self.settings.faces.limited(face.engine_config());
         self.engine.add_face(self.now, id, config).ok()?;
-        self.population.on_demand += usize::from(face.persistency == FacePersistency::OnDemand);
-        self.population.inner += usize::from(matches!(face.transport, Transport::Inner(_)));
+        self.occupancy.population.on_demand += usize::from(face.persistency == FacePersistency::OnDemand);
+        self.occupancy.population.inner += usize::from(matches!(face.transport, Transport::Inner(_)));
         tracing::debug!(face = id.0, remote = %face.remote, local = %face.local, persistency = face.persistency.as_str(), "face created");
         self.faces.insert(id, Box::new(face));
         self.note_on_demand(id);
@@ -366,14 +314,14 @@ impl DataPlane {
         let queued = match &face.transport {
             Transport::Datagram(port) => match port.way {
                 Way::Udp { channel, .. } => {
-                    self.channels.get(channel).map_or(0, DatagramChannel::queued_bytes)
+                    self.sockets.channels.get(channel).map_or(0, DatagramChannel::queued_bytes)
                 }
                 Way::Ethernet { .. } => 0,
             },
             Transport::Stream(port) => port.stream.as_ref().map_or(0, Stream::all_queued_bytes),
             Transport::Inner(port) => port.queued_bytes(),
         };
-        Some(face.status(self.now, packets, self.settings.idle_timeout, queued))
+        Some(face.status(self.now, packets, self.settings.timeouts.idle, queued))
     }
 
     pub(super) fn announce(&mut self, id: FaceId, kind: FaceEventKind) {
@@ -387,11 +335,11 @@ impl DataPlane {
         let Some(mut face) = self.faces.remove(&id) else { return };
         let is_presentable = face.is_presentable();
         let packets: FaceCounters = self.engine.face_counters(id).copied().unwrap_or_default();
-        let status = face.status(self.now, packets, self.settings.idle_timeout, 0);
+        let status = face.status(self.now, packets, self.settings.timeouts.idle, 0);
         self.engine.remove_face(id);
-        self.alarms.remove(&(face.alarm, id));
-        self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
-        self.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
+        self.schedule.alarms.remove(&(face.alarm, id));
+        self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.occupancy.population.inner -= usize::from(matches!(face.transport, Transport::Inner(_)));
         if let Some(origin) = face.origin {
             self.on_demand_of(Kind::of(&face)).remove(origin, id);
         }
@@ -400,16 +348,16 @@ impl DataPlane {
         match &mut face.transport {
             Transport::Datagram(port) => match port.way {
                 Way::Udp { channel, peer, .. } => {
-                    let main = self.channels.get(channel).and_then(DatagramChannel::main);
+                    let main = self.sockets.channels.get(channel).and_then(DatagramChannel::main);
                     if main.is_some() {
-                        self.channels.remove(channel);
+                        self.sockets.channels.remove(channel);
                     }
-                    if let Some(channel) = self.channels.get_mut(main.unwrap_or(channel)) {
+                    if let Some(channel) = self.sockets.channels.get_mut(main.unwrap_or(channel)) {
                         channel.remove_peer(peer);
                     }
                 }
                 Way::Ethernet { channel, peer } => {
-                    if let Some(channel) = self.ethernet.get_mut(channel) {
+                    if let Some(channel) = self.sockets.ethernet.get_mut(channel) {
                         channel.remove_peer(peer);
                     }
                 }
@@ -417,7 +365,7 @@ impl DataPlane {
             // Closing the socket takes it out of the epoll set.
             Transport::Stream(_) => {}
             // The application's end may still hold the descriptor.
-            Transport::Inner(port) => drop(epoll::delete(&self.epoll, port)),
+            Transport::Inner(port) => drop(epoll::delete(&self.sockets.epoll, port)),
         }
         tracing::debug!(face = id.0, remote = %face.remote, why, "face destroyed");
         if is_presentable {
@@ -455,14 +403,14 @@ impl DataPlane {
             let local = local_uri(&socket);
             let stream = port.stream.insert(Stream::new(socket));
             let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
-            epoll::add(&self.epoll, &stream.socket, Token::Face(id).to_data(), flags)?;
+            epoll::add(&self.sockets.epoll, &stream.socket, Token::Face(id).to_data(), flags)?;
             local
         });
         match begun {
             Ok(local) => {
                 face.scope = scope_of(&local, &face.remote);
                 face.local = local;
-                let config = self.settings.limited(face.engine_config());
+                let config = self.settings.faces.limited(face.engine_config());
                 self.engine.configure_face(now, id, config);
                 Ok(())
             }
@@ -484,7 +432,7 @@ impl DataPlane {
                 (port.attempt_at, port.back_off) = (Instant::NEVER, FIRST_BACK_OFF);
                 stream.waits_for_room = false;
                 let token = Token::Face(id).to_data();
-                let _ = epoll::modify(&self.epoll, &stream.socket, token, epoll::EventFlags::IN);
+                let _ = epoll::modify(&self.sockets.epoll, &stream.socket, token, epoll::EventFlags::IN);
                 tracing::info!(face = id.0, remote = %face.remote, "connected");
                 self.announce(id, FaceEventKind::Up);
             }
@@ -503,7 +451,7 @@ impl DataPlane {
         let was_up = face.state == FaceState::Up;
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
-            note_queue(&mut self.held.queued_bytes, port);
+            note_queue(&mut self.occupancy.held.queued_bytes, port);
         }
         face.state = FaceState::Down;
         port.incomplete_since = None;

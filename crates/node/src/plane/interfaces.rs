@@ -127,8 +127,8 @@ impl DataPlane {
     /// The interface of this number has gone: what was bound to it hears nothing any more, even if there is
     /// another of its number soon.
     fn lose_places(&mut self, index: u32) {
-        let groups = self.channels.numbers().map(Bound::Group);
-        let bound: Vec<Bound> = (0..self.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
+        let groups = self.sockets.channels.numbers().map(Bound::Group);
+        let bound: Vec<Bound> = (0..self.sockets.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
         for bound in bound {
             if let Some(place) = self.place(bound).filter(|place| place.index == index) {
                 place.is_lost = true;
@@ -139,7 +139,7 @@ impl DataPlane {
     /// A packet socket has an error, which is how it says that its interface is down or gone.
     #[cold]
     pub(super) fn handle_ethernet_error(&mut self, number: usize) {
-        let Some(channel) = self.ethernet.get_mut(number) else { return };
+        let Some(channel) = self.sockets.ethernet.get_mut(number) else { return };
         // Reading it clears it: otherwise the socket would stay ready for ever.
         let error = channel.ring.take_error();
         tracing::debug!(interface = channel.place.name, ?error, "a packet socket has an error");
@@ -164,8 +164,8 @@ impl DataPlane {
                 return self.retry_later();
             }
         };
-        let groups = self.channels.numbers().map(Bound::Group);
-        let bound: Vec<Bound> = (0..self.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
+        let groups = self.sockets.channels.numbers().map(Bound::Group);
+        let bound: Vec<Bound> = (0..self.sockets.ethernet.len()).map(Bound::Ethernet).chain(groups).collect();
         self.check_own_sockets(&all);
         let mut has_failed = false;
         for bound in bound {
@@ -187,8 +187,10 @@ impl DataPlane {
 
     fn place(&mut self, bound: Bound) -> Option<&mut Place> {
         match bound {
-            Bound::Ethernet(number) => self.ethernet.get_mut(number).map(|channel| &mut channel.place),
-            Bound::Group(number) => self.channels.get_mut(number)?.place.as_mut(),
+            Bound::Ethernet(number) => {
+                self.sockets.ethernet.get_mut(number).map(|channel| &mut channel.place)
+            }
+            Bound::Group(number) => self.sockets.channels.get_mut(number)?.place.as_mut(),
         }
     }
 
@@ -242,9 +244,14 @@ impl DataPlane {
     }
 
     fn reopen_ethernet(&mut self, number: usize, interface: &Interface) -> std::io::Result<()> {
-        let Some(channel) = self.ethernet.get_mut(number) else { return Ok(()) };
+        let Some(channel) = self.sockets.ethernet.get_mut(number) else { return Ok(()) };
         let anew = EthernetChannel::open(interface, channel.dialect, channel.is_in_group())?;
-        epoll::add(&self.epoll, &anew.ring, Token::Ethernet(number).to_data(), epoll::EventFlags::IN)?;
+        epoll::add(
+            &self.sockets.epoll,
+            &anew.ring,
+            Token::Ethernet(number).to_data(),
+            epoll::EventFlags::IN,
+        )?;
         channel.replace(anew);
         let mtu_bytes = channel.mtu_bytes;
         self.trust_anew(Token::Ethernet(number));
@@ -260,7 +267,7 @@ impl DataPlane {
     }
 
     fn reopen_group(&mut self, number: usize, interface: &Interface) -> std::io::Result<()> {
-        let Some(channel) = self.channels.get_mut(number) else { return Ok(()) };
+        let Some(channel) = self.sockets.channels.get_mut(number) else { return Ok(()) };
         let Some(group) = channel.group_address() else { return Ok(()) };
         let has_address = if group.is_ipv4() { !interface.v4.is_empty() } else { !interface.v6.is_empty() };
         if !has_address {
@@ -269,7 +276,12 @@ impl DataPlane {
         channel.leave_group();
         let anew =
             DatagramChannel::bind_group(group, channel.dialect, interface, channel.receive_buffer_bytes)?;
-        epoll::add(&self.epoll, &anew.socket, Token::Datagrams(number).to_data(), epoll::EventFlags::IN)?;
+        epoll::add(
+            &self.sockets.epoll,
+            &anew.socket,
+            Token::Datagrams(number).to_data(),
+            epoll::EventFlags::IN,
+        )?;
         channel.replace_socket(anew);
         let group = channel.local;
         self.trust_anew(Token::Datagrams(number));

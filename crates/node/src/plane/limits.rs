@@ -23,6 +23,18 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(100);
 /// Faces that go after one search: more would keep the others waiting.
 const MAX_GOING: usize = 256;
 
+/// What is taken of that which all faces share.
+pub(super) struct Occupancy {
+    pub(super) population: Population,
+    pub(super) held: Held,
+}
+
+impl Occupancy {
+    pub(super) fn new(now: Instant) -> Self {
+        Occupancy { population: Population::new(now), held: Held::default() }
+    }
+}
+
 /// Who has faces: their numbers, and how many of them nobody asked for.
 pub(super) struct Population {
     pub(super) numbers: Numbers,
@@ -85,7 +97,7 @@ impl DataPlane {
     /// those that were idle for a short time. If that does not help, it is counted.
     pub(super) fn may_add_on_demand(&mut self, origin: Option<Origin>, kind: Kind) -> bool {
         if let Some(origin) = origin
-            && self.on_demand_of(kind).count(origin) >= self.settings.max_on_demand_faces_per_address
+            && self.on_demand_of(kind).count(origin) >= self.settings.faces.max_on_demand_per_address
             && !self.give_way(origin, kind, true)
         {
             self.tally.drops.count(DropReason::AddressShare);
@@ -104,28 +116,29 @@ impl DataPlane {
 
     /// How many faces there are to others than applications inside the process.
     pub(super) fn outer_faces(&self) -> usize {
-        self.faces.len() - self.population.inner
+        self.faces.len() - self.occupancy.population.inner
     }
 
     pub(super) fn on_demand_of(&mut self, kind: Kind) -> &mut OnDemandFaces {
         match kind {
-            Kind::Datagram => &mut self.population.on_demand_datagrams,
-            Kind::Stream => &mut self.population.on_demand_streams,
+            Kind::Datagram => &mut self.occupancy.population.on_demand_datagrams,
+            Kind::Stream => &mut self.occupancy.population.on_demand_streams,
         }
     }
 
     fn has_place(&self, origin: Option<Origin>, kind: Kind) -> bool {
-        let most = self.settings.max_on_demand_faces;
-        if self.population.on_demand >= most || self.outer_faces() >= self.settings.max_faces {
+        let most = self.settings.faces.max_on_demand;
+        if self.occupancy.population.on_demand >= most || self.outer_faces() >= self.settings.faces.max {
             return false;
         }
         if origin.is_none() {
             return true;
         }
-        let on_demand =
-            self.population.on_demand_streams.total() + self.population.on_demand_datagrams.total();
+        let on_demand = self.occupancy.population.on_demand_streams.total()
+            + self.occupancy.population.on_demand_datagrams.total();
         let has_descriptor = kind == Kind::Datagram
-            || self.population.on_demand_streams.total() < self.settings.max_remote_connections;
+            || self.occupancy.population.on_demand_streams.total()
+                < self.settings.faces.max_remote_connections;
         has_descriptor && on_demand < most - most / KEPT_FOR_LOCAL
     }
 
@@ -133,10 +146,11 @@ impl DataPlane {
     fn make_place(&mut self, origin: Option<Origin>, kind: Kind) {
         let needs_descriptor = kind == Kind::Stream
             && origin.is_some()
-            && self.population.on_demand_streams.total() >= self.settings.max_remote_connections;
-        let mut holders = vec![(self.population.on_demand_streams.most(), Kind::Stream)];
+            && self.occupancy.population.on_demand_streams.total()
+                >= self.settings.faces.max_remote_connections;
+        let mut holders = vec![(self.occupancy.population.on_demand_streams.most(), Kind::Stream)];
         if !needs_descriptor {
-            holders.push((self.population.on_demand_datagrams.most(), Kind::Datagram));
+            holders.push((self.occupancy.population.on_demand_datagrams.most(), Kind::Datagram));
         }
         let most = holders.into_iter().filter_map(|(most, kind)| Some((most?, kind)));
         let most = most.max_by_key(|((_, count), _)| *count);
@@ -161,12 +175,12 @@ impl DataPlane {
     fn give_way(&mut self, origin: Origin, kind: Kind, only_idle: bool) -> bool {
         let faces = &self.faces;
         let on_demand = match kind {
-            Kind::Datagram => &mut self.population.on_demand_datagrams,
-            Kind::Stream => &mut self.population.on_demand_streams,
+            Kind::Datagram => &mut self.occupancy.population.on_demand_datagrams,
+            Kind::Stream => &mut self.occupancy.population.on_demand_streams,
         };
         let Some(id) = on_demand.least_recently_used(origin, faces) else { return false };
         let Some(face) = self.faces.get(&id) else { return false };
-        if only_idle && face.last_used + self.settings.crowded_idle_timeout > self.now {
+        if only_idle && face.last_used + self.settings.timeouts.crowded_idle > self.now {
             return false;
         }
         self.tally.drops.count(DropReason::GaveWay);
@@ -176,17 +190,17 @@ impl DataPlane {
 
     /// Closes a connection of a stranger, so that there is a descriptor; false if there is none.
     pub(super) fn free_descriptor(&mut self) -> bool {
-        let most = self.population.on_demand_streams.most();
+        let most = self.occupancy.population.on_demand_streams.most();
         most.is_some_and(|(origin, _)| self.give_way(origin, Kind::Stream, false))
     }
 
     #[cold]
     fn close_idle_on_demand(&mut self) {
-        if self.now < self.population.next_search {
+        if self.now < self.occupancy.population.next_search {
             return;
         }
-        self.population.next_search = self.now + SEARCH_INTERVAL;
-        let (now, patience) = (self.now, self.settings.crowded_idle_timeout);
+        self.occupancy.population.next_search = self.now + SEARCH_INTERVAL;
+        let (now, patience) = (self.now, self.settings.timeouts.crowded_idle);
         let is_idle = |face: &Face| {
             let may_go = face.origin.is_some() || matches!(face.transport, Transport::Datagram(_));
             may_go && face.persistency == FacePersistency::OnDemand && face.last_used + patience <= now
@@ -223,8 +237,9 @@ impl DataPlane {
     /// little, so that those who never read do not shut out those who do.
     #[inline]
     pub(super) fn send_queue_limit(&self) -> usize {
-        let left = self.settings.all_send_queues_bytes.saturating_sub(self.held.queued_bytes);
-        self.settings.send_queue_bytes.min(left.max(LEAST_QUEUE_BYTES))
+        let left =
+            self.settings.memory.all_send_queues_bytes.saturating_sub(self.occupancy.held.queued_bytes);
+        self.settings.memory.send_queue_bytes.min(left.max(LEAST_QUEUE_BYTES))
     }
 
     /// Takes note of how much waits for a peer.
@@ -232,7 +247,7 @@ impl DataPlane {
         if let Some(face) = self.faces.get_mut(&id)
             && let Transport::Stream(port) = &mut face.transport
         {
-            note_queue(&mut self.held.queued_bytes, port);
+            note_queue(&mut self.occupancy.held.queued_bytes, port);
         }
     }
 
@@ -254,41 +269,41 @@ impl DataPlane {
     fn weigh_waiting_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         face.waiting_bytes = face.codec.waiting_bytes();
-        self.held.waiting.set(id, owner_of(face), face.waiting_bytes);
-        while self.held.waiting.total_bytes() > self.settings.all_waiting_bytes
-            && let Some(heaviest) = self.held.waiting.heaviest()
+        self.occupancy.held.waiting.set(id, owner_of(face), face.waiting_bytes);
+        while self.occupancy.held.waiting.total_bytes() > self.settings.memory.all_waiting_bytes
+            && let Some(heaviest) = self.occupancy.held.waiting.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_waiting_packets();
             face.waiting_bytes = 0;
-            self.held.waiting.set(heaviest, owner_of(face), 0);
+            self.occupancy.held.waiting.set(heaviest, owner_of(face), 0);
         }
     }
 
     fn weigh_partial_packets(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
         face.partial_bytes = face.codec.partial_bytes();
-        self.held.partials.set(id, owner_of(face), face.partial_bytes);
-        while self.held.partials.total_bytes() > self.settings.reassembly_bytes
-            && let Some(heaviest) = self.held.partials.heaviest()
+        self.occupancy.held.partials.set(id, owner_of(face), face.partial_bytes);
+        while self.occupancy.held.partials.total_bytes() > self.settings.memory.reassembly_bytes
+            && let Some(heaviest) = self.occupancy.held.partials.heaviest()
         {
             let Some(face) = self.faces.get_mut(&heaviest) else { return };
             face.codec.evict_partial_packets();
             face.partial_bytes = 0;
-            self.held.partials.set(heaviest, owner_of(face), 0);
+            self.occupancy.held.partials.set(heaviest, owner_of(face), 0);
         }
     }
 
     /// Forgets what a face held that is gone, and keeps what its link counted.
     pub(super) fn forget_holdings(&mut self, face: &mut Face) {
-        self.held.partials.set(face.id, owner_of(face), 0);
-        self.held.waiting.set(face.id, owner_of(face), 0);
+        self.occupancy.held.partials.set(face.id, owner_of(face), 0);
+        self.occupancy.held.waiting.set(face.id, owner_of(face), 0);
         for (word, count) in face.codec.drops() {
             *self.tally.link_drops.entry(word).or_default() += count;
         }
         if let Transport::Stream(port) = &mut face.transport {
             port.stream = None;
-            note_queue(&mut self.held.queued_bytes, port);
+            note_queue(&mut self.occupancy.held.queued_bytes, port);
         }
     }
 

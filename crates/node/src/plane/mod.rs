@@ -22,8 +22,12 @@ mod operations;
 mod own_sockets;
 mod partials;
 mod receive;
+mod reception;
 mod repository;
+mod schedule;
 mod send;
+mod settings;
+mod sockets;
 mod taps;
 mod turn;
 mod watchdog;
@@ -44,15 +48,13 @@ use crate::control::{FaceEvent, FaceState, INTERNAL_FACE};
 use crate::drop_reason::{DropCounters, DropReason};
 use crate::face::{Faces, Traffic, Transport};
 use crate::sys::datagrams;
-use crate::transport::Channels;
-use crate::transport::ethernet::EthernetChannel;
 use crate::transport::ring::{Refused, RingSender};
 use crate::transport::train::Outbox;
 
 pub(crate) use channels::Listener;
-pub(crate) use faces::Settings;
 pub(crate) use impaired::Impaired;
 pub(crate) use on_demand::Origin;
+pub(crate) use settings::{FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
@@ -113,25 +115,15 @@ pub(crate) struct DataPlane {
     pub(crate) engine: Engine,
     pub(crate) settings: Settings,
     pub(crate) faces: Faces,
-    epoll: OwnedFd,
-    channels: Channels,
-    ethernet: Vec<EthernetChannel>,
-    pub(crate) listeners: Vec<Listener>,
+    pub(crate) sockets: sockets::Sockets,
     control: ControlEnd,
-    population: limits::Population,
-    held: limits::Held,
+    occupancy: limits::Occupancy,
     batch: Batch,
-    /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
-    alarms: std::collections::BTreeSet<(Instant, FaceId)>,
+    schedule: schedule::Schedule,
     tally: Tally,
     tapping: taps::Tapping,
-    waking: busy_poll::Waking,
-    descriptors: descriptors::DescriptorReserve,
-    watchdog: watchdog::Watchdog,
     interfaces: interfaces::InterfaceWatch,
     new_interfaces: new_interfaces::NewInterfaces,
-    /// What each source took of this turn.
-    turn: turn::Turn,
     /// Behind the content store, if there are any.
     repository: Option<Box<repository::RepositoryEnd>>,
     random: Random,
@@ -219,28 +211,20 @@ impl DataPlane {
             engine,
             settings,
             faces: Faces::default(),
-            epoll,
-            channels: Channels::default(),
-            ethernet: Vec::new(),
-            listeners: Vec::new(),
+            sockets: sockets::Sockets::new(epoll),
             control: ControlEnd {
                 waker: ends.waker,
                 tasks: ends.tasks,
                 messages: ends.messages,
                 late_events: Default::default(),
             },
-            population: limits::Population::new(now),
-            held: limits::Held::default(),
+            occupancy: limits::Occupancy::new(now),
             batch: Batch::new(),
-            alarms: Default::default(),
+            schedule: schedule::Schedule::new(now),
             tally: Tally::default(),
             tapping: taps::Tapping::default(),
-            waking: busy_poll::Waking::new(now),
-            descriptors: descriptors::DescriptorReserve::new(),
-            watchdog: watchdog::Watchdog::default(),
             interfaces: interfaces::InterfaceWatch::default(),
             new_interfaces: new_interfaces::NewInterfaces::default(),
-            turn: turn::Turn::default(),
             repository: None,
             random,
             stopping: false,
@@ -265,7 +249,7 @@ impl DataPlane {
     fn step(&mut self, events: &mut Vec<epoll::Event>) -> rustix::io::Result<()> {
         events.clear();
         let timeout = self.timeout();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {
+        match epoll::wait(&self.sockets.epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error),
         }
@@ -276,14 +260,17 @@ impl DataPlane {
     /// Does everything that is ready, each source its share.
     fn turn(&mut self, events: &[epoll::Event]) {
         self.now = self.clock.now();
-        self.waking.had_events = !events.is_empty();
-        if self.waking.had_events {
-            self.waking.arrival_gaps.arrived(self.now.saturating_since(self.waking.last_work));
-            self.waking.last_work = self.now;
-            self.waking.busy_poll.arrived();
-            self.waking.arrival_poll.arrived();
+        self.schedule.waking.had_events = !events.is_empty();
+        if self.schedule.waking.had_events {
+            self.schedule
+                .waking
+                .arrival_gaps
+                .arrived(self.now.saturating_since(self.schedule.waking.last_work));
+            self.schedule.waking.last_work = self.now;
+            self.schedule.waking.busy_poll.arrived();
+            self.schedule.waking.arrival_poll.arrived();
         }
-        let (later, first) = events.split_at(self.turn.begin(events.len()));
+        let (later, first) = events.split_at(self.schedule.turn.begin(events.len()));
         for event in first.iter().chain(later) {
             let flags = event.flags;
             let token = Token::of(event.data);
@@ -296,7 +283,7 @@ impl DataPlane {
                 Token::Interfaces => self.handle_interfaces(),
             };
             if has_worked {
-                self.watchdog.worked(token);
+                self.schedule.watchdog.worked(token);
             } else {
                 self.note_idle(token);
             }
@@ -312,46 +299,51 @@ impl DataPlane {
         self.check_interfaces();
         self.finish_touched();
         self.pass_on_events();
-        if std::mem::take(&mut self.waking.asked) && self.engine.pending_count() <= busy_poll::FEW_PENDING {
-            self.waking.busy_poll.begin(self.now, self.settings.answer_poll);
+        if std::mem::take(&mut self.schedule.waking.asked)
+            && self.engine.pending_count() <= busy_poll::FEW_PENDING
+        {
+            self.schedule.waking.busy_poll.begin(self.now, self.settings.polling.answer);
         }
     }
 
     /// How long to sleep; `None` for ever.
     fn timeout(&mut self) -> Option<rustix::event::Timespec> {
+        let deadline = self
+            .engine
+            .next_deadline()
+            .min(self.schedule.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
         let deadline =
-            self.engine.next_deadline().min(self.alarms.first().map_or(Instant::NEVER, |(when, _)| *when));
+            deadline.min(self.tapping.delayed.next_deadline()).min(self.sockets.descriptors.next_deadline());
         let deadline =
-            deadline.min(self.tapping.delayed.next_deadline()).min(self.descriptors.next_deadline());
-        let deadline = deadline.min(self.watchdog.next_deadline()).min(self.interfaces.next_deadline());
+            deadline.min(self.schedule.watchdog.next_deadline()).min(self.interfaces.next_deadline());
         let deadline = if self.control.late_events.is_empty() {
             deadline
         } else {
             deadline.min(self.now + Duration::from_millis(10))
         };
-        if self.waking.had_events && self.settings.answer_poll > Duration::ZERO {
-            self.waking.arrival_poll.begin(self.now, self.waking.arrival_gaps.poll_time());
+        if self.schedule.waking.had_events && self.settings.polling.answer > Duration::ZERO {
+            self.schedule.waking.arrival_poll.begin(self.now, self.schedule.waking.arrival_gaps.poll_time());
         }
-        let is_awake = self.settings.busy_poll > Duration::ZERO
-            || self.waking.busy_poll.is_on()
-            || self.waking.arrival_poll.is_on();
+        let is_awake = self.settings.polling.busy > Duration::ZERO
+            || self.schedule.waking.busy_poll.is_on()
+            || self.schedule.waking.arrival_poll.is_on();
         if deadline == Instant::NEVER && !is_awake {
             return None;
         }
         let now = self.clock.now();
-        let busy_until = self.waking.last_work + self.settings.busy_poll;
+        let busy_until = self.schedule.waking.last_work + self.settings.polling.busy;
         let nanos = if busy_until > now
-            || self.waking.busy_poll.is_held(now)
-            || self.waking.arrival_poll.is_held(now)
+            || self.schedule.waking.busy_poll.is_held(now)
+            || self.schedule.waking.arrival_poll.is_held(now)
         {
             0
         } else {
             let nanos = deadline.saturating_since(now).as_nanos().min(3_600_000_000_000);
             if nanos > 0 {
-                self.watchdog.in_time();
+                self.schedule.watchdog.in_time();
                 nanos
             } else {
-                self.watchdog.overdue(self.waking.had_events).as_nanos()
+                self.schedule.watchdog.overdue(self.schedule.waking.had_events).as_nanos()
             }
         };
         let (tv_sec, tv_nsec) = ((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as i64);
@@ -380,11 +372,11 @@ impl DataPlane {
         Some(match token {
             Token::Waker => (self.control.waker.as_fd(), flags(false)),
             Token::Datagrams(number) => {
-                let channel = self.channels.get(number)?;
+                let channel = self.sockets.channels.get(number)?;
                 (channel.socket.as_fd(), flags(channel.is_waiting()))
             }
-            Token::Ethernet(number) => (self.ethernet.get(number)?.ring.as_fd(), flags(false)),
-            Token::Listener(number) => (self.listeners.get(number)?.as_fd(), flags(false)),
+            Token::Ethernet(number) => (self.sockets.ethernet.get(number)?.ring.as_fd(), flags(false)),
+            Token::Listener(number) => (self.sockets.listeners.get(number)?.as_fd(), flags(false)),
             Token::Interfaces => (self.interfaces.monitor()?, flags(false)),
             Token::Face(id) => {
                 let face = self.faces.get(&id)?;
@@ -468,6 +460,6 @@ impl DataPlane {
     }
 
     fn watch(&self, source: impl AsFd, token: Token, flags: epoll::EventFlags) -> std::io::Result<()> {
-        Ok(epoll::add(&self.epoll, source, token.to_data(), flags)?)
+        Ok(epoll::add(&self.sockets.epoll, source, token.to_data(), flags)?)
     }
 }

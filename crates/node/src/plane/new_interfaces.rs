@@ -53,7 +53,7 @@ impl DataPlane {
         let configured = &new.configured;
         let multicast = configured.ethernet_multicast;
         let is_there = |channel: &EthernetChannel| channel.place.name == interface.name;
-        if configured.are_for_ethernet(interface) && !self.ethernet.iter().any(is_there) {
+        if configured.are_for_ethernet(interface) && !self.sockets.ethernet.iter().any(is_there) {
             new.sockets = one_more(new.sockets)?;
             self.add_ethernet(EthernetChannel::open(interface, CONFIGURED, multicast)?, multicast)?;
             tracing::info!("listening on dev://{}, which has appeared", interface.name);
@@ -65,7 +65,7 @@ impl DataPlane {
                 channel.group_address() == Some(group)
                     && channel.place.as_ref().is_some_and(|place| place.name == interface.name)
             };
-            if self.channels.position(joined).is_none() {
+            if self.sockets.channels.position(joined).is_none() {
                 new.sockets = one_more(new.sockets)?;
                 let receive_bytes = new.configured.group_receive_bytes();
                 let channel = DatagramChannel::bind_group(group, CONFIGURED, interface, receive_bytes)?;

@@ -37,8 +37,8 @@ impl DataPlane {
         if let Some(existing) = self.face_to(request) {
             return Err(CreateFaceError::Exists(Box::new(existing)));
         }
-        if self.outer_faces() >= self.settings.max_faces {
-            return Err(CreateFaceError::TooManyFaces { limit: self.settings.max_faces });
+        if self.outer_faces() >= self.settings.faces.max {
+            return Err(CreateFaceError::TooManyFaces { limit: self.settings.faces.max });
         }
         let id = match &request.remote {
             FaceUri::Udp(peer) if peer.ip().is_multicast() => {
@@ -62,7 +62,7 @@ impl DataPlane {
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
         let is_it = |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer);
-        let channel = self.channels.position(is_it).ok_or_else(|| {
+        let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
         let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
@@ -88,6 +88,7 @@ impl DataPlane {
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
         let channel = self
+            .sockets
             .ethernet
             .iter()
             .position(|channel| channel.place.name == *name && channel.dialect == request.dialect)
@@ -96,7 +97,7 @@ impl DataPlane {
                     "{name} is not among ethernet.interfaces of the configuration"
                 ))
             })?;
-        let mtu_bytes = self.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
+        let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
         let settings = self.ethernet_link_settings(mtu_bytes, peer);
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
@@ -188,8 +189,8 @@ impl DataPlane {
         if !conflicts.is_empty() {
             return Err(UpdateFaceError::Conflict { face: id, conflicts });
         }
-        self.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
-        self.population.on_demand += usize::from(persistency == FacePersistency::OnDemand);
+        self.occupancy.population.on_demand -= usize::from(face.persistency == FacePersistency::OnDemand);
+        self.occupancy.population.on_demand += usize::from(persistency == FacePersistency::OnDemand);
         face.persistency = persistency;
         self.note_on_demand(id);
         self.renew_alarm(id);
@@ -313,12 +314,12 @@ impl DataPlane {
             engine: *self.engine.counters(),
             in_packets: received,
             out_packets: sent,
-            queued_bytes: self.held.queued_bytes,
-            reassembly_bytes: self.held.partials.total_bytes(),
-            memory_budget_bytes: self.settings.memory_budget_bytes,
-            idle_wakeups: self.watchdog.idle_wakeups(),
-            socket_rests: self.watchdog.rests(),
-            stream_holds: self.held.holds,
+            queued_bytes: self.occupancy.held.queued_bytes,
+            reassembly_bytes: self.occupancy.held.partials.total_bytes(),
+            memory_budget_bytes: self.settings.memory.budget_bytes,
+            idle_wakeups: self.schedule.watchdog.idle_wakeups(),
+            socket_rests: self.schedule.watchdog.rests(),
+            stream_holds: self.occupancy.held.holds,
             transport_drops: self.all_drops(),
             link_drops: self.all_link_drops(),
             second_store: self.engine.second_store_counters().copied(),

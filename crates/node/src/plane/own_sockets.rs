@@ -34,7 +34,7 @@ impl DataPlane {
             return;
         };
         let (persistency, in_frames, origin) = (face.persistency, face.traffic.in_frames, face.origin);
-        let Some(main) = self.channels.get(channel) else { return };
+        let Some(main) = self.sockets.channels.get(channel) else { return };
         if main.main().is_some() || main.is_multicast() || peer.ip().is_multicast() {
             return;
         }
@@ -44,7 +44,7 @@ impl DataPlane {
         if persistency == FacePersistency::OnDemand && !is_useful {
             return;
         }
-        let most = self.settings.own_udp_sockets;
+        let most = self.settings.udp.own_sockets;
         let share = (most / PART_PER_ADDRESS).max(1);
         let of_origin = |face: &&&Face| origin.is_some() && face.origin == origin;
         let owners = self.owners_of_sockets();
@@ -60,14 +60,14 @@ impl DataPlane {
     }
 
     fn owners_of_sockets(&self) -> Vec<&Face> {
-        let faces = self.channels.owned().filter_map(|face| self.faces.get(&face));
+        let faces = self.sockets.channels.owned().filter_map(|face| self.faces.get(&face));
         faces.map(|face| &**face).collect()
     }
 
     fn give_own_socket(&mut self, id: FaceId, main: usize, peer: std::net::SocketAddr) {
-        let Some(channel) = self.channels.get(main) else { return };
-        let opened = channel.connected_to(peer, main, id, self.settings.own_udp_receive_bytes);
-        let number = self.channels.next_number();
+        let Some(channel) = self.sockets.channels.get(main) else { return };
+        let opened = channel.connected_to(peer, main, id, self.settings.udp.own_receive_bytes);
+        let number = self.sockets.channels.next_number();
         let watched = opened.and_then(|channel| {
             self.watch(&channel.socket, Token::Datagrams(number), epoll::EventFlags::IN)?;
             Ok(channel)
@@ -75,7 +75,7 @@ impl DataPlane {
         match watched {
             Ok(channel) => {
                 tracing::debug!(face = id.0, %peer, "the neighbour has a socket of its own");
-                self.channels.insert(channel);
+                self.sockets.channels.insert(channel);
                 self.trust_anew(Token::Datagrams(number));
                 self.set_channel(id, number);
                 // Its address may go, and then the socket is of no use.
@@ -100,9 +100,9 @@ impl DataPlane {
         let Transport::Datagram(DatagramPort { way: Way::Udp { channel, .. }, .. }) = face.transport else {
             return;
         };
-        let Some(main) = self.channels.get(channel).and_then(DatagramChannel::main) else { return };
+        let Some(main) = self.sockets.channels.get(channel).and_then(DatagramChannel::main) else { return };
         // Closing it takes it out of the epoll set.
-        self.channels.remove(channel);
+        self.sockets.channels.remove(channel);
         self.set_channel(id, main);
         tracing::debug!(face = id.0, "the neighbour shares a socket again");
     }
@@ -116,14 +116,14 @@ impl DataPlane {
                     std::net::IpAddr::V6(local) => interface.v6.contains(&local),
                 })
         };
-        let owned: Vec<FaceId> = self.channels.owned().collect();
+        let owned: Vec<FaceId> = self.sockets.channels.owned().collect();
         for id in owned {
             let Some(face) = self.faces.get(&id) else { continue };
             let Transport::Datagram(DatagramPort { way: Way::Udp { channel, .. }, .. }) = face.transport
             else {
                 continue;
             };
-            if self.channels.get(channel).is_some_and(|channel| !is_there(channel.local.ip())) {
+            if self.sockets.channels.get(channel).is_some_and(|channel| !is_there(channel.local.ip())) {
                 self.withdraw_socket(id);
             }
         }
@@ -207,20 +207,20 @@ mod tests {
         let hop = NextHop { face, cost: 0 };
         bench.plane.add_next_hop(Dialect::Ndn, &"/x".parse().unwrap(), hop, None).unwrap();
         let consumer = peer();
-        assert_eq!(bench.plane.channels.owned().count(), 1);
+        assert_eq!(bench.plane.sockets.channels.owned().count(), 1);
         exchange(&mut bench, &consumer, &producer, 0..300);
-        assert_eq!(bench.plane.channels.owned().count(), 2);
+        assert_eq!(bench.plane.sockets.channels.owned().count(), 2);
         exchange(&mut bench, &consumer, &producer, 300..310);
-        let owners: Vec<_> = bench.plane.channels.owned().collect();
+        let owners: Vec<_> = bench.plane.sockets.channels.owned().collect();
         for id in owners {
             bench.plane.withdraw_socket(id);
         }
-        assert_eq!(bench.plane.channels.owned().count(), 0);
+        assert_eq!(bench.plane.sockets.channels.owned().count(), 0);
         exchange(&mut bench, &consumer, &producer, 310..320);
         let faces: Vec<_> = bench.plane.faces.keys().copied().collect();
         assert_eq!(faces.len(), 2, "one face for each, whatever socket it has");
         faces.into_iter().for_each(|id| bench.plane.destroy_face(id, "the test is over"));
-        assert_eq!(bench.plane.channels.owned().count(), 0);
+        assert_eq!(bench.plane.sockets.channels.owned().count(), 0);
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
             stranger.send_to(&interest(number, "/nothing"), bench.here).unwrap();
             bench.work();
         }
-        assert_eq!(bench.plane.channels.owned().count(), 0);
+        assert_eq!(bench.plane.sockets.channels.owned().count(), 0);
     }
 
     #[test]
@@ -252,6 +252,6 @@ mod tests {
         producer.set_nonblocking(true).unwrap();
         // The system may hold one more error, of what was sent last.
         exchange(&mut bench, &consumer, &producer, 300..310);
-        assert_eq!(bench.plane.watchdog.rests(), 0);
+        assert_eq!(bench.plane.schedule.watchdog.rests(), 0);
     }
 }

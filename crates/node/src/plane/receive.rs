@@ -1,20 +1,18 @@
 //! From the sockets to the engine.
 
-use engine::batch::Arrivals;
 use engine::{FaceId, FaceScope};
-use link::Direction;
 use rustix::event::epoll;
 
 use super::Origin;
 use super::limits::Kind;
+use super::reception::Reception;
 use super::send::touch;
-use super::taps::{Delayed, pass};
 use super::turn::Source;
 use super::{DataPlane, Token};
 use crate::codec::{Codec, Framing};
 use crate::control::{FacePersistency, FaceState, MacAddress};
 use crate::drop_reason::DropReason;
-use crate::face::{Face, Transport};
+use crate::face::Transport;
 use crate::sys::datagrams::SLOT_BYTES;
 use crate::transport::stream::ReadOutcome;
 use crate::transport::websocket::{Event, Step};
@@ -40,7 +38,7 @@ impl DataPlane {
     pub(super) fn handle_datagrams(&mut self, number: usize, flags: epoll::EventFlags) -> bool {
         let mut has_worked = false;
         if flags.contains(epoll::EventFlags::ERR)
-            && let Some(channel) = self.channels.get(number)
+            && let Some(channel) = self.sockets.channels.get(number)
         {
             // Reading it clears it: otherwise the socket would stay ready for ever.
             let error = channel.socket.take_error();
@@ -48,28 +46,28 @@ impl DataPlane {
             has_worked = channel.main().is_some() && matches!(error, Ok(Some(_)));
         }
         if flags.contains(epoll::EventFlags::OUT)
-            && let Some(channel) = self.channels.get_mut(number)
+            && let Some(channel) = self.sockets.channels.get_mut(number)
         {
             let before = channel.queued_bytes();
             channel.handle_writable(&mut self.tally.drops);
             has_worked |= channel.queued_bytes() < before;
             if !channel.is_waiting() {
                 let token = Token::Datagrams(number).to_data();
-                let _ = epoll::modify(&self.epoll, &channel.socket, token, epoll::EventFlags::IN);
+                let _ = epoll::modify(&self.sockets.epoll, &channel.socket, token, epoll::EventFlags::IN);
             }
         }
         if !flags.contains(epoll::EventFlags::IN) {
             return has_worked;
         }
         let source = self.source_of_datagrams(number);
-        if !self.turn.has_left(source) {
+        if !self.schedule.turn.has_left(source) {
             return true;
         }
         let Some(mut receiver) = self.batch.receiver.take() else { return has_worked };
         let mut began = self.clock.now();
-        let is_group = self.channels.get(number).is_some_and(|channel| channel.is_multicast());
+        let is_group = self.sockets.channels.get(number).is_some_and(|channel| channel.is_multicast());
         for _ in 0..READS_PER_TURN {
-            let Some(channel) = self.channels.get(number) else { break };
+            let Some(channel) = self.sockets.channels.get(number) else { break };
             let most = receiver.trains_within(channel.read_size.bytes());
             // Errors of a socket without a peer are about some datagram sent long ago.
             let (arrivals, engine) = (&self.batch.arrivals, &mut self.engine);
@@ -92,11 +90,11 @@ impl DataPlane {
             self.finish_touched();
             let now = self.clock.now();
             let took = now.saturating_since(std::mem::replace(&mut began, now));
-            self.turn.note(source, took);
-            if let Some(channel) = self.channels.get_mut(number) {
+            self.schedule.turn.note(source, took);
+            if let Some(channel) = self.sockets.channels.get_mut(number) {
                 channel.read_size.took(took);
             }
-            if count < most || !self.turn.has_left(source) {
+            if count < most || !self.schedule.turn.has_left(source) {
                 break;
             }
         }
@@ -106,7 +104,7 @@ impl DataPlane {
 
     /// Who is charged for what comes to a socket: a neighbour with one of its own, or all who share it.
     fn source_of_datagrams(&self, number: usize) -> Source {
-        let owner = self.channels.get(number).and_then(|channel| channel.owner());
+        let owner = self.sockets.channels.get(number).and_then(|channel| channel.owner());
         let origin = owner.and_then(|face| self.faces.get(&face)?.origin_now());
         origin.map_or(Source::Datagrams(number), Source::Origin)
     }
@@ -117,10 +115,10 @@ impl DataPlane {
         let source = Source::Ethernet(number);
         let mut began = self.clock.now();
         for _ in 0..FRAMES_PER_TURN {
-            if !self.turn.has_left(source) {
+            if !self.schedule.turn.has_left(source) {
                 break;
             }
-            let Some(channel) = self.ethernet.get_mut(number) else { return has_worked };
+            let Some(channel) = self.sockets.ethernet.get_mut(number) else { return has_worked };
             let scratch = &mut self.batch.scratch;
             let mut arrived = None;
             let more = channel.ring.receive(|frame| {
@@ -143,25 +141,18 @@ impl DataPlane {
             {
                 touch(&mut self.batch.touched, face);
                 let from = from.0.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-                receive_frame(
-                    face,
-                    from,
-                    frame,
-                    self.now,
-                    &mut self.engine,
-                    &mut self.batch.arrivals,
-                    &mut self.tapping.delayed,
-                );
+                Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
+                    .receive(face, from, frame);
             }
             self.batch.scratch = scratch;
             if self.batch.arrivals.is_full() {
                 self.hand_over();
                 let now = self.clock.now();
-                self.turn.note(source, now.saturating_since(std::mem::replace(&mut began, now)));
+                self.schedule.turn.note(source, now.saturating_since(std::mem::replace(&mut began, now)));
             }
         }
         self.hand_over();
-        if let Some(channel) = self.ethernet.get_mut(number) {
+        if let Some(channel) = self.sockets.ethernet.get_mut(number) {
             channel.ring.note_losses(&mut self.tally.drops);
         }
         if flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
@@ -171,7 +162,7 @@ impl DataPlane {
     }
 
     fn face_of_ethernet_peer(&mut self, number: usize, peer: MacAddress, frame: &[u8]) -> Option<FaceId> {
-        let channel = self.ethernet.get(number)?;
+        let channel = self.sockets.ethernet.get(number)?;
         if let Some(face) = channel.face(peer) {
             return Some(face);
         }
@@ -189,7 +180,7 @@ impl DataPlane {
     /// The face of a peer, made if the peer is new and its frame worth it.
     #[inline]
     fn face_of_peer(&mut self, number: usize, peer: std::net::SocketAddr, frame: &[u8]) -> Option<FaceId> {
-        let channel = self.channels.get_mut(number)?;
+        let channel = self.sockets.channels.get_mut(number)?;
         if let Some(face) = channel.face(peer) {
             return Some(face);
         }
@@ -197,7 +188,7 @@ impl DataPlane {
         if let Some(main) = channel.main() {
             return self.face_of_peer(main, peer, frame);
         }
-        if !self.settings.accept_udp || !Codec::is_welcome(channel.dialect, frame) {
+        if !self.settings.udp.accept || !Codec::is_welcome(channel.dialect, frame) {
             self.tally.drops.count(DropReason::UnknownPeer);
             return None;
         }
@@ -219,15 +210,8 @@ impl DataPlane {
                 let Some(frame) = frames.next() else {
                     return face.traffic.in_frames >= face.probation_ends;
                 };
-                receive_frame(
-                    face,
-                    from,
-                    frame,
-                    self.now,
-                    &mut self.engine,
-                    &mut self.batch.arrivals,
-                    &mut self.tapping.delayed,
-                );
+                Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
+                    .receive(face, from, frame);
                 if self.batch.arrivals.is_full() {
                     break;
                 }
@@ -279,14 +263,14 @@ impl DataPlane {
         // waits for it.
         let is_held_back =
             face.scope == FaceScope::Local && port.target.is_none() && !stream.brings_large_frames;
-        let share = (self.settings.send_queue_bytes / WISHES_PART).max(LEAST_READ_BYTES);
+        let share = (self.settings.memory.send_queue_bytes / WISHES_PART).max(LEAST_READ_BYTES);
         let most = match (face.scope, stream.brings_large_frames) {
             (FaceScope::Local, _) if is_held_back => share,
             (FaceScope::Local, _) => usize::MAX,
             (FaceScope::NonLocal, false) => REMOTE_WISHES_BYTES,
             (FaceScope::NonLocal, true) => REMOTE_READ_BYTES,
         };
-        if source.is_some_and(|source| !self.turn.has_left(source)) {
+        if source.is_some_and(|source| !self.schedule.turn.has_left(source)) {
             return true;
         }
         let began = source.map(|source| (source, self.clock.now()));
@@ -311,7 +295,7 @@ impl DataPlane {
         if let Some((source, began)) = began {
             // What answering costs is part of it.
             self.finish_touched();
-            self.turn.note(source, self.clock.now().saturating_since(began));
+            self.schedule.turn.note(source, self.clock.now().saturating_since(began));
         }
         outcome != ReadOutcome::Nothing
     }
@@ -324,15 +308,8 @@ impl DataPlane {
             match face.codec.framing(bytes) {
                 Framing::Complete(length) => {
                     let Some((frame, rest)) = bytes.split_at_checked(length) else { return };
-                    receive_frame(
-                        face,
-                        0,
-                        frame,
-                        self.now,
-                        &mut self.engine,
-                        &mut self.batch.arrivals,
-                        &mut self.tapping.delayed,
-                    );
+                    Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
+                        .receive(face, 0, frame);
                     bytes = rest;
                     frames += 1;
                 }
@@ -408,15 +385,8 @@ impl DataPlane {
                         assembled = websocket.protocol.take_message();
                         &assembled
                     };
-                    receive_frame(
-                        face,
-                        0,
-                        frame,
-                        self.now,
-                        &mut self.engine,
-                        &mut self.batch.arrivals,
-                        &mut self.tapping.delayed,
-                    );
+                    Reception::of(self.now, &mut self.engine, &mut self.batch, &mut self.tapping)
+                        .receive(face, 0, frame);
                 }
             }
             if self.batch.arrivals.is_full() {
@@ -441,27 +411,4 @@ fn endpoint_of(address: std::net::SocketAddr) -> u64 {
     };
     // Two senders that fall together could only spoil each other's packets, which they can anyway.
     (ip as u64 ^ (ip >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(address.port())
-}
-
-#[inline]
-fn receive_frame(
-    face: &mut Face,
-    from: u64,
-    frame: &[u8],
-    now: packet::time::Instant,
-    engine: &mut engine::Engine,
-    arrivals: &mut Arrivals,
-    delayed: &mut Delayed,
-) {
-    face.traffic.in_frames += 1;
-    face.traffic.in_bytes += frame.len() as u64;
-    arrivals.face = face.id;
-    if !face.taps.is_empty() {
-        let (taps, drops) = (&mut face.taps, &mut face.drops);
-        if let Some(frame) = pass(taps, face.id, now, Direction::In, frame, delayed, drops) {
-            face.codec.receive(now, from, &frame, engine, arrivals);
-        }
-        return;
-    }
-    face.codec.receive(now, from, frame, engine, arrivals);
 }

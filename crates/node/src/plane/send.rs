@@ -51,7 +51,7 @@ impl DataPlane {
         if !face.taps.is_empty() && face.state == FaceState::Up {
             return self.send_tapped(id, transmit);
         }
-        self.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
+        self.schedule.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
         let full = match &mut face.transport {
             Transport::Datagram(_) if face.state == FaceState::Down => {
                 face.drops.count(DropReason::FaceDown);
@@ -62,7 +62,7 @@ impl DataPlane {
                 face.codec.send(self.now, transmit, outbox);
                 let mut full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
                 while !full && let Some(transmit) = poll_transmit_to(&mut self.engine, id) {
-                    self.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
+                    self.schedule.waking.asked |= matches!(transmit.packet, Packet::Interest(_));
                     face.codec.send(self.now, transmit, outbox);
                     full = outbox.is_full(FULL_FRAMES, FULL_BYTES);
                 }
@@ -81,7 +81,7 @@ impl DataPlane {
                     }
                     let queue = stream.queue();
                     face.codec.send(self.now, transmit, queue);
-                    note_queue(&mut self.held.queued_bytes, port);
+                    note_queue(&mut self.occupancy.held.queued_bytes, port);
                     false
                 }
                 _ => {
@@ -103,9 +103,9 @@ impl DataPlane {
     /// Writes what waits for a connection; whether any of it went.
     #[cold]
     fn flush_now(&mut self, id: FaceId) -> bool {
-        let before = self.held.queued_bytes;
+        let before = self.occupancy.held.queued_bytes;
         self.flush(id);
-        self.held.queued_bytes < before
+        self.occupancy.held.queued_bytes < before
     }
 
     #[cold]
@@ -167,7 +167,7 @@ impl DataPlane {
             let Some(face) = self.faces.get_mut(&id) else { continue };
             face.touched = false;
             face.last_used = self.now;
-            let deadline = face.next_deadline(self.settings.stall_timeout);
+            let deadline = face.next_deadline(self.settings.timeouts.stall);
             if deadline < face.alarm {
                 self.set_alarm(id, deadline.max(self.now));
             }
@@ -191,18 +191,18 @@ impl DataPlane {
                 match &mut port.way {
                     Way::Udp { channel, peer, largest_in_train } => {
                         let number = *channel;
-                        let Some(channel) = self.channels.get_mut(number) else { return };
+                        let Some(channel) = self.sockets.channels.get_mut(number) else { return };
                         let waited = channel.is_waiting();
                         channel.send(*peer, &outbox, largest_in_train, &mut face.drops);
                         face.codec.handle_send_queue(channel.queued_bytes());
                         if !waited && channel.is_waiting() {
                             let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
                             let token = Token::Datagrams(number).to_data();
-                            let _ = epoll::modify(&self.epoll, &channel.socket, token, flags);
+                            let _ = epoll::modify(&self.sockets.epoll, &channel.socket, token, flags);
                         }
                     }
                     Way::Ethernet { channel, peer } => {
-                        if let Some(channel) = self.ethernet.get_mut(*channel) {
+                        if let Some(channel) = self.sockets.ethernet.get_mut(*channel) {
                             channel.send(*peer, &outbox, &mut face.drops);
                         }
                     }
@@ -214,8 +214,8 @@ impl DataPlane {
                 return;
             }
             Transport::Stream(_) => {
-                let most = self.settings.send_queue_bytes / HELD_PART;
-                write_stream(face, &self.epoll, self.now, most, &mut self.held.holds)
+                let most = self.settings.memory.send_queue_bytes / HELD_PART;
+                write_stream(face, &self.sockets.epoll, self.now, most, &mut self.occupancy.held.holds)
             }
             Transport::Inner(port) => return port.wake(),
         };

@@ -113,33 +113,33 @@ impl DataPlane {
     /// A socket was said to be ready, and there was nothing to do.
     #[cold]
     pub(super) fn note_idle(&mut self, token: Token) {
-        let Some(rest) = self.watchdog.idled(token, self.now) else { return };
+        let Some(rest) = self.schedule.watchdog.idled(token, self.now) else { return };
         let seconds = rest.as_secs_f64();
         tracing::warn!(?token, seconds, "a socket wakes the node for nothing and is left alone for a while");
         if let Some((socket, _)) = self.source_of(token) {
             // One that is not watched has been left alone already.
-            let _ = epoll::delete(&self.epoll, socket);
+            let _ = epoll::delete(&self.sockets.epoll, socket);
         }
     }
 
     /// Watches sockets again that have rested.
     pub(super) fn end_rests(&mut self) {
-        if self.watchdog.next_deadline() > self.now {
+        if self.schedule.watchdog.next_deadline() > self.now {
             return;
         }
-        for token in self.watchdog.rested(self.now) {
+        for token in self.schedule.watchdog.rested(self.now) {
             let Some((socket, flags)) = self.source_of(token) else {
-                self.watchdog.worked(token);
+                self.schedule.watchdog.worked(token);
                 continue;
             };
             // A socket that was made anew meanwhile is watched already.
-            let _ = epoll::add(&self.epoll, socket, token.to_data(), flags);
+            let _ = epoll::add(&self.sockets.epoll, socket, token.to_data(), flags);
         }
     }
 
     /// A socket was put in the place of another: nothing is held against it.
     pub(super) fn trust_anew(&mut self, token: Token) {
-        self.watchdog.worked(token);
+        self.schedule.watchdog.worked(token);
     }
 }
 

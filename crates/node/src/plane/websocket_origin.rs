@@ -32,7 +32,7 @@ impl DataPlane {
         }
         let is_local = face.scope == FaceScope::Local;
         tracing::debug!(face = id.0, origin = upgrade.origin.as_deref(), is_local, "WebSocket open");
-        let config = self.settings.limited(face.engine_config());
+        let config = self.settings.faces.limited(face.engine_config());
         self.engine.configure_face(now, id, config);
         self.announce(id, FaceEventKind::Created);
     }

@@ -18,7 +18,7 @@ use crate::control::{
     NodeControl,
 };
 use crate::node::RemoteControl;
-use crate::plane::{Impaired, Settings};
+use crate::plane::{FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
 use crate::start::memory::Shares;
 use crate::start::{CONFIGURED, descriptors};
 
@@ -163,41 +163,51 @@ fn with_usual(mut chosen: Vec<(Name, StrategySpec)>) -> Result<Vec<(Name, Strate
 fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Settings {
     let node = &config.node;
     Settings {
-        max_faces: node.max_faces,
-        max_on_demand_faces: shares.on_demand_faces,
-        max_on_demand_faces_per_address: node.max_on_demand_faces_per_address,
-        max_remote_connections: match node.max_remote_connections {
-            0 => descriptors::for_remote_connections(),
-            given => given,
+        faces: FaceLimits {
+            max: node.max_faces,
+            max_on_demand: shares.on_demand_faces,
+            max_on_demand_per_address: node.max_on_demand_faces_per_address,
+            max_remote_connections: match node.max_remote_connections {
+                0 => descriptors::for_remote_connections(),
+                given => given,
+            },
+            max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
+            interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
+                .filter(|rate| *rate > 0)
+                .map(|per_second| RateLimit { per_second, burst: config.tables.interest_burst_per_face }),
         },
-        idle_timeout: Duration::from_secs(node.idle_timeout_secs),
-        crowded_idle_timeout: Duration::from_secs(node.crowded_idle_timeout_secs),
-        // As long as anything that an idle face asked for may be pending.
-        crowd_idle_timeout: longest_lifetime,
-        memory_budget_bytes: shares.budget_bytes,
-        stall_timeout: Duration::from_secs(node.stall_timeout_secs),
-        busy_poll: Duration::from_micros(node.busy_poll_micros),
-        answer_poll: Duration::from_micros(node.answer_poll_micros),
-        send_queue_bytes: shares.send_queue_bytes,
-        all_send_queues_bytes: shares.all_send_queues_bytes,
-        reassembly_bytes: shares.reassembly_bytes,
-        all_waiting_bytes: shares.all_waiting_bytes,
+        memory: MemoryLimits {
+            budget_bytes: shares.budget_bytes,
+            send_queue_bytes: shares.send_queue_bytes,
+            all_send_queues_bytes: shares.all_send_queues_bytes,
+            reassembly_bytes: shares.reassembly_bytes,
+            all_waiting_bytes: shares.all_waiting_bytes,
+        },
+        timeouts: Timeouts {
+            idle: Duration::from_secs(node.idle_timeout_secs),
+            crowded_idle: Duration::from_secs(node.crowded_idle_timeout_secs),
+            // As long as anything that an idle face asked for may be pending.
+            crowd_idle: longest_lifetime,
+            stall: Duration::from_secs(node.stall_timeout_secs),
+        },
+        polling: Polling {
+            busy: Duration::from_micros(node.busy_poll_micros),
+            answer: Duration::from_micros(node.answer_poll_micros),
+        },
+        udp: UdpSettings {
+            accept: config.udp.accept,
+            mtu_bytes: config.udp.mtu_bytes,
+            reliability: config.udp.reliability,
+            own_sockets: shares.own_udp_sockets,
+            own_receive_bytes: shares.own_udp_receive_bytes,
+        },
+        accept_ethernet: config.ethernet.accept,
+        local_origins: config.websocket.local_origins.clone(),
         congestion_marking: node.congestion_marking,
         congestion: CongestionSettings {
             interval: Duration::from_millis(node.congestion_interval_millis),
             threshold_bytes: node.congestion_threshold_bytes,
         },
-        udp_mtu_bytes: config.udp.mtu_bytes,
-        udp_reliability: config.udp.reliability,
-        accept_udp: config.udp.accept,
-        own_udp_sockets: shares.own_udp_sockets,
-        own_udp_receive_bytes: shares.own_udp_receive_bytes,
-        accept_ethernet: config.ethernet.accept,
-        local_origins: config.websocket.local_origins.clone(),
-        max_pending_per_face: Some(config.tables.max_pending_per_face).filter(|limit| *limit > 0),
-        interest_rate_per_face: Some(config.tables.max_interests_per_second_per_face)
-            .filter(|rate| *rate > 0)
-            .map(|per_second| RateLimit { per_second, burst: config.tables.interest_burst_per_face }),
     }
 }
 

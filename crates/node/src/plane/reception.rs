@@ -1,0 +1,46 @@
+//! One frame's way from a face through its taps and its codec into the batch for the engine.
+
+use engine::Engine;
+use engine::batch::Arrivals;
+use link::Direction;
+use packet::time::Instant;
+
+use super::Batch;
+use super::taps::{Delayed, Tapping, pass};
+use crate::face::Face;
+
+/// What receiving takes of the data plane besides the face, so that the face can be borrowed meanwhile.
+pub(super) struct Reception<'a> {
+    now: Instant,
+    engine: &'a mut Engine,
+    arrivals: &'a mut Arrivals,
+    delayed: &'a mut Delayed,
+}
+
+impl<'a> Reception<'a> {
+    #[inline]
+    pub(super) fn of(
+        now: Instant,
+        engine: &'a mut Engine,
+        batch: &'a mut Batch,
+        tapping: &'a mut Tapping,
+    ) -> Self {
+        Reception { now, engine, arrivals: &mut batch.arrivals, delayed: &mut tapping.delayed }
+    }
+
+    /// A frame came by `face`; `from` tells apart who sends to a group.
+    #[inline]
+    pub(super) fn receive(self, face: &mut Face, from: u64, frame: &[u8]) {
+        face.traffic.in_frames += 1;
+        face.traffic.in_bytes += frame.len() as u64;
+        self.arrivals.face = face.id;
+        if face.taps.is_empty() {
+            face.codec.receive(self.now, from, frame, self.engine, self.arrivals);
+            return;
+        }
+        let (taps, drops) = (&mut face.taps, &mut face.drops);
+        if let Some(frame) = pass(taps, face.id, self.now, Direction::In, frame, self.delayed, drops) {
+            face.codec.receive(self.now, from, &frame, self.engine, self.arrivals);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! When the data plane works, and on what.
+
+use std::collections::BTreeSet;
+
+use engine::FaceId;
+use packet::time::Instant;
+
+use super::busy_poll::Waking;
+use super::turn::Turn;
+use super::watchdog::Watchdog;
+
+/// What decides when the data plane wakes, and how its time is shared out.
+pub(super) struct Schedule {
+    /// When faces want attention, soonest first. An entry counts only if it is its face's alarm.
+    pub(super) alarms: BTreeSet<(Instant, FaceId)>,
+    /// What each source took of this turn.
+    pub(super) turn: Turn,
+    pub(super) waking: Waking,
+    /// Looks for sources that are ready again and again and bring nothing.
+    pub(super) watchdog: Watchdog,
+}
+
+impl Schedule {
+    pub(super) fn new(now: Instant) -> Self {
+        Schedule {
+            alarms: BTreeSet::new(),
+            turn: Turn::default(),
+            waking: Waking::new(now),
+            watchdog: Watchdog::default(),
+        }
+    }
+}

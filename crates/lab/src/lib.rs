@@ -5,10 +5,9 @@
 //! is an experiment of another kind: it repeats a paper's tables and figures, in virtual time, on all cores.
 //!
 //! ```no_run
-//! let text = std::fs::read_to_string("experiments/clock-linear.toml")?;
-//! let runner = cairn_lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") };
-//! let report = cairn_lab::study::run(&text, &runner)?;
-//! println!("{}", report.to_text());
+//! let text = std::fs::read_to_string("experiments/clock-linear.toml")?; let runner =
+//! cairn_lab::study::Runner { workers: None, progress: &|done, all| eprintln!("{done} of {all}") }; let
+//! report = cairn_lab::study::run(&text, &runner)?; println!("{}", report.to_text());
 //! report.write_to("runs/clock-linear".as_ref())?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

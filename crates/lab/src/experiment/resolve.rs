@@ -113,10 +113,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     resolve_workloads::told_apart(&workloads, &names, file.duration.0, f);
     let events = resolve_simulated::events(file, &names, &links, f);
     let trace = resolve_simulated::trace(file, &links, f);
-    let gates = file.gates.as_ref();
-    let share = |value: Option<super::units::Share>, default| value.map_or(default, |share| share.0);
     let sample_every_ns = file.sample_every.unwrap_or(Span(500_000_000)).0;
-    let silence_ns = sample_every_ns.saturating_mul(3).max(1_500_000_000);
     let plan = Plan {
         title: file.title.clone(),
         case: case.to_owned(),
@@ -141,19 +138,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
             from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
             until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
         },
-        gates: GatePlan {
-            capture_drops: share(gates.and_then(|gates| gates.capture_drops), 0.001),
-            invalid_samples: share(gates.and_then(|gates| gates.invalid_samples), 0.05),
-            unfinished: share(gates.and_then(|gates| gates.unfinished), 0.0),
-            steal: share(gates.and_then(|gates| gates.steal), 0.05),
-            waited: share(gates.and_then(|gates| gates.waited), 0.25),
-            silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
-            client_standstill_ns: gates
-                .and_then(|gates| gates.client_standstill)
-                .map_or(CLIENT_STANDSTILL_NS, |span| span.0),
-            clock_error_ns: gates.and_then(|gates| gates.clock_error).map_or(1_000_000, |span| span.0),
-            retries: gates.and_then(|gates| gates.retries).unwrap_or(0),
-        },
+        gates: gates(file, sample_every_ns),
         expectations: file.expect.clone(),
         elsewhere: Vec::new(),
         control: None,
@@ -161,6 +146,26 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
     };
     whole(&plan, f);
     if findings.0.is_empty() { Ok(plan) } else { Err(findings.0) }
+}
+
+/// What a run must keep to count.
+fn gates(file: &File, sample_every_ns: u64) -> GatePlan {
+    let gates = file.gates.as_ref();
+    let share = |value: Option<super::units::Share>, default| value.map_or(default, |share| share.0);
+    let silence_ns = sample_every_ns.saturating_mul(3).max(1_500_000_000);
+    GatePlan {
+        capture_drops: share(gates.and_then(|gates| gates.capture_drops), 0.001),
+        invalid_samples: share(gates.and_then(|gates| gates.invalid_samples), 0.05),
+        unfinished: share(gates.and_then(|gates| gates.unfinished), 0.0),
+        steal: share(gates.and_then(|gates| gates.steal), 0.05),
+        waited: share(gates.and_then(|gates| gates.waited), 0.25),
+        silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
+        client_standstill_ns: gates
+            .and_then(|gates| gates.client_standstill)
+            .map_or(CLIENT_STANDSTILL_NS, |span| span.0),
+        clock_error_ns: gates.and_then(|gates| gates.clock_error).map_or(1_000_000, |span| span.0),
+        retries: gates.and_then(|gates| gates.retries).unwrap_or(0),
+    }
 }
 
 /// A client that takes longer from one turn to the next does not do what its workload says.

@@ -48,8 +48,8 @@ pub(crate) struct ValidateArguments {
     /// As JSON.
     #[arg(long)]
     json: bool,
-    /// As tables in Markdown, with the costs of the profile, which it needs; docs/validation.md says what they
-    /// hold.
+    /// As tables in Markdown, with the costs of the profile, which it needs; docs/validation.md says what
+    /// they hold.
     #[arg(long, conflicts_with = "json", requires = "profile")]
     markdown: bool,
 }

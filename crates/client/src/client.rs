@@ -18,6 +18,7 @@ use trust::{InterestSigner, Signer};
 
 use crate::clock::Clock;
 use crate::connection::Connection;
+use crate::demand::Patience;
 use crate::error::ClientError;
 use crate::pending::{Kind, RequestId};
 use crate::remote::Remote;
@@ -98,6 +99,7 @@ pub struct Client {
     pub(crate) session: Session,
     commands: InterestSigner,
     random: Random,
+    patience: Patience,
     outages: Outages,
 }
 
@@ -121,6 +123,7 @@ impl Client {
             session: Session::default(),
             commands,
             random,
+            patience: Patience::default(),
             outages: Outages::new(WhenGone::default()),
         }
     }
@@ -168,6 +171,11 @@ impl Client {
     /// [`Client::next`].
     pub fn overlooked(&self) -> u64 {
         self.session.overlooked()
+    }
+
+    /// Sets how long the forwarder may take to answer commands, and how often it is asked.
+    pub fn be_patient(&mut self, patience: Patience) {
+        self.patience = patience;
     }
 
     /// Signs commands to the forwarder with a key that it trusts.

@@ -145,7 +145,7 @@ impl Connection {
     }
 
     /// Whether less is to be written than a sender would have to wait for.
-    pub(crate) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.output.len() <= MAX_OUTPUT_BYTES
     }
 

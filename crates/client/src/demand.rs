@@ -11,9 +11,20 @@ use crate::error::ClientError;
 use crate::printable::printable;
 use crate::session::Answer;
 
-/// How long the forwarder may take to answer, and how often it is asked.
-pub(crate) const COMMAND_TIMEOUT: Duration = Duration::from_secs(4);
-pub(crate) const COMMAND_ATTEMPTS: u32 = 3;
+/// How long a forwarder may take to answer a command or to tell what it knows, and how often it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// How long it may take each time; the Interest lives as long.
+    pub timeout: Duration,
+    /// How often it is asked before it is given up; none counts as one.
+    pub attempts: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { timeout: Duration::from_secs(4), attempts: 3 }
+    }
+}
 
 /// How long to wait before a command is given again that came back: a forwarder that is just starting may
 /// have no route to its own management yet.
@@ -139,8 +150,8 @@ pub(crate) enum Next {
 }
 
 impl Attempts {
-    pub(crate) fn new(is_local: bool) -> Self {
-        Attempts { left: COMMAND_ATTEMPTS, is_local }
+    pub(crate) fn new(patience: Patience, is_local: bool) -> Self {
+        Attempts { left: patience.attempts, is_local }
     }
 
     pub(crate) fn handle_answer(&mut self, answer: Answer) -> Next {
@@ -168,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_came_back_is_asked_for_again_after_a_rest_and_given_up_at_last() {
-        let mut attempts = Attempts::new(true);
+        let mut attempts = Attempts::new(Patience::default(), true);
         let nack = || Answer::Nack(NackReason::NoRoute);
         assert!(matches!(attempts.handle_answer(nack()), Next::Again(COMMAND_REST)));
         assert!(matches!(attempts.handle_answer(Answer::Timeout), Next::Again(Duration::ZERO)));

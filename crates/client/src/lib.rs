@@ -56,7 +56,7 @@ pub use client::fetching::{FetchFailure, FetchOptions, Reader};
 pub use client::{AskError, Client, Event, Outage, OutageCounters, WhenGone};
 pub use clock::Clock;
 pub use connection::{Connection, Counters};
-pub use demand::{Demand, Refusal, Silence};
+pub use demand::{Demand, Patience, Refusal, Silence};
 pub use error::{ClientError, Unsendable};
 pub use get::{Fetched, Get, Trust};
 pub use pending::RequestId;

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cairn_lab::report::{Comparison, Judgement, RunData, verdicts, write_report};
+use cairn_lab::report::{Comparison, Outcome, RunData, verdicts, write_report};
 use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
 use testkit::experiment::ROW;
@@ -333,7 +333,7 @@ fn verdicts_are_written_in_the_unit_of_their_measure() {
     let verdicts = verdicts(&run);
     assert_eq!(verdicts.len(), 2 * 4, "both expectations in each case");
     let slow = verdicts.iter().find(|verdict| verdict.measure == "files.duration").unwrap();
-    assert_eq!((slow.judgement, slow.unit), (Judgement::Contradicted, "s"));
+    assert_eq!((slow.outcome, slow.unit), (Outcome::Contradicted, "s"));
     assert!(slow.found().0.ends_with("\u{a0}s") && slow.found().1.is_some(), "{:?}", slow.found());
 }
 

@@ -7,9 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{
-    Conclusion, Control, Judgement, RunData, Verdict, conclusion, verdicts, write_report,
-};
+use cairn_lab::report::{Conclusion, Control, Outcome, RunData, Verdict, conclusion, verdicts, write_report};
 use cairn_lab::run::RunFolder;
 use common::run_in_virtual_time;
 use testkit::experiment::ROW;
@@ -55,8 +53,8 @@ fn nothing_that_falls_to_nothing_is_no_fall() {
     let chain = "[[expect]]\nsay = 's'\nvalue = 'a.retransmissions.sum'\nfalls = ['b.retransmissions.sum']\n";
     let real = "[[expect]]\nsay = 's'\nvalue = 'a.pending.mean'\nfalls = ['c.retransmissions.sum']\n";
     let (run, list) = place.judged(LONG, &format!("{chain}{real}"));
-    assert_eq!((list[0].judgement, list[0].found().0), (Judgement::Contradicted, "0".to_owned()));
-    assert_eq!((list[1].judgement, list[1].control), (Judgement::Confirmed, Control::NotStated));
+    assert_eq!((list[0].outcome, list[0].found().0), (Outcome::Contradicted, "0".to_owned()));
+    assert_eq!((list[1].outcome, list[1].control), (Outcome::Confirmed, Control::NotStated));
     assert_eq!(conclusion(&run, &list), Conclusion::Contradicted);
 }
 
@@ -69,8 +67,8 @@ fn sameness_has_two_sides() {
         )
     };
     let (_, list) = place.judged(LONG, &format!("{}{}{}", same(1.0), same(0.8), same(1.2)));
-    let found: Vec<Judgement> = list.iter().map(|verdict| verdict.judgement).collect();
-    assert_eq!(found, [Judgement::Confirmed, Judgement::Contradicted, Judgement::Contradicted], "{list:?}");
+    let found: Vec<Outcome> = list.iter().map(|verdict| verdict.outcome).collect();
+    assert_eq!(found, [Outcome::Confirmed, Outcome::Contradicted, Outcome::Contradicted], "{list:?}");
 }
 
 #[test]
@@ -80,7 +78,7 @@ fn no_number_is_taken_from_a_run_that_is_not_valid() {
     let folder = place.run(SHORT, &format!("[gates]\nretries = 1\n{expect}"));
     let run = RunData::read(&folder).unwrap();
     let list = verdicts(&run);
-    assert_eq!((list[0].judgement, list[0].measured), (Judgement::NotTestable, None));
+    assert_eq!((list[0].outcome, list[0].measured), (Outcome::NotTestable, None));
     assert!(list[0].why.contains("no valid run"), "{}", list[0].why);
     assert_eq!(conclusion(&run, &list), Conclusion::NoValidRun);
     let page = fs::read_to_string(write_report(&folder).unwrap()).unwrap();
@@ -122,7 +120,7 @@ fn what_a_control_does_not_fail_is_not_confirmed() {
     let (run, list) = place.judged(LONG, &format!("{slow}{}{control}", expect("any", 0)));
     assert_eq!((run.cases.len(), run.controls.len()), (1, 1));
     assert_eq!((list[0].words(), list[0].control), ("confirmed", Control::Failed));
-    assert_eq!(list[1].judgement, Judgement::NotTestable);
+    assert_eq!(list[1].outcome, Outcome::NotTestable);
     assert!(list[1].why.contains("holds without its cause"), "{}", list[1].why);
     assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
 }
@@ -179,9 +177,9 @@ fn one_repeat_with_chance_in_it_confirms_nothing() {
     let text = "[[expect]]\nsay = 's'\nvalue = 'files.duration.mean'\nat_least = 0.0001\n";
     let head = "duration = '60 s'\n[defaults.node]\nforwarder = { strategy = 'asf' }";
     let (_, list) = place.judged(head, text);
-    assert_eq!(list[0].judgement, Judgement::NotTestable, "{:?}", list[0]);
+    assert_eq!(list[0].outcome, Outcome::NotTestable, "{:?}", list[0]);
     let (_, list) = place.judged(&head.replace("\n[def", "\nrepeats = 3\n[def"), text);
-    assert_eq!(list[0].judgement, Judgement::Confirmed, "{:?}", list[0]);
+    assert_eq!(list[0].outcome, Outcome::Confirmed, "{:?}", list[0]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cairn_lab::experiment::Experiment;
-use cairn_lab::report::{Judgement, RunData, verdicts, write_report};
+use cairn_lab::report::{Outcome, RunData, verdicts, write_report};
 use cairn_lab::run::{Options, derive_anew, execute};
 use common::options;
 
@@ -75,7 +75,7 @@ fn a_failing_link_is_judged_like_any_experiment() {
     let run = place.run(&shipped("link-failure"), |_| {});
     let list = verdicts(&run);
     assert_eq!(list.len(), 2);
-    assert!(list.iter().all(|verdict| verdict.judgement == Judgement::Confirmed));
+    assert!(list.iter().all(|verdict| verdict.outcome == Outcome::Confirmed));
     let page = fs::read_to_string(write_report(&run.folder).unwrap()).unwrap();
     assert!(page.contains("reader") && page.contains("answers for /data"));
 }
@@ -171,7 +171,7 @@ fn a_network_of_a_file_is_kept_with_the_run() {
     fs::remove_dir_all(place.0.join("maps")).unwrap();
     let again = RunData::read(&run.folder).unwrap();
     assert_eq!(again.cases[0].plan.links[0].rate_bps, Some(1_000_000));
-    assert_eq!(verdicts(&again)[0].judgement, Judgement::Confirmed);
+    assert_eq!(verdicts(&again)[0].outcome, Outcome::Confirmed);
 }
 
 #[test]

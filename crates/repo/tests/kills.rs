@@ -32,7 +32,7 @@ const KEPT: usize = 12;
 
 /// What a worker said about an object last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum Note {
     /// It will insert it.
     Inserting,
     /// All of it is stored.
@@ -43,11 +43,11 @@ enum Said {
     Deleted,
 }
 
-const WORDS: [(&str, Said); 4] = [
-    ("inserting", Said::Inserting),
-    ("stored", Said::Stored),
-    ("deleting", Said::Deleting),
-    ("deleted", Said::Deleted),
+const WORDS: [(&str, Note); 4] = [
+    ("inserting", Note::Inserting),
+    ("stored", Note::Stored),
+    ("deleting", Note::Deleting),
+    ("deleted", Note::Deleted),
 ];
 
 fn segments_of(object: u64) -> u64 {
@@ -88,12 +88,12 @@ impl Diary {
         Diary(Mutex::new(file))
     }
 
-    fn say(&self, said: Said, object: u64) {
+    fn say(&self, said: Note, object: u64) {
         let word = WORDS.iter().find(|(_, other)| *other == said).unwrap().0;
         self.0.lock().unwrap().write_all(format!("{word} {object}\n").as_bytes()).unwrap();
     }
 
-    fn read(folder: &Path) -> BTreeMap<u64, Said> {
+    fn read(folder: &Path) -> BTreeMap<u64, Note> {
         let text = std::fs::read_to_string(folder.join("diary")).unwrap_or_default();
         let mut objects = BTreeMap::new();
         for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
@@ -120,7 +120,7 @@ fn worker() {
             let (service, diary) = (service.handle(), Arc::clone(&diary));
             let mut stored: Vec<u64> = known
                 .iter()
-                .filter(|&(object, said)| object % HANDS == hand && *said == Said::Stored)
+                .filter(|&(object, said)| object % HANDS == hand && *said == Note::Stored)
                 .map(|(&object, _)| object)
                 .collect();
             let mut next = (known.keys().last().map_or(0, |last| last + 1)).next_multiple_of(HANDS) + hand;
@@ -129,14 +129,14 @@ fn worker() {
                 loop {
                     if stored.len() > KEPT || !stored.is_empty() && random.below(3) == 0 {
                         let object = stored.swap_remove(random.below(stored.len() as u64) as usize);
-                        diary.say(Said::Deleting, object);
+                        diary.say(Note::Deleting, object);
                         let selection = Selection::Object(Dialect::Ndn, name_of(object));
                         service.call(move |store, now| store.delete(now, &selection)).unwrap().unwrap();
-                        diary.say(Said::Deleted, object);
+                        diary.say(Note::Deleted, object);
                     } else {
                         let object = next;
                         next += HANDS;
-                        diary.say(Said::Inserting, object);
+                        diary.say(Note::Inserting, object);
                         let (tell, told) = channel();
                         for segment in 0..segments_of(object) {
                             let tell = tell.clone();
@@ -145,7 +145,7 @@ fn worker() {
                         }
                         drop(tell);
                         told.iter().for_each(|result| result.unwrap());
-                        diary.say(Said::Stored, object);
+                        diary.say(Note::Stored, object);
                         stored.push(object);
                     }
                 }
@@ -159,7 +159,7 @@ fn worker() {
 }
 
 /// What is wrong with what is there, by what was said.
-fn problems(store: &mut Store, said: &BTreeMap<u64, Said>) -> Vec<String> {
+fn problems(store: &mut Store, said: &BTreeMap<u64, Note>) -> Vec<String> {
     let mut problems = Vec::new();
     for (&object, &said) in said {
         let mut there = 0;
@@ -174,10 +174,10 @@ fn problems(store: &mut Store, said: &BTreeMap<u64, Said>) -> Vec<String> {
         }
         let all = segments_of(object);
         let is_right = match said {
-            Said::Inserting => true,
-            Said::Stored => there == all,
-            Said::Deleting => there == all || there == 0,
-            Said::Deleted => there == 0,
+            Note::Inserting => true,
+            Note::Stored => there == all,
+            Note::Deleting => there == all || there == 0,
+            Note::Deleted => there == 0,
         };
         if !is_right {
             problems.push(format!("object {object} is {said:?}, and {there} of {all} segments are there"));
@@ -216,9 +216,9 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         let mut store = open(&folder);
         let problems = problems(&mut store, &said);
         assert!(problems.is_empty(), "round {round}, in {}: {problems:#?}", folder.display());
-        let count = |what: Said| said.values().filter(|&&said| said == what).count();
-        (stored, deleted) = (count(Said::Stored), count(Said::Deleted));
-        interrupted = count(Said::Inserting) + count(Said::Deleting);
+        let count = |what: Note| said.values().filter(|&&said| said == what).count();
+        (stored, deleted) = (count(Note::Stored), count(Note::Deleted));
+        interrupted = count(Note::Inserting) + count(Note::Deleting);
     }
     println!(
         "{rounds} kills: {stored} objects stored, {deleted} deleted, {interrupted} under way when killed"

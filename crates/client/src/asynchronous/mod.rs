@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 
 use crate::client::commands::about;
 use crate::client::{AskError, Client, Event};
-use crate::demand::{Attempts, Demand, Next, must_be_ok};
+use crate::demand::{Demand, Next, must_be_ok};
 use crate::error::ClientError;
 use crate::get::{Get, Trust};
 use crate::pending::{Kind, RequestId};
@@ -346,7 +346,7 @@ impl AsyncClient {
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
         let what = Demand::Command { command, name: parameters.name.clone() };
-        let mut attempts = Attempts::new(self.lock().is_local());
+        let mut attempts = self.lock().attempts();
         loop {
             self.room().await?;
             let id = self.change(|client| client.give_noting(command, parameters))?;

@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 use packet::{Interest, Name};
 
 use super::{Client, Turned};
-use crate::demand::{Attempts, COMMAND_TIMEOUT, Demand, Next, Silence, must_be_ok};
+use crate::demand::{Attempts, Demand, Next, Silence, must_be_ok};
 use crate::error::{ClientError, Unsendable};
 use crate::pending::{Kind, RequestId};
 use crate::session::Answer;
@@ -39,7 +39,7 @@ impl Client {
         parameters: &ControlParameters,
     ) -> Result<ControlResponse, ClientError> {
         let what = Demand::Command { command, name: parameters.name.clone() };
-        let mut attempts = Attempts::new(self.is_local());
+        let mut attempts = self.attempts();
         loop {
             let id = self.give_noting(command, parameters)?;
             match attempts.handle_answer(self.answer(id, &what)?) {
@@ -51,6 +51,11 @@ impl Client {
                 Next::GiveUp(why) => return Err(ClientError::NoAnswer { what, why }),
             }
         }
+    }
+
+    /// How often the forwarder is asked, from the first time on.
+    pub(crate) fn attempts(&self) -> Attempts {
+        Attempts::new(self.patience, self.is_local())
     }
 
     /// Whether the forwarder is on this host.
@@ -77,8 +82,7 @@ impl Client {
     ) -> Result<RequestId, ClientError> {
         let reach = if self.is_local() { Reach::Localhost } else { Reach::Localhop };
         let interest = command.interest(reach, parameters).map_err(Unsendable::from)?;
-        let interest = interest.lifetime(COMMAND_TIMEOUT);
-        let interest = interest.nonce(self.random.next_u32());
+        let interest = interest.lifetime(self.patience.timeout).nonce(self.random.next_u32());
         let signed = self.commands.sign(self.connection.clock().unix().as_millis(), &interest)?;
         self.ask_forwarder(signed)
     }
@@ -87,7 +91,8 @@ impl Client {
     fn ask_forwarder(&mut self, interest: Interest) -> Result<RequestId, ClientError> {
         self.must_be_here()?;
         self.connection.send_interest(&interest)?;
-        let id = self.session.expect(interest, self.connection.now(), COMMAND_TIMEOUT, Kind::Command);
+        let timeout = self.patience.timeout;
+        let id = self.session.expect(interest, self.connection.now(), timeout, Kind::Command);
         self.session.claim(id, Kind::Command);
         Ok(id)
     }
@@ -99,17 +104,17 @@ impl Client {
     pub fn dataset(&mut self, name: Name) -> Result<Vec<u8>, ClientError> {
         let what = Demand::Dataset(name.clone());
         let mut fetch = DatasetFetch::new(name);
-        let mut attempts = Attempts::new(self.is_local());
+        let mut attempts = self.attempts();
         loop {
             let interest = fetch.interest().map_err(Unsendable::from)?;
-            let interest = interest.nonce(self.random.next_u32()).lifetime(COMMAND_TIMEOUT).build()?;
+            let interest = interest.nonce(self.random.next_u32()).lifetime(self.patience.timeout).build()?;
             let id = self.ask_forwarder(interest).inspect_err(|error| {
                 self.note_outage(error);
             })?;
             match attempts.handle_answer(self.answer(id, &what)?) {
                 Next::Data(data) => match fetch.receive(&data) {
                     Ok(Some(content)) => return Ok(content),
-                    Ok(None) => attempts = Attempts::new(self.is_local()),
+                    Ok(None) => attempts = self.attempts(),
                     Err(error) => return Err(ClientError::Refused { what, why: error.into() }),
                 },
                 Next::Again(after) => self.rest(after)?,

@@ -4,11 +4,9 @@
 //! Everything it learns it writes down as it happens, one line an event, in files of the run's folder.
 
 mod activity;
-pub mod connection;
 mod download;
 mod flood;
 mod job;
-pub mod management;
 mod ping;
 pub mod producer;
 mod run;

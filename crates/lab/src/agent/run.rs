@@ -3,56 +3,60 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration as StdDuration, Instant as StdInstant, SystemTime, UNIX_EPOCH};
 
-use ::management::{Command, ControlParameters};
-use packet::random::Random;
-use packet::time::Instant;
-use packet::{Interest, Packet, PitToken};
+use client::{Client, ClientError, Patience, Remote, WhenGone};
+use packet::time::{Duration, Instant};
+use packet::{Interest, LinkHeader, Packet};
 
-use super::connection::Connection;
 use super::job::Job;
-use super::management::{ManagementError, command_interest};
-use super::standstill::Standstill;
+use super::standstill::{LONGEST_WAIT, Standstill};
 use super::workloads::{Activities, Served};
 use crate::analysis::AGAIN;
 
-/// How long a forwarder may take to be there, and to answer a registration.
+/// How long a forwarder may take to be there.
 const PATIENCE: StdDuration = StdDuration::from_secs(20);
+/// How long it may take to answer a registration, and how often it is asked.
+const REGISTRATION: Patience = Patience { timeout: Duration::from_secs(5), attempts: 4 };
 /// Interests sent before the connection is looked at again.
 const BATCH: usize = 64;
+/// Packets taken before it is looked at what is due.
+const MAX_TAKEN: usize = 1024;
 
 /// Why an agent gave up.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    /// The connection, or a file.
+    /// The forwarder, or a file.
     #[error("agent of `{node}`: {source}")]
-    Io {
+    Work {
         /// The node.
         node: String,
         /// What failed.
-        source: io::Error,
+        source: WorkError,
     },
     /// The job makes no sense.
     #[error("the agent's job {} cannot be read: {}", .0.display(), .1)]
     Job(PathBuf, String),
-    /// A prefix could not be registered.
-    #[error("agent of `{node}`: {source}")]
-    Registration {
-        /// The node.
-        node: String,
-        /// What the forwarder said.
-        source: ManagementError,
-    },
     /// A workload makes no sense.
     #[error("agent of `{0}`: {1}")]
     Workload(String, String),
 }
 
+/// What keeps an agent from its work.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// A file, or who started the agent.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The forwarder.
+    #[error(transparent)]
+    Forwarder(#[from] ClientError),
+}
+
 struct Agent {
     job: Job,
-    connection: Connection,
+    client: Client,
     served: Served,
     activities: Activities,
     /// The run's start, once it is known.
@@ -71,17 +75,17 @@ struct Agent {
 /// # Errors
 ///
 /// When the job cannot be read, or the forwarder cannot be worked with.
-pub fn run(job: &std::path::Path) -> Result<(), AgentError> {
+pub fn run(job: &Path) -> Result<(), AgentError> {
     let text =
         std::fs::read_to_string(job).map_err(|error| AgentError::Job(job.to_owned(), error.to_string()))?;
     let job: Job =
         serde_json::from_str(&text).map_err(|error| AgentError::Job(job.to_owned(), error.to_string()))?;
     let node = job.node.clone();
-    let io = |source| AgentError::Io { node: node.clone(), source };
-    let connection = Connection::open(&job.socket, StdInstant::now() + PATIENCE).map_err(io)?;
-    let mut agent = Agent::new(job, connection)?;
-    agent.register()?;
-    say("ready").map_err(io)?;
+    let failed = |source| AgentError::Work { node: node.clone(), source };
+    let client = connect(&job.socket).map_err(|error| failed(error.into()))?;
+    let mut agent = Agent::new(job, client)?;
+    agent.register().map_err(|error| failed(error.into()))?;
+    say("ready").map_err(|error| failed(error.into()))?;
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         // The end of the input ends the agent, as the word "stop" does.
@@ -97,8 +101,24 @@ pub fn run(job: &std::path::Path) -> Result<(), AgentError> {
     // Also when the forwarder went away: what was seen until then is kept.
     let written = agent.note_again().and_then(|()| agent.activities.finish(now));
     let written = written.and_then(|()| agent.standstill.write(&agent.job.folder, &agent.job.node));
-    worked.and(written).map_err(io)?;
-    say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched)).map_err(io)
+    worked.and(written.map_err(WorkError::from)).map_err(failed)?;
+    let done = say(&format!("done served={} unmatched={}", agent.served_count, agent.unmatched));
+    done.map_err(|error| failed(error.into()))
+}
+
+/// Connects to a forwarder that may still be starting.
+fn connect(socket: &Path) -> Result<Client, ClientError> {
+    let deadline = StdInstant::now() + PATIENCE;
+    let mut client = loop {
+        match Client::connect(&Remote::Unix(socket.to_owned())) {
+            Ok(client) => break client,
+            Err(error) if StdInstant::now() >= deadline => return Err(error),
+            Err(_) => std::thread::sleep(StdDuration::from_millis(10)),
+        }
+    };
+    client.when_gone(WhenGone::Fail);
+    client.be_patient(REGISTRATION);
+    Ok(client)
 }
 
 fn say(line: &str) -> io::Result<()> {
@@ -108,10 +128,10 @@ fn say(line: &str) -> io::Result<()> {
 }
 
 impl Agent {
-    fn new(job: Job, connection: Connection) -> Result<Self, AgentError> {
+    fn new(job: Job, client: Client) -> Result<Self, AgentError> {
         let served = Served::new(&job).map_err(|message| AgentError::Workload(job.node.clone(), message))?;
         Ok(Agent {
-            connection,
+            client,
             served,
             activities: Activities::none(),
             start: None,
@@ -125,53 +145,12 @@ impl Agent {
     }
 
     /// Asks the forwarder for everything that is served here.
-    fn register(&mut self) -> Result<(), AgentError> {
-        let node = self.job.node.clone();
-        let mut random = Random::derive(self.job.seed, 0x5eed ^ self.job.at as u64);
-        for name in self.served.prefixes() {
-            let parameters = ControlParameters { name: Some(name.clone()), ..ControlParameters::default() };
-            let failed = |source| AgentError::Registration { node: node.clone(), source };
-            let shown = format!("rib/register {}", name.as_ref());
-            let interest = command_interest(Command::RibRegister, &parameters, &mut random)
-                .map_err(|error| failed(ManagementError::Malformed(shown.clone(), error)))?;
-            self.connection.send_interest(&interest);
-            let deadline = StdInstant::now() + PATIENCE;
-            if !self.registered(&interest, deadline).map_err(failed)? {
-                return Err(failed(ManagementError::Timeout(shown)));
-            }
-        }
-        Ok(())
-    }
-
-    fn registered(&mut self, asked: &Interest, deadline: StdInstant) -> Result<bool, ManagementError> {
-        while StdInstant::now() < deadline {
-            self.connection.flush()?;
-            self.connection.wait(deadline)?;
-            self.connection.receive()?;
-            while let Some((packet, _)) = self.connection.next_packet()? {
-                let Packet::Data(data) = packet else { continue };
-                if !asked.name().is_prefix_of(data.name()) {
-                    continue;
-                }
-                let response = ::management::ControlResponse::decode(data.content()).map_err(|error| {
-                    ManagementError::Malformed("rib/register".to_owned(), error.to_string())
-                })?;
-                if response.is_ok() {
-                    return Ok(true);
-                }
-                let what = "rib/register".to_owned();
-                return Err(ManagementError::Refused {
-                    what,
-                    code: response.code.number(),
-                    text: response.text,
-                });
-            }
-        }
-        Ok(false)
+    fn register(&mut self) -> Result<(), ClientError> {
+        self.served.prefixes().iter().try_for_each(|prefix| self.client.register(prefix))
     }
 
     /// Serves, and from the start on works, until the run is over.
-    fn work(&mut self, orders: &std::sync::mpsc::Receiver<Option<u64>>) -> io::Result<()> {
+    fn work(&mut self, orders: &std::sync::mpsc::Receiver<Option<u64>>) -> Result<(), WorkError> {
         loop {
             match orders.try_recv() {
                 Ok(Some(epoch_ns)) => self.begin(epoch_ns)?,
@@ -186,7 +165,6 @@ impl Agent {
                 break;
             }
             let busy = self.step(now)?;
-            self.connection.flush()?;
             if self.start.is_some() && !self.said_idle && self.activities.is_complete() {
                 self.said_idle = true;
                 say("idle")?;
@@ -194,9 +172,8 @@ impl Agent {
             if !busy {
                 let wake = self.next_wake();
                 self.standstill.rest(StdInstant::now(), wake);
-                self.connection.wait(wake)?;
+                self.wait(wake)?;
             }
-            self.connection.receive()?;
         }
         Ok(())
     }
@@ -224,35 +201,59 @@ impl Agent {
     }
 
     /// Takes what came and sends what is due. True when there is more to do at once.
-    fn step(&mut self, now: Instant) -> io::Result<bool> {
-        while let Some((packet, token)) = self.connection.next_packet()? {
-            match packet {
-                Packet::Interest(interest) => self.answer(&interest, &token),
-                Packet::Data(data) => {
-                    self.unmatched += u64::from(!self.activities.receive_data(now, &data));
-                }
-                Packet::Nack(interest, reason) => self.activities.receive_nack(now, &interest, reason),
-            }
+    fn step(&mut self, now: Instant) -> Result<bool, WorkError> {
+        let mut taken = 0;
+        while taken < MAX_TAKEN {
+            let connection = self.client.connection_mut();
+            let Some((packet, header)) = connection.receive(connection.now())? else { break };
+            self.take(now, packet, &header)?;
+            taken += 1;
         }
         self.activities.handle_timeout(now);
-        let mut busy = false;
-        for _ in 0..BATCH {
-            if self.connection.is_congested() {
-                break;
-            }
+        let mut sent = 0;
+        while sent < BATCH && self.client.connection().has_room() {
             let Some(interest) = self.activities.poll_transmit(now) else { break };
-            self.connection.send_interest(&interest);
-            busy = true;
+            self.client.connection_mut().send_interest(&interest)?;
+            sent += 1;
         }
         self.note_again()?;
-        Ok(busy && !self.connection.is_congested())
+        let may_send = sent > 0 && self.client.connection().has_room();
+        Ok(taken == MAX_TAKEN || may_send)
     }
 
-    fn answer(&mut self, interest: &Interest, token: &PitToken) {
-        if let Some(data) = self.served.answer(interest) {
-            self.connection.send_data(&data, token);
-            self.served_count += 1;
+    /// Waits until a packet has come, and takes it, or until `wake`.
+    fn wait(&mut self, wake: StdInstant) -> Result<(), WorkError> {
+        let left = wake.saturating_duration_since(StdInstant::now()).min(LONGEST_WAIT);
+        let left = Duration::from_nanos(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
+        let connection = self.client.connection_mut();
+        match connection.receive(connection.now() + left)? {
+            Some((packet, header)) => self.take(self.now(), packet, &header),
+            None => Ok(()),
         }
+    }
+
+    fn take(&mut self, now: Instant, packet: Packet, header: &LinkHeader) -> Result<(), WorkError> {
+        match packet {
+            Packet::Interest(interest) => self.answer(&interest, header)?,
+            Packet::Data(data) => {
+                self.unmatched += u64::from(!self.activities.receive_data(now, &data));
+                self.client.connection_mut().recycle(data);
+            }
+            Packet::Nack(interest, reason) => self.activities.receive_nack(now, &interest, reason),
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, interest: &Interest, header: &LinkHeader) -> Result<(), WorkError> {
+        let Some(data) = self.served.answer(interest) else { return Ok(()) };
+        let connection = self.client.connection_mut();
+        let waits = !connection.has_room();
+        connection.send_data(&data, header)?;
+        if waits {
+            self.standstill.held_up(StdInstant::now());
+        }
+        self.served_count += 1;
+        Ok(())
     }
 
     /// Notes the start and makes the workloads.

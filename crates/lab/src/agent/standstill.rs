@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest that [`Connection::wait`](super::connection::Connection::wait) waits.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// The longest that a client waits for a packet before it turns.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// How the files begin in which clients write down how long they stood still; the node's name follows.
 pub(crate) const STANDSTILL: &str = "standstill-";
@@ -31,6 +31,11 @@ impl Standstill {
     /// The next turn may come at `until`, when there is nothing to do before.
     pub(super) fn rest(&mut self, now: Instant, until: Instant) {
         self.due = Some(now + until.saturating_duration_since(now).min(LONGEST_WAIT));
+    }
+
+    /// The turn that began had to wait for the forwarder until `now`.
+    pub(super) fn held_up(&mut self, now: Instant) {
+        self.due = Some(now);
     }
 
     /// Writes down what was found.

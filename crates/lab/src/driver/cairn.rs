@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
 
-use super::{Driver, DriverError, Launch, Setup, version_of};
-use crate::agent::management::Manager;
+use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::backend::netns::wiring::Interface;
 use crate::experiment::plan::{LinkKind, LinkPlan, NodePlan};
 

@@ -4,17 +4,18 @@
 //! routing and sampling are the same for all.
 
 mod cairn;
+mod manager;
 mod ndnd;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::agent::management::{ManagementError, Manager};
 use crate::backend::netns::wiring::Interface;
 use crate::experiment::plan::{NodeIndex, Plan, Software};
 
 pub use cairn::Cairn;
+pub use manager::{ManagementError, Manager};
 pub use ndnd::Ndnd;
 
 /// Where programs are.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
 
-use super::{Driver, DriverError, Launch, Setup, version_of};
-use crate::agent::management::{ManagementError, Manager};
+use super::{Driver, DriverError, Launch, ManagementError, Manager, Setup, version_of};
 use crate::experiment::plan::LinkKind;
 
 /// Starts `ndnd fw run`.
@@ -95,9 +94,10 @@ impl Driver for Ndnd {
             let wanted = ControlParameters { uri: Some(uri), ..ControlParameters::default() };
             let face = manager.command(Command::FacesCreate, &wanted).map_err(failed)?;
             for hop in hops {
-                let name = hop.prefix.parse().map_err(|error: packet::name::UriError| {
-                    failed(ManagementError::Malformed(hop.prefix.clone(), error.to_string()))
-                })?;
+                let name = hop
+                    .prefix
+                    .parse()
+                    .map_err(|error| failed(ManagementError::Name { name: hop.prefix.clone(), error }))?;
                 let route = ControlParameters {
                     name: Some(name),
                     face_id: face.face_id,

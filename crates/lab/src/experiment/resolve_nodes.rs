@@ -12,9 +12,9 @@ use super::units::Size;
 const LEAST_MEMORY_BYTES: u64 = 16_000_000;
 
 /// What is said of a node, the most particular first.
-struct Said<'a>(Vec<&'a model::Node>);
+struct Layers<'a>(Vec<&'a model::Node>);
 
-impl Said<'_> {
+impl Layers<'_> {
     fn of<T>(&self, key: impl Fn(&model::Node) -> Option<T>) -> Option<T> {
         self.0.iter().find_map(|node| key(node))
     }
@@ -75,7 +75,7 @@ pub(super) fn nodes(
         said.extend(groups.iter().filter(|(_, nodes)| nodes.contains(&index)).map(|(set, _)| *set));
         said.extend(defaults);
         let first = watched.get(index).copied().flatten();
-        let said = Said(said);
+        let said = Layers(said);
         let mut plan = node(file, name, &said, (first, &link_names), f);
         let kind = plan.watch.and_then(|link| links.get(link)).map_or(LinkKind::Udp, |link| link.kind);
         if let Some((profile, content_bytes)) = costs {
@@ -88,7 +88,7 @@ pub(super) fn nodes(
 
 /// Gives a node the costs of a profile where it does not say its own: those of the kind of its first link,
 /// and of Data with so much content.
-fn measured(node: &mut NodePlan, said: &Said<'_>, cost: Option<LinkCost>, content_bytes: u32) {
+fn measured(node: &mut NodePlan, said: &Layers<'_>, cost: Option<LinkCost>, content_bytes: u32) {
     let Some(cost) = cost.filter(|_| said.of(|node| node.service_time).is_none()) else { return };
     node.service_time_ns = nanos(cost.interest_us);
     if said.of(|node| node.data_service_time).is_none() {
@@ -112,7 +112,7 @@ fn first_links(nodes: usize, links: &[LinkPlan], hops: &[Hop]) -> Vec<Option<Lin
 fn node(
     file: &File,
     name: &str,
-    said: &Said<'_>,
+    said: &Layers<'_>,
     (first_link, links): (Option<LinkIndex>, &[&str]),
     f: &mut Findings,
 ) -> NodePlan {
@@ -157,7 +157,7 @@ fn node(
 }
 
 /// What the processor can do from some moments on.
-fn capacity(key: &str, said: &Said<'_>, f: &mut Findings) -> Vec<(u64, f64)> {
+fn capacity(key: &str, said: &Layers<'_>, f: &mut Findings) -> Vec<(u64, f64)> {
     let steps = said.of(|node| (!node.capacity.is_empty()).then(|| node.capacity.clone()));
     let mut list = Vec::new();
     for (number, step) in steps.unwrap_or_default().iter().enumerate() {
@@ -171,7 +171,7 @@ fn capacity(key: &str, said: &Said<'_>, f: &mut Findings) -> Vec<(u64, f64)> {
 }
 
 /// The clock, where anything is said of it.
-fn clock(said: &Said<'_>) -> Option<ClockPlan> {
+fn clock(said: &Layers<'_>) -> Option<ClockPlan> {
     let (tick, offset) = (said.of(|node| node.tick), said.of(|node| node.clock_offset));
     let drift_ppm = said.of(|node| node.drift_ppm);
     if tick.is_none() && offset.is_none() && drift_ppm.is_none() {

@@ -28,4 +28,4 @@ pub use comparison::{Comparison, Pair};
 pub use data::{CaseData, ReportError, RunData};
 pub use files::{drawings, write_report};
 pub use results::{Row, result_rows, results_markdown};
-pub use verdict::{Conclusion, Control, Judgement, Verdict, conclusion, verdicts};
+pub use verdict::{Conclusion, Control, Outcome, Verdict, conclusion, verdicts};

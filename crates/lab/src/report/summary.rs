@@ -1,7 +1,7 @@
 //! The summary in words, made from the numbers.
 
 use super::data::{CaseData, RunData};
-use super::verdict::{Conclusion, Judgement, Verdict, conclusion};
+use super::verdict::{Conclusion, Outcome, Verdict, conclusion};
 use crate::analysis::RepeatResult;
 use crate::experiment::plan::Activity;
 use crate::figure::number::{short, with_unit};
@@ -11,12 +11,12 @@ pub(super) fn facts(run: &RunData, verdicts: &[Verdict]) -> Vec<(String, String)
     let mut facts = Vec::new();
     if !verdicts.is_empty() {
         for (wanted, word) in [
-            (Judgement::Confirmed, "confirmed"),
-            (Judgement::Contradicted, "contradicted"),
-            (Judgement::ByConstruction, "by construction"),
-            (Judgement::NotTestable, "not testable here"),
+            (Outcome::Confirmed, "confirmed"),
+            (Outcome::Contradicted, "contradicted"),
+            (Outcome::ByConstruction, "by construction"),
+            (Outcome::NotTestable, "not testable here"),
         ] {
-            let count = verdicts.iter().filter(|verdict| verdict.judgement == wanted).count();
+            let count = verdicts.iter().filter(|verdict| verdict.outcome == wanted).count();
             if count > 0 {
                 facts.push((format!("{count} of {}", verdicts.len()), word.to_owned()));
             }
@@ -78,9 +78,9 @@ pub(super) fn outcome(run: &RunData, verdicts: &[Verdict]) -> Option<String> {
             verdict.bound
         )
     };
-    let list = |wanted: Judgement| verdicts.iter().filter(move |verdict| verdict.judgement == wanted);
-    let contradicted: Vec<&Verdict> = list(Judgement::Contradicted).collect();
-    let open = list(Judgement::NotTestable).count();
+    let list = |wanted: Outcome| verdicts.iter().filter(move |verdict| verdict.outcome == wanted);
+    let contradicted: Vec<&Verdict> = list(Outcome::Contradicted).collect();
+    let open = list(Outcome::NotTestable).count();
     let open = match open {
         0 => String::new(),
         1 => " One thing is not testable here.".to_owned(),

@@ -3,7 +3,7 @@
 use super::data::{CaseData, RunData};
 use super::document::{Cell, Table, Tone};
 use super::quantity::{Quantity, SIX};
-use super::verdict::{Judgement, Verdict, controls as control_rows};
+use super::verdict::{Outcome, Verdict, controls as control_rows};
 use crate::experiment::plan::{Activity, NodePlan, Workload};
 use crate::figure::number::{half_width, with_unit};
 use crate::stats::Estimate;
@@ -28,11 +28,11 @@ pub(super) fn verdicts(list: &[Verdict]) -> Table {
         _ => true,
     });
     for verdict in list {
-        let tone = match verdict.judgement {
-            Judgement::Confirmed => Tone::Good,
-            Judgement::Contradicted => Tone::Bad,
-            Judgement::ByConstruction => Tone::Plain,
-            Judgement::NotTestable => Tone::Soft,
+        let tone = match verdict.outcome {
+            Outcome::Confirmed => Tone::Good,
+            Outcome::Contradicted => Tone::Bad,
+            Outcome::ByConstruction => Tone::Plain,
+            Outcome::NotTestable => Tone::Soft,
         };
         let (found, half) = verdict.found();
         let measured = Cell::new(found).with(half.map_or_else(String::new, |half| format!("± {half}")));

@@ -114,18 +114,18 @@ impl From<Vec<Finding>> for RunError {
 
 /// What a run says itself, whatever its experiment does.
 #[derive(Clone, Copy, Default)]
-struct Said {
+struct Overrides {
     repeats: Option<u32>,
     seed: Option<u64>,
     trace_format: Option<TraceFormat>,
 }
 
 /// The plans a run consists of.
-fn plans(experiment: &Experiment, backend: &str, said: Said) -> Result<Vec<Plan>, RunError> {
+fn plans(experiment: &Experiment, backend: &str, overrides: Overrides) -> Result<Vec<Plan>, RunError> {
     let change = |mut plan: Plan| {
-        plan.repeats = said.repeats.unwrap_or(plan.repeats);
-        plan.seed = said.seed.unwrap_or(plan.seed);
-        plan.trace.format = said.trace_format.unwrap_or(plan.trace.format);
+        plan.repeats = overrides.repeats.unwrap_or(plan.repeats);
+        plan.seed = overrides.seed.unwrap_or(plan.seed);
+        plan.trace.format = overrides.trace_format.unwrap_or(plan.trace.format);
         plan
     };
     Ok(experiment.plans(backend)?.into_iter().map(change).collect())
@@ -134,8 +134,8 @@ fn plans(experiment: &Experiment, backend: &str, said: Said) -> Result<Vec<Plan>
 /// The plans of a run that was begun.
 fn plans_of(experiment: &Experiment, record: &RunRecord) -> Result<Vec<Plan>, RunError> {
     let RunRecord { repeats, seed, trace_format, .. } = *record;
-    let said = Said { repeats: Some(repeats), seed: Some(seed), trace_format };
-    let mut plans = plans(experiment, &record.backend, said)?;
+    let overrides = Overrides { repeats: Some(repeats), seed: Some(seed), trace_format };
+    let mut plans = plans(experiment, &record.backend, overrides)?;
     plans.retain(|plan| record.cases.contains(&plan.case));
     Ok(plans)
 }
@@ -168,7 +168,7 @@ pub fn execute(
     let backend = backend(&options.backend, options.hosts.as_ref(), options.workers)?;
     experiment.can_run_on(&options.backend)?;
     let Options { repeats, seed, trace_format, .. } = *options;
-    let mut plans = plans(experiment, &options.backend, Said { repeats, seed, trace_format })?;
+    let mut plans = plans(experiment, &options.backend, Overrides { repeats, seed, trace_format })?;
     plans.retain(|plan| options.controls || plan.control.is_none());
     if let Some(only) = &options.only {
         let names: Vec<String> = plans.iter().map(|plan| plan.case.clone()).collect();

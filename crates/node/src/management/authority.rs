@@ -57,7 +57,7 @@ pub enum Refusal {
     Unauthorized(String),
     /// It is signed by a key that nothing is known about.
     #[error("{0} is not a trusted key")]
-    Stranger(Name),
+    UnknownKey(Name),
 }
 
 impl Authority {
@@ -96,7 +96,7 @@ impl Authority {
         let (signature, key) = signature_and_key(interest)?;
         let time_ms = guard.check(now, key, &signature)?;
         if !verifier.knows(key) {
-            return Err(Refusal::Stranger(key.to_name()));
+            return Err(Refusal::UnknownKey(key.to_name()));
         }
         let verdict = verifier.verify_command(now.unix_millis, command, reach, key, &signature);
         verdict.map_err(Refusal::Unauthorized)?;
@@ -399,7 +399,7 @@ mod tests {
     fn of_a_key_that_nothing_is_known_about_it_is_said_which_it_is() {
         let mut authority = Authority::of_keys(Box::new(Friend));
         let interest = command("/stranger/KEY/1", Some(NOW_MS), true);
-        let stranger = Refusal::Stranger("/stranger/KEY/1".parse().unwrap());
+        let stranger = Refusal::UnknownKey("/stranger/KEY/1".parse().unwrap());
         assert_eq!(check(&mut authority, 0, &interest), Err(stranger));
     }
 

@@ -228,7 +228,7 @@ impl NfdManagement {
         self.note_times_ahead(now);
         match outcome {
             Ok(()) => self.obey(node, request, parameters),
-            Err(Refusal::Stranger(key)) if self.delegation.concerns(command, reach, key.as_ref()) => {
+            Err(Refusal::UnknownKey(key)) if self.delegation.concerns(command, reach, key.as_ref()) => {
                 let parked = Parked { command, reach, interest: interest.clone(), from };
                 if self.delegation.park(now, key, parked) {
                     return Outcome::Later;
@@ -245,7 +245,7 @@ impl NfdManagement {
         self.log_refusal(request, refusal);
         match refusal {
             Refusal::Malformed(_) => Outcome::Silence,
-            Refusal::Unauthorized(_) | Refusal::Stranger(_) => {
+            Refusal::Unauthorized(_) | Refusal::UnknownKey(_) => {
                 ControlResponse::error(StatusCode::Unauthorized, "authorization rejected").into()
             }
         }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lab::report::{Conclusion, Judgement, RunData, conclusion, result_rows, verdicts};
+use lab::report::{Conclusion, Outcome, RunData, conclusion, result_rows, verdicts};
 
 use super::counts;
 use crate::tool::{ToolError, output};
@@ -71,7 +71,7 @@ fn statements(run: &RunData) -> Result<(), ToolError> {
         let measured = half.map_or_else(|| found.clone(), |half| format!("{found} ± {half}"));
         let case = if verdict.case.is_empty() { String::new() } else { format!(" [{}]", verdict.case) };
         let why = if verdict.why.is_empty() { String::new() } else { format!(" ({})", verdict.why) };
-        let (on, off) = if in_colour { colour(verdict.judgement) } else { ("", "") };
+        let (on, off) = if in_colour { colour(verdict.outcome) } else { ("", "") };
         output::bytes(format!("  {on}{}{off}", verdict.words()).as_bytes())?;
         output::line(format_args!(
             ": {}{case}: {} = {measured}, {}{why}",
@@ -88,12 +88,12 @@ fn has_colour(is_terminal: bool, no_colour: Option<&std::ffi::OsStr>) -> bool {
 }
 
 /// What switches a colour on and off. The words say the same without it.
-fn colour(judgement: Judgement) -> (&'static str, &'static str) {
-    let on = match judgement {
-        Judgement::Confirmed => "\x1b[32m",
-        Judgement::Contradicted => "\x1b[31m",
-        Judgement::ByConstruction => "\x1b[36m",
-        Judgement::NotTestable => "\x1b[33m",
+fn colour(outcome: Outcome) -> (&'static str, &'static str) {
+    let on = match outcome {
+        Outcome::Confirmed => "\x1b[32m",
+        Outcome::Contradicted => "\x1b[31m",
+        Outcome::ByConstruction => "\x1b[36m",
+        Outcome::NotTestable => "\x1b[33m",
     };
     (on, "\x1b[0m")
 }

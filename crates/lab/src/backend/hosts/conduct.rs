@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::clock::{Clock, Exchange};
 use super::inventory::Inventory;
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
-use super::ssh::{Connection, Heard, Ssh};
+use super::ssh::{Connection, Received, Ssh};
 use crate::backend::netns::conduct::ConductError;
 use crate::backend::netns::wiring::Interface;
 use crate::driver::Programs;
@@ -36,7 +36,7 @@ pub(super) fn epoch_ns() -> u64 {
 struct Hosts<'a> {
     plan: &'a Plan,
     connections: Vec<Connection>,
-    heard: Receiver<(usize, Heard)>,
+    heard: Receiver<(usize, Received)>,
     /// When hosts were last told that the lab is there.
     alive_at: Instant,
     observe: &'a mut dyn FnMut(&Event),
@@ -143,10 +143,12 @@ impl Hosts<'_> {
             self.keep_alive();
             let left = deadline.saturating_duration_since(Instant::now());
             match self.heard.recv_timeout(left.min(ALIVE)) {
-                Ok((index, Heard::Reply(Reply::Failed { why }, ..))) => return Err(self.failed(index, &why)),
-                Ok((index, Heard::Reply(reply, bytes, came))) => return Ok((index, reply, bytes, came)),
-                Ok((_, Heard::Event(event))) => (self.observe)(&event),
-                Ok((index, Heard::Gone)) => return Err(self.failed(index, "the connection ended")),
+                Ok((index, Received::Reply(Reply::Failed { why }, ..))) => {
+                    return Err(self.failed(index, &why));
+                }
+                Ok((index, Received::Reply(reply, bytes, came))) => return Ok((index, reply, bytes, came)),
+                Ok((_, Received::Event(event))) => (self.observe)(&event),
+                Ok((index, Received::Gone)) => return Err(self.failed(index, "the connection ended")),
                 Err(RecvTimeoutError::Timeout) if left > ALIVE => {}
                 Err(RecvTimeoutError::Timeout) => return Err(self.failed(missing, "no answer in time")),
                 Err(RecvTimeoutError::Disconnected) => {

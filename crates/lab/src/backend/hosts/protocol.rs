@@ -109,7 +109,7 @@ pub(super) struct HostReport {
 /// A line from a remote: an answer, or something that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Said {
+pub(super) enum Line {
     Reply(Reply),
     Event(Event),
 }

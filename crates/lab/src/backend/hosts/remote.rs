@@ -17,7 +17,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
-use crate::agent::management::Manager;
 use crate::backend::netns::cgroup::{Controllers, Group};
 use crate::backend::netns::clients::Clients;
 use crate::backend::netns::load::Load;
@@ -25,7 +24,7 @@ use crate::backend::netns::machine::Machine;
 use crate::backend::netns::sampler::{Sampler, SamplerConfig};
 use crate::backend::netns::world::is_captured;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
-use crate::driver::{Setup, driver};
+use crate::driver::{Manager, Setup, driver};
 use crate::order::{Owner, write_json};
 
 /// How long a forwarder may take to answer for the first time.
@@ -89,7 +88,7 @@ impl Holdings {
 
 /// Where what a program says goes.
 #[derive(Clone, Copy)]
-enum Talk {
+enum Output {
     Log,
     Pipes,
 }
@@ -281,7 +280,7 @@ impl Remote {
     }
 
     /// Starts a program that ends with this process.
-    fn spawn(&self, command: &Command, talk: Talk) -> Result<Child, Failure> {
+    fn spawn(&self, command: &Command, output: Output) -> Result<Child, Failure> {
         let mut leash = Command::new(std::env::current_exe()?);
         leash.args(["lab", "internal", "leash", "--"]).arg(command.get_program()).args(command.get_args());
         leash.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
@@ -291,9 +290,9 @@ impl Remote {
             .append(true)
             .open(format!("log-{}.txt", order.plan.node_name(order.node)))?;
         leash.stderr(log.try_clone()?);
-        match talk {
-            Talk::Log => leash.stdin(Stdio::null()).stdout(log),
-            Talk::Pipes => leash.stdin(Stdio::piped()).stdout(Stdio::piped()),
+        match output {
+            Output::Log => leash.stdin(Stdio::null()).stdout(log),
+            Output::Pipes => leash.stdin(Stdio::piped()).stdout(Stdio::piped()),
         };
         Ok(leash.spawn()?)
     }
@@ -301,7 +300,6 @@ impl Remote {
     fn start_forwarder(&mut self, order: HostOrder) -> Result<(), Failure> {
         let node = order.plan.nodes.get(order.node).cloned().ok_or("there is no such node")?;
         let software = driver(order.plan.software, &order.programs)?;
-        let seed = order.seed ^ order.node as u64;
         self.order = Some(order);
         self.report.software = software.version();
         self.report.control = self.holdings.controllers.words();
@@ -322,13 +320,13 @@ impl Remote {
         let launch = self.with_setup(|setup| software.prepare(setup))??;
         let mut command = Command::new(&launch.program);
         command.args(&launch.arguments).envs(launch.environment.iter().cloned());
-        let child = self.spawn(&command, Talk::Log)?;
+        let child = self.spawn(&command, Output::Log)?;
         self.holdings.note(&child);
         group.add(child.id())?;
         self.group = Some(group);
         self.forwarder = Some(child);
         let socket = PathBuf::from(format!("{}.sock", node.name));
-        let answering = Manager::answering(&socket, PATIENCE, seed);
+        let answering = Manager::answering(&socket, PATIENCE);
         self.manager = Some(answering.map_err(|error| {
             format!("the forwarder does not answer: {error}; it said: {}", tail(&node.name))
         })?);
@@ -375,7 +373,7 @@ impl Remote {
         write_json(&file, &job)?;
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["lab", "internal", "agent"]).arg(&file);
-        let child = self.spawn(&command, Talk::Pipes)?;
+        let child = self.spawn(&command, Output::Pipes)?;
         self.holdings.note(&child);
         if let Some(group) = &self.group {
             group.add(child.id())?;

@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::inventory::Host;
-use super::protocol::{Reply, Request, Said};
+use super::protocol::{Line, Reply, Request};
 use super::remote::{FOLDER_PREFIX, PROGRAM};
 use crate::order::Event;
 
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Something that came from a host.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum Received {
     /// An answer, and the bytes that came with it, and when.
     Reply(Reply, Vec<u8>, u64),
     /// Something happened.
@@ -115,7 +115,7 @@ impl Ssh<'_> {
     }
 
     /// Connects, and starts the remote. What it says goes to `sender`, with `index`.
-    pub(super) fn start(self, index: usize, sender: Sender<(usize, Heard)>) -> io::Result<Connection> {
+    pub(super) fn start(self, index: usize, sender: Sender<(usize, Received)>) -> io::Result<Connection> {
         let master = Kept(self.open()?);
         let above = quoted(&self.host.folder.to_string_lossy());
         let made = self.output(&format!("mktemp -d {above}/{FOLDER_PREFIX}XXXXXX"))?;
@@ -142,14 +142,14 @@ impl Ssh<'_> {
                 // However it ended, it did.
                 let _ = listen(output, index, &sender);
             }
-            let _ = sender.send((index, Heard::Gone));
+            let _ = sender.send((index, Received::Gone));
         });
         Ok(Connection { input, session: Kept(session), _master: master, log: self.log })
     }
 }
 
 /// Passes on what a remote says until it says no more.
-fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Heard)>) -> io::Result<()> {
+fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Received)>) -> io::Result<()> {
     let mut output = BufReader::new(output);
     let mut line = String::new();
     loop {
@@ -159,13 +159,13 @@ fn listen(output: impl Read, index: usize, sender: &Sender<(usize, Heard)>) -> i
         }
         let now = super::conduct::epoch_ns();
         let heard = match serde_json::from_str(&line) {
-            Ok(Said::Reply(Reply::File { bytes })) => {
+            Ok(Line::Reply(Reply::File { bytes })) => {
                 let mut content = Vec::new();
                 output.by_ref().take(bytes).read_to_end(&mut content)?;
-                Heard::Reply(Reply::File { bytes }, content, now)
+                Received::Reply(Reply::File { bytes }, content, now)
             }
-            Ok(Said::Reply(reply)) => Heard::Reply(reply, Vec::new(), now),
-            Ok(Said::Event(event)) => Heard::Event(event),
+            Ok(Line::Reply(reply)) => Received::Reply(reply, Vec::new(), now),
+            Ok(Line::Event(event)) => Received::Event(event),
             // A login script that greets.
             Err(_) => continue,
         };
@@ -244,10 +244,10 @@ mod tests {
         listen(&stream[..], 4, &sender).unwrap();
         drop(sender);
         let heard: Vec<_> = receiver.into_iter().map(|(_, heard)| heard).collect();
-        assert!(matches!(heard[0], Heard::Reply(Reply::Done, ..)));
+        assert!(matches!(heard[0], Received::Reply(Reply::Done, ..)));
         assert!(
-            matches!(&heard[1], Heard::Reply(Reply::File { bytes: 5 }, content, _) if content == b"{\"a\"\n")
+            matches!(&heard[1], Received::Reply(Reply::File { bytes: 5 }, content, _) if content == b"{\"a\"\n")
         );
-        assert!(matches!(&heard[2], Heard::Event(Event::Note { text }) if text == "x"));
+        assert!(matches!(&heard[2], Received::Event(Event::Note { text }) if text == "x"));
     }
 }

@@ -26,7 +26,7 @@ pub enum ClientsError {
     },
     /// An agent that cannot be talked to.
     #[error("the client at `{node}` cannot be told to start: {source}")]
-    Talk {
+    Start {
         /// The node.
         node: String,
         /// What failed.
@@ -125,7 +125,7 @@ impl Clients {
     pub(crate) fn start(&mut self, epoch_ns: u64) -> Result<(), ClientsError> {
         for client in &mut self.list {
             let told = client.input.as_mut().map_or(Ok(()), |input| writeln!(input, "{epoch_ns}"));
-            told.map_err(|source| ClientsError::Talk { node: client.node.clone(), source })?;
+            told.map_err(|source| ClientsError::Start { node: client.node.clone(), source })?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ::management::GeneralStatus;
 
 use super::cgroup::Group;
-use crate::agent::management::{ManagementError, Manager};
+use crate::driver::Manager;
 use crate::order::Event;
 use crate::order::sample::{self, Answer, Load, LogOf};
 use crate::sampling::moment;
@@ -98,7 +98,7 @@ fn ask(manager: &mut Manager, erases: &mut bool) -> Option<GeneralStatus> {
     if *erases {
         match manager.forget_status() {
             Ok(()) => {}
-            Err(ManagementError::Refused { .. }) => *erases = false,
+            Err(error) if error.is_refusal() => *erases = false,
             Err(_) => return None,
         }
     }
@@ -128,7 +128,7 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
             due = begin + moment(period, config.every);
         }
         if manager.is_none() {
-            manager = Manager::open(&config.socket, now, PATIENCE, samples).ok();
+            manager = Manager::open(&config.socket, PATIENCE).ok();
         }
         let status = manager.as_mut().and_then(|manager| ask(manager, &mut erases));
         if status.is_none() {

@@ -17,9 +17,8 @@ use super::machine::Machine;
 use super::namespace::{Namespace, NamespaceError};
 use super::sampler::{Sampler, SamplerConfig};
 use super::wiring::{Wiring, WiringError, wire};
-use crate::agent::management::{ManagementError, Manager};
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
-use crate::driver::{Driver, DriverError, Launch, Setup, driver};
+use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup, driver};
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
@@ -287,8 +286,7 @@ impl World<'_> {
             let name = self.plan().node_name(index).to_owned();
             let (folder, socket) = (self.folder.join(&name), socket(&name));
             let failed = |source| WorldError::Start { node: name.clone(), source, log: self.log(&name) };
-            let seed = self.order.seed ^ index as u64;
-            let mut manager = Manager::answering(&socket, PATIENCE, seed).map_err(failed)?;
+            let mut manager = Manager::answering(&socket, PATIENCE).map_err(failed)?;
             software.connect(&self.setup(index, &folder, &socket), &mut manager)?;
         }
         Ok(())

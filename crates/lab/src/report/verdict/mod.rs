@@ -1,11 +1,11 @@
 //! Expectations against what was measured: confirmed, contradicted, by construction, or not testable here.
 
-mod judge;
+mod evaluation;
 mod standstill;
 
 use toml::Value;
 
-use self::judge::{Court, Finding};
+use self::evaluation::{Evaluation, Finding};
 use super::data::{CaseData, RunData};
 use crate::experiment::measure::Measure;
 use crate::experiment::model::{self, Expect};
@@ -14,7 +14,7 @@ use crate::stats::{Estimate, Interval, Level};
 
 /// What came of an expectation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
+pub enum Outcome {
     /// All of the interval is as expected.
     Confirmed,
     /// None of it is.
@@ -56,7 +56,7 @@ pub struct Verdict {
     /// What it had to be, in words.
     pub bound: String,
     /// What came of it.
-    pub judgement: Judgement,
+    pub outcome: Outcome,
     /// What its control came to.
     pub control: Control,
     /// The names of its controls.
@@ -86,13 +86,13 @@ impl Verdict {
     /// The verdict in the words of the report.
     #[must_use]
     pub fn words(&self) -> &'static str {
-        match (self.judgement, self.control) {
-            (Judgement::Confirmed, Control::Failed) => "confirmed",
-            (Judgement::Confirmed, Control::NotStated) => "confirmed, no control stated",
-            (Judgement::Confirmed, Control::NotRun) => "confirmed, control not run",
-            (Judgement::Contradicted, _) => "contradicted",
-            (Judgement::ByConstruction, _) => "by construction",
-            (Judgement::NotTestable, _) => "not testable here",
+        match (self.outcome, self.control) {
+            (Outcome::Confirmed, Control::Failed) => "confirmed",
+            (Outcome::Confirmed, Control::NotStated) => "confirmed, no control stated",
+            (Outcome::Confirmed, Control::NotRun) => "confirmed, control not run",
+            (Outcome::Contradicted, _) => "contradicted",
+            (Outcome::ByConstruction, _) => "by construction",
+            (Outcome::NotTestable, _) => "not testable here",
         }
     }
 
@@ -101,11 +101,11 @@ impl Verdict {
     pub fn control_words(&self) -> String {
         let names: Vec<String> = self.controls.iter().map(|name| format!("“{name}”")).collect();
         let names = names.join(", ");
-        match (self.judgement, self.control) {
-            (Judgement::ByConstruction, _) if names.is_empty() => "none: by construction".to_owned(),
+        match (self.outcome, self.control) {
+            (Outcome::ByConstruction, _) if names.is_empty() => "none: by construction".to_owned(),
             _ if names.is_empty() => "none stated".to_owned(),
-            (Judgement::Confirmed, Control::Failed) => format!("{names} fails it"),
-            (Judgement::Confirmed, _) => format!("{names}, not run"),
+            (Outcome::Confirmed, Control::Failed) => format!("{names} fails it"),
+            (Outcome::Confirmed, _) => format!("{names}, not run"),
             _ => names,
         }
     }
@@ -113,7 +113,7 @@ impl Verdict {
     /// Is it as expected?
     #[must_use]
     pub fn is_good(&self) -> bool {
-        matches!(self.judgement, Judgement::Confirmed | Judgement::ByConstruction)
+        matches!(self.outcome, Outcome::Confirmed | Outcome::ByConstruction)
     }
 }
 
@@ -133,12 +133,12 @@ pub enum Conclusion {
 /// What the verdicts of a run come to.
 #[must_use]
 pub fn conclusion(run: &RunData, verdicts: &[Verdict]) -> Conclusion {
-    let any = |wanted| verdicts.iter().any(|verdict| !verdict.elsewhere && verdict.judgement == wanted);
-    if any(Judgement::Contradicted) {
+    let any = |wanted| verdicts.iter().any(|verdict| !verdict.elsewhere && verdict.outcome == wanted);
+    if any(Outcome::Contradicted) {
         Conclusion::Contradicted
     } else if run.cases.iter().any(|case| !case.is_valid()) {
         Conclusion::NoValidRun
-    } else if any(Judgement::NotTestable) {
+    } else if any(Outcome::NotTestable) {
         Conclusion::NotTestable
     } else {
         Conclusion::AsExpected
@@ -186,9 +186,9 @@ pub fn verdicts(run: &RunData) -> Vec<Verdict> {
 }
 
 fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, elsewhere: bool) -> Verdict {
-    let court = Court { run, control: None };
+    let evaluation = Evaluation { run, control: None };
     let unit = unit(measure);
-    let sample = court.sample(case, measure);
+    let sample = evaluation.sample(case, measure);
     let mut verdict = Verdict {
         case: measure.case.clone().unwrap_or_else(|| case.plan.case.clone()),
         say: expect.say.clone(),
@@ -197,8 +197,8 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         measured: sample.as_ref().and_then(|sample| Estimate::of(&sample.values)),
         interval: sample.and_then(|sample| sample.interval(Level::NinetyFive)),
         unit,
-        bound: court.words(case, expect, unit),
-        judgement: Judgement::NotTestable,
+        bound: evaluation.words(case, expect, unit),
+        outcome: Outcome::NotTestable,
         control: Control::NotStated,
         controls: controls_of(run, expect).map(|control| control.name.clone()).collect(),
         why: String::new(),
@@ -208,22 +208,22 @@ fn verdict(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, e
         verdict.why = format!("the experiment states it for {} only", expect.on.join(" and "));
         return verdict;
     }
-    match court.judge(case, expect, measure) {
+    match evaluation.judge(case, expect, measure) {
         Finding::Unknown(why) => verdict.why = why,
-        Finding::Contradicted => verdict.judgement = Judgement::Contradicted,
+        Finding::Contradicted => verdict.outcome = Outcome::Contradicted,
         Finding::Confirmed => match &expect.by_construction {
             Some(reason) => {
-                verdict.judgement = Judgement::ByConstruction;
+                verdict.outcome = Outcome::ByConstruction;
                 verdict.why.clone_from(reason);
             }
             None => confirm(run, case, expect, measure, &mut verdict),
         },
     }
     // What a share does to a forwarder must not be taken for what the forwarder does.
-    if verdict.judgement != Judgement::NotTestable
-        && let Some(why) = standstill::reason(&court, case, expect, measure)
+    if verdict.outcome != Outcome::NotTestable
+        && let Some(why) = standstill::reason(&evaluation, case, expect, measure)
     {
-        verdict.judgement = Judgement::NotTestable;
+        verdict.outcome = Outcome::NotTestable;
         verdict.why = why;
     }
     verdict
@@ -239,14 +239,14 @@ fn controls_of<'a>(run: &'a RunData, expect: &'a Expect) -> impl Iterator<Item =
 /// What is as expected is confirmed where all its controls failed. Where one holds as well, or nobody can say
 /// what it does, nothing was shown.
 fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, verdict: &mut Verdict) {
-    verdict.judgement = Judgement::Confirmed;
+    verdict.outcome = Outcome::Confirmed;
     for control in controls_of(run, expect) {
-        let court = Court { run, control: Some(&control.name) };
+        let evaluation = Evaluation { run, control: Some(&control.name) };
         let name = &control.name;
-        let why = match court.judge(case, expect, measure) {
+        let why = match evaluation.judge(case, expect, measure) {
             Finding::Contradicted => {
                 // What a share does to a control is not what its cause does.
-                match standstill::reason(&court, case, expect, measure) {
+                match standstill::reason(&evaluation, case, expect, measure) {
                     None => {
                         verdict.control = Control::Failed;
                         continue;
@@ -254,24 +254,24 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
                     Some(why) => format!("its control “{name}” says nothing: {why}"),
                 }
             }
-            Finding::Unknown(_) if !run.controls.iter().any(|case| court.is_mine(case)) => {
+            Finding::Unknown(_) if !run.controls.iter().any(|case| evaluation.is_mine(case)) => {
                 verdict.control = Control::NotRun;
                 return;
             }
             Finding::Unknown(why) => format!("its control “{name}” says nothing: {why}"),
             Finding::Confirmed => format!("it holds without its cause as well: control “{name}”"),
         };
-        verdict.judgement = Judgement::NotTestable;
+        verdict.outcome = Outcome::NotTestable;
         verdict.why = why;
         return;
     }
 }
 
-/// Two judgements by themselves, for the table of controls: what was expected to fail, and whether it did.
+/// Two outcomes by themselves, for the table of controls: what was expected to fail, and whether it did.
 pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static str)> {
     let mut rows = Vec::new();
     for control in &run.experiment.file.control {
-        let court = Court { run, control: Some(&control.name) };
+        let evaluation = Evaluation { run, control: Some(&control.name) };
         for case in &run.cases {
             for expect in &case.plan.expectations {
                 let is_meant = expect.name.as_ref().is_some_and(|name| control.fails.contains(name));
@@ -280,13 +280,15 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                 if !is_meant || elsewhere {
                     continue;
                 }
-                let said = match court.judge(case, expect, &measure) {
+                let said = match evaluation.judge(case, expect, &measure) {
                     Finding::Contradicted => "failed, as it must",
                     Finding::Confirmed => "holds as well",
-                    Finding::Unknown(_) if run.controls.iter().any(|case| court.is_mine(case)) => "undecided",
+                    Finding::Unknown(_) if run.controls.iter().any(|case| evaluation.is_mine(case)) => {
+                        "undecided"
+                    }
                     Finding::Unknown(_) => "not run",
                 };
-                let found = court.sample(case, &measure).and_then(|sample| Estimate::of(&sample.values));
+                let found = evaluation.sample(case, &measure).and_then(|sample| Estimate::of(&sample.values));
                 let found =
                     found.map_or_else(|| "–".to_owned(), |found| with_unit(found.mean, unit(&measure)));
                 rows.push((control.removes.clone(), expect.say.clone(), found, said));

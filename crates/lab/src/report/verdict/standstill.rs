@@ -1,7 +1,7 @@
 //! Where a share of a processor is kept too coarsely to show what is expected.
 
 use super::super::data::CaseData;
-use super::judge::Court;
+use super::evaluation::Evaluation;
 use crate::backend::netns::cgroup::standstill_ns;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
@@ -13,17 +13,17 @@ const SHORT: f64 = 0.1;
 
 /// Why an expectation is not testable with the shares of its cases on real forwarders; nothing where it is.
 pub(super) fn reason(
-    court: &Court<'_>,
+    evaluation: &Evaluation<'_>,
     here: &CaseData,
     expect: &Expect,
     measure: &Measure,
 ) -> Option<String> {
-    if court.run.record.is_virtual() {
+    if evaluation.run.record.is_virtual() {
         return None;
     }
     let others = expect.others().into_iter().filter_map(|(_, text)| text.parse::<Measure>().ok());
     let measures: Vec<Measure> = others.chain([measure.clone()]).collect();
-    measures.iter().filter_map(|measure| of_case(court.case(here, measure)?)).next()
+    measures.iter().filter_map(|measure| of_case(evaluation.case(here, measure)?)).next()
 }
 
 /// The longest standstill of a case, when it is not short against a round trip.

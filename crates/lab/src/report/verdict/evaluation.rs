@@ -21,7 +21,7 @@ pub(super) enum Finding {
 
 /// The cases that measures are looked up in: those of the experiment, or those of one of its controls.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Court<'a> {
+pub(super) struct Evaluation<'a> {
     pub(super) run: &'a RunData,
     pub(super) control: Option<&'a str>,
 }
@@ -41,7 +41,7 @@ fn compare(interval: Option<Interval>, holds: impl Fn(f64) -> bool) -> Finding {
     }
 }
 
-impl<'a> Court<'a> {
+impl<'a> Evaluation<'a> {
     /// Is it one of the cases that are looked at?
     pub(super) fn is_mine(self, case: &CaseData) -> bool {
         case.plan.control.as_ref().map(|control| control.name.as_str()) == self.control

@@ -41,7 +41,9 @@ const STEPS: &[Step] = &[
     Step {
         name: "examples in the docs",
         only_in_full: false,
-        run: |context| context.cargo(&["test", "--workspace", "--features", ALL, "--locked", "--doc"]),
+        run: |context| {
+            context.cargo(&["test", "--workspace", "--features", ALL, "--locked", "--doc", "--no-fail-fast"])
+        },
     },
     Step { name: "docs", only_in_full: true, run: docs },
     Step {

@@ -11,7 +11,7 @@
 //!
 //! ```no_run
 //! let words: Vec<String> = std::env::args().skip(1).collect();
-//! let met = enemies::run(&words, &mut |line| println!("{line}"))?;
+//! let met = cairn_enemies::run(&words, &mut |line| println!("{line}"))?;
 //! # Ok::<(), String>(())
 //! ```
 

@@ -104,6 +104,7 @@ impl World {
         command
             .args(arguments)
             .current_dir(&self.folder)
+            .env_remove("CAIRN_LOG")
             .env("NDN_CLIENT_TRANSPORT", format!("unix://{}", self.socket().display()))
             .env("CAIRN_KEYS", self.path("keys"))
             .env("CAIRN_PASSPHRASE", "correct horse")

@@ -66,6 +66,25 @@ fn the_same_experiment_on_real_forwarders_ends_with_a_report() {
 }
 
 #[test]
+fn programs_of_ones_own_are_served_by_the_nodes_forwarder_and_know_other_nodes_names() {
+    if namespaces().is_none() {
+        return;
+    }
+    let folder = folder("programs", include_str!("../../../experiments/own-programs.toml"));
+    let output = lab(&folder, "netns").args(["--repeats", "1"]).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(err.contains("  valid") && out.contains("fetch.unfinished = 0"), "{out}\n{err}");
+    let run = only_run(&folder).join("case-01/repeat-01");
+    let table = std::fs::read_to_string(run.join("derived/transfers-fetch.csv")).unwrap();
+    let complete = |line: &&str| line.ends_with(",1") && line.split(',').nth(3) == Some("500000");
+    assert_eq!(table.lines().filter(complete).count(), 2, "{table}");
+    let refused = lab(&folder, "sim").output().unwrap();
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && words.contains("which is no virtual time"), "{words}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn whoever_stops_reading_is_no_error() {
     let folder = folder("closed", &small());
     for _ in 0..2 {

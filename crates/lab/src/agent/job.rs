@@ -34,9 +34,10 @@ impl Job {
     #[must_use]
     pub fn of(plan: &Plan, at: NodeIndex, seed: u64, socket: PathBuf, folder: PathBuf) -> Option<Self> {
         use crate::experiment::plan::Activity;
-        // Consumers are applications of the simulator.
-        let is_client =
-            |workload: &&Workload| !matches!(workload.does, Activity::Load { .. } | Activity::Consume(_));
+        // Consumers are applications of the simulator, and programs are processes of their own.
+        let is_client = |workload: &&Workload| {
+            !matches!(workload.does, Activity::Load { .. } | Activity::Consume(_) | Activity::Program(_))
+        };
         let workloads: Vec<Workload> =
             plan.workloads.iter().filter(is_client).filter(|workload| workload.at == at).cloned().collect();
         let answers: Vec<String> = plan

@@ -14,6 +14,7 @@ mod standstill;
 mod traffic;
 pub(crate) mod workloads;
 
+pub(crate) use download::HEAD as TRANSFERS_HEAD;
 pub use job::Job;
 pub use run::{AgentError, run};
 pub(crate) use standstill::STANDSTILL;

@@ -194,7 +194,7 @@ fn activity(
             let traffic = Traffic::new(config, log("traffic", ping::HEAD)?);
             Box::new(traffic.map_err(|error| error.to_string())?)
         }
-        plan::Activity::Load { .. } | plan::Activity::Consume(_) => {
+        plan::Activity::Load { .. } | plan::Activity::Consume(_) | plan::Activity::Program(_) => {
             return Err(format!("{} is no client", workload.name));
         }
     })

@@ -262,8 +262,9 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
             }
             other => other,
         };
-        match workload.does {
-            Activity::Download { .. } => {
+        match &workload.does {
+            Activity::Program(program) if program.serves => {}
+            Activity::Download { .. } | Activity::Program(_) => {
                 let table = TransferTable::read(open("transfers")?, start_s)?;
                 data.transfers.insert(name, table);
             }

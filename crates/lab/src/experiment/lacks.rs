@@ -1,8 +1,9 @@
-//! What real forwarders lack: the keys that only virtual time carries out, and why. A file that has them runs
-//! there, and everywhere else it is refused with the reason.
+//! What a backend lacks: the keys that only others carry out, and why. A file that has them runs there, and
+//! everywhere else it is refused with the reason.
 
 use toml::{Table, Value};
 
+use super::load::{HOSTS, VIRTUAL_TIME};
 use super::resolve::Finding;
 
 /// Keys of the file, and what those who want the same on real forwarders can do.
@@ -43,8 +44,31 @@ const OF_NODES: &[(&str, &str)] = &[
 const OF_FORWARDERS: &[(&str, &str)] =
     &[("content_store_bytes", "say it in the forwarder's own configuration, in `settings`")];
 
-/// Everything in the content of a file that real forwarders lack.
-pub(super) fn real_forwarders(content: &Table) -> Vec<Finding> {
+/// Everything in the content of a file that a backend lacks.
+pub(super) fn on(backend: &str, content: &Table) -> Vec<Finding> {
+    match backend {
+        VIRTUAL_TIME => programs(content, "a program runs as long as it takes, which is no virtual time"),
+        HOSTS => {
+            let mut findings = real_forwarders(content);
+            findings.extend(programs(content, "programs run in namespaces of this machine only, so far"));
+            findings
+        }
+        _ => real_forwarders(content),
+    }
+}
+
+fn programs(content: &Table, why: &str) -> Vec<Finding> {
+    let is_there = content.get("program").and_then(Value::as_table).is_some_and(|table| !table.is_empty());
+    let finding = || Finding {
+        key: "program".to_owned(),
+        message: why.to_owned(),
+        suggestion: Some("run it with --on netns".to_owned()),
+        ..Finding::default()
+    };
+    is_there.then(finding).into_iter().collect()
+}
+
+fn real_forwarders(content: &Table) -> Vec<Finding> {
     let mut findings = Vec::new();
     note(content, "", OF_THE_FILE, &mut findings);
     let mut link = |key: &str, table: &Table| note(table, key, OF_LINKS, &mut findings);

@@ -18,9 +18,11 @@ use super::problem::{Problem, Problems, suggest};
 use super::resolve::{Finding, resolve};
 
 /// The backends an experiment can run on.
-pub(super) const BACKENDS: &[&str] = &["netns", "hosts", VIRTUAL_TIME];
+pub(super) const BACKENDS: &[&str] = &["netns", HOSTS, VIRTUAL_TIME];
 /// The one that has no real forwarders.
-const VIRTUAL_TIME: &str = "sim";
+pub(super) const VIRTUAL_TIME: &str = "sim";
+/// The one whose forwarders are on machines of their own.
+pub(super) const HOSTS: &str = "hosts";
 
 /// An experiment file that has passed every check.
 #[derive(Debug, Clone)]
@@ -102,19 +104,16 @@ impl Experiment {
     /// What it lacks.
     pub fn can_run_on(&self, backend: &str) -> Result<(), Problems> {
         let mut findings = Vec::new();
-        if backend != VIRTUAL_TIME {
-            // What a case says stands at its own line.
-            let plain = [(self.content.clone(), Origins::default())];
-            let of_cases = self.contents(backend).unwrap_or_default();
-            for (content, origins) in plain.iter().chain(&of_cases) {
-                for finding in lacks::real_forwarders(content) {
-                    let is_told = |other: &Finding| {
-                        other.message == finding.message && other.key.starts_with(&finding.key)
-                    };
-                    if !findings.iter().any(is_told) {
-                        let place = origins.place(&self.content, &finding.key);
-                        findings.push(Finding { place, ..finding });
-                    }
+        // What a case says stands at its own line.
+        let plain = [(self.content.clone(), Origins::default())];
+        let of_cases = self.contents(backend).unwrap_or_default();
+        for (content, origins) in plain.iter().chain(&of_cases) {
+            for finding in lacks::on(backend, content) {
+                let is_told =
+                    |other: &Finding| other.message == finding.message && other.key.starts_with(&finding.key);
+                if !findings.iter().any(is_told) {
+                    let place = origins.place(&self.content, &finding.key);
+                    findings.push(Finding { place, ..finding });
                 }
             }
         }

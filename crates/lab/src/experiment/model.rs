@@ -93,6 +93,8 @@ tables! {
         producer: BTreeMap<String, Producer> = "none",
         /// Who asks, in virtual time.
         consumer: BTreeMap<String, Consumer> = "none",
+        /// Programs of one's own, on real forwarders.
+        program: BTreeMap<String, Program> = "none",
         /// Processes that compete with a forwarder for its processor.
         load: BTreeMap<String, Load> = "none",
         /// What happens to the network, in virtual time.
@@ -341,6 +343,35 @@ tables! {
         /// When it begins.
         start: Option<Span> = "1 s",
         /// When it ends.
+        stop: Option<Span> = "with the experiment",
+    }
+
+    /// A program of one's own at a node. It runs in the node's network namespace and in a folder of its own
+    /// in the run's folder, `raw/NODE/NAME`; what it says is in `raw/NAME.out` and `raw/NAME.err`. In its
+    /// environment are `NDN_CLIENT_TRANSPORT`, which leads NDN applications to the node's forwarder, `CAIRN`,
+    /// our own command, `CAIRN_NODE`, the node's name, and `CAIRN_NUMBER`, how often it has run before. All
+    /// nodes know each other's names as names of hosts, and IP packets find their way between them. Each time
+    /// that it runs counts as a transfer: complete if it ends with the status `exit`.
+    Program as "program" {
+        /// The node.
+        at: String,
+        /// The program and its arguments. No shell reads them; `["sh", "-c", "…"]` is one.
+        command: Vec<String>,
+        /// Further variables of its environment.
+        environment: BTreeMap<String, String> = "none",
+        /// Does it serve until the end of the run? Then it is no transfer, and the run is not valid if it
+        /// ends before.
+        serves: Option<bool> = "false: it ends by itself",
+        /// How often it runs, one time after the other.
+        count: Option<u32> = "1",
+        /// The exit status that means success.
+        exit: Option<u32> = "0",
+        /// A file that it writes in its folder. Its length counts as the content of the transfer.
+        output: Option<String> = "no content",
+        /// When it begins.
+        start: Option<Span> = "1 s; 0 s if it serves",
+        /// When it is ended, first by SIGTERM, and by SIGKILL 2 s later. One that has not ended by itself is
+        /// unfinished.
         stop: Option<Span> = "with the experiment",
     }
 

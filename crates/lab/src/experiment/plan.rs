@@ -1,5 +1,7 @@
 //! An experiment with every default filled in and every name resolved: what a backend carries out.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::simulated::{
@@ -316,6 +318,8 @@ pub enum Activity {
     },
     /// Asks as an application of the simulator does.
     Consume(ConsumerPlan),
+    /// Whatever a program of one's own does.
+    Program(ProgramPlan),
     /// Takes processor time away.
     Load {
         /// The part taken while busy.
@@ -325,6 +329,23 @@ pub enum Activity {
         /// Then idle for.
         idle_ns: u64,
     },
+}
+
+/// A program of one's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProgramPlan {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Variables of its environment.
+    pub environment: BTreeMap<String, String>,
+    /// Does it run until the end?
+    pub serves: bool,
+    /// How often it runs.
+    pub count: u32,
+    /// The exit status that means success.
+    pub exit: i32,
+    /// The file whose length is the content of a transfer.
+    pub output: Option<String>,
 }
 
 /// What is recorded.

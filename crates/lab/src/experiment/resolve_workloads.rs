@@ -1,7 +1,7 @@
 //! Workloads with their defaults filled in and their names looked up.
 
 use super::model::{self, File};
-use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, Workload};
+use super::plan::{Activity, ContentPlan, ControllerKind, Hop, LinkPlan, ProgramPlan, Workload};
 use super::problem::suggest;
 use super::resolve::Findings;
 use super::units::Span;
@@ -116,6 +116,7 @@ pub(super) fn workloads(
     list.extend(file.flood.iter().filter_map(|(name, flood)| self::flood(&context, name, flood, f)));
     list.extend(file.ping.iter().filter_map(|(name, ping)| self::ping(&context, name, ping, f)));
     list.extend(file.traffic.iter().filter_map(|(name, traffic)| self::traffic(&context, name, traffic, f)));
+    list.extend(file.program.iter().filter_map(|(name, program)| self::program(&context, name, program, f)));
     list.extend(file.load.iter().filter_map(|(name, load)| self::load(&context, name, load, f)));
     list
 }
@@ -128,6 +129,7 @@ fn table(workload: &Workload) -> &'static str {
         Activity::Ping { .. } => "ping",
         Activity::Traffic { .. } => "traffic",
         Activity::Consume(_) => "consumer",
+        Activity::Program(_) => "program",
         Activity::Load { .. } => "load",
     }
 }
@@ -310,6 +312,44 @@ fn steady_workload(key: &str, given: &model::Traffic, f: &mut Findings) -> Optio
         f.add(format!("{key}.rate"), "a rate must be above zero", None);
     }
     Some(format!("{}/rate~{}/spacing~{}", pattern?, rate.0, spacing?))
+}
+
+fn program(context: &Context<'_>, name: &str, given: &model::Program, f: &mut Findings) -> Option<Workload> {
+    let key = format!("program.{name}");
+    if given.command.first().is_none_or(String::is_empty) {
+        let hint = Some("write for example `command = [\"ndnget\", \"/lab/0\"]`".to_owned());
+        f.add(format!("{key}.command"), "there is no program to run", hint);
+    }
+    let serves = given.serves.unwrap_or(false);
+    let of_transfers = [
+        ("count", given.count.is_some()),
+        ("exit", given.exit.is_some()),
+        ("output", given.output.is_some()),
+    ];
+    for (other, _) in of_transfers.iter().filter(|(_, is_given)| serves && *is_given) {
+        f.add(format!("{key}.{other}"), "a program that serves is no transfer and is not counted", None);
+    }
+    if given.count == Some(0) {
+        f.add(format!("{key}.count"), "it would never run", Some("take it away, or write 1".to_owned()));
+    }
+    let exit = u8::try_from(given.exit.unwrap_or(0)).unwrap_or_else(|_| {
+        f.add(format!("{key}.exit"), "an exit status is a number from 0 to 255", None);
+        0
+    });
+    let at = context.node(&format!("{key}.at"), &given.at, f)?;
+    let start = given.start.unwrap_or(Span(if serves { 0 } else { SECOND }));
+    if given.stop.is_some_and(|stop| stop <= start) {
+        f.add(format!("{key}.stop"), "it ends before it begins", None);
+    }
+    let does = Activity::Program(ProgramPlan {
+        command: given.command.clone(),
+        environment: given.environment.clone(),
+        serves,
+        count: given.count.unwrap_or(1),
+        exit: i32::from(exit),
+        output: given.output.clone(),
+    });
+    Some(context.workload(name, at, (Some(start), given.stop), does))
 }
 
 fn load(context: &Context<'_>, name: &str, given: &model::Load, f: &mut Findings) -> Option<Workload> {

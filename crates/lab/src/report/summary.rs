@@ -3,7 +3,7 @@
 use super::data::{CaseData, RunData};
 use super::verdict::{Conclusion, Outcome, Verdict, conclusion};
 use crate::analysis::RepeatResult;
-use crate::experiment::plan::Activity;
+use crate::experiment::plan::{Activity, ProgramPlan};
 use crate::figure::number::{short, with_unit};
 
 /// The most important numbers, each with its name.
@@ -151,12 +151,27 @@ pub(super) fn sentences(case: &CaseData) -> Vec<String> {
             Activity::Consume(consumer) => {
                 list.push(consumers(&workload.name, consumer.nodes.len(), &get));
             }
+            Activity::Program(program) => list.extend(programs(&workload.name, program, &get)),
             Activity::Load { .. } => {}
         }
     }
     list.extend(competitors(case));
     list.extend(extremes(case));
     list
+}
+
+/// What came of a program of one's own; of one that serves there is nothing to say.
+fn programs(name: &str, program: &ProgramPlan, get: &dyn Fn(&str, &str) -> Option<f64>) -> Option<String> {
+    let (all, good) = (get("started", "mean")?, get("finished", "mean")?);
+    let command = program.command.join(" ");
+    let mut text = format!("`{name}` ran `{command}` {} times", short(all));
+    if good < all {
+        text += &format!(", {} times without success", short(all - good));
+    }
+    if let Some(duration) = get("duration", "mean") {
+        text += &format!("; it took {}", with_unit(duration, "s"));
+    }
+    Some(text + ".")
 }
 
 /// Competing loads, those that are alike in one sentence.

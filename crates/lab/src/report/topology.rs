@@ -121,6 +121,7 @@ fn roles(plan: &Plan, node: NodeIndex) -> Vec<String> {
             Activity::Ping { .. } => "pings",
             Activity::Traffic { .. } => "asks for chunks",
             Activity::Consume(_) => "asks",
+            Activity::Program(_) => "runs",
             Activity::Load { .. } => "competing load",
         };
         words.push(format!("{word}: {}", workload.name));

@@ -9,6 +9,8 @@ pub mod load;
 pub(crate) mod machine;
 pub mod namespace;
 pub mod netlink;
+mod programs;
+mod routing;
 pub(crate) mod sampler;
 pub mod wiring;
 pub mod world;

@@ -15,6 +15,7 @@ const NLMSG_ERROR: u16 = 2;
 const RTM_NEWLINK: u16 = 16;
 const RTM_SETLINK: u16 = 19;
 const RTM_NEWADDR: u16 = 20;
+const RTM_NEWROUTE: u16 = 24;
 const RTM_NEWNEIGH: u16 = 28;
 const RTM_NEWQDISC: u16 = 36;
 
@@ -40,6 +41,12 @@ const IFA_LOCAL: u16 = 2;
 const NDA_DST: u16 = 1;
 const NDA_LLADDR: u16 = 2;
 const NUD_PERMANENT: u16 = 0x80;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RT_TABLE_MAIN: u8 = 254;
+const RTPROT_STATIC: u8 = 4;
+const RTN_UNICAST: u8 = 1;
 const AF_INET: u8 = 2;
 const IFF_UP: u32 = 1;
 
@@ -237,6 +244,21 @@ impl Netlink {
         message.attribute(NDA_DST, &address.octets());
         message.attribute(NDA_LLADDR, &ether);
         self.ask(message, || format!("note the neighbour {address}"))
+    }
+
+    /// Sends packets for one address to a neighbour.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses.
+    pub fn add_route(&self, index: u32, to: Ipv4Addr, gateway: Ipv4Addr) -> Result<(), NetlinkError> {
+        let mut message = Message::new(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE);
+        // struct rtmsg: family, lengths of destination and source, tos, table, protocol, scope, type, flags.
+        message.put(&[AF_INET, 32, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, 0, RTN_UNICAST, 0, 0, 0, 0]);
+        message.attribute(RTA_DST, &to.octets());
+        message.attribute(RTA_GATEWAY, &gateway.octets());
+        message.attribute(RTA_OIF, &index.to_ne_bytes());
+        self.ask(message, || format!("send packets for {to} to {gateway}"))
     }
 
     /// Limits an interface's sending rate with a token bucket; more than `queue_bytes` waiting is dropped.

@@ -47,6 +47,9 @@ pub enum WiringError {
     /// A file of the kernel.
     #[error("loopback of `{0}` cannot be brought up: {1}")]
     Loopback(String, NetlinkError),
+    /// The ways of IP packets.
+    #[error("`{0}` cannot reach the other nodes by IP: {1}")]
+    Routes(String, NetlinkError),
 }
 
 /// The interfaces of every node, and the links whose delay and loss the kernel could not do.

@@ -15,6 +15,8 @@ use super::guard::{GuardError, enter_world};
 use super::load::Load;
 use super::machine::Machine;
 use super::namespace::{Namespace, NamespaceError};
+use super::programs::{Programs, Setting};
+use super::routing;
 use super::sampler::{Sampler, SamplerConfig};
 use super::wiring::{Wiring, WiringError, wire};
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
@@ -62,6 +64,9 @@ pub enum WorldError {
         /// Where its output is.
         log: PathBuf,
     },
+    /// A program that was not there, or ended while it was needed.
+    #[error("{0}")]
+    Program(String),
     /// A forwarder that ended while it was needed.
     #[error("the forwarder of `{node}` ended during the run; its log is {}", .log.display())]
     Died {
@@ -181,11 +186,15 @@ impl World<'_> {
         clients.start(start_ns)?;
         let stop = Arc::new(AtomicBool::new(false));
         let loads = self.start_loads(start_ns, &stop)?;
-        let ended = self.wait(&mut clients, start_ns);
+        let programs = self.start_programs(start_ns)?;
+        let ended = self.wait(&mut clients, &programs, start_ns);
         self.outcome.start_ns = start_ns;
         self.outcome.stop_ns = epoch_ns();
         step("stop");
         stop.store(true, Ordering::Relaxed);
+        for failure in programs.stop().map_err(io_error("a program failed"))? {
+            self.note(failure);
+        }
         let ended = ended.and(clients.stop().map_err(WorldError::from));
         for sampler in samplers {
             let (node, sampler) = sampler;
@@ -205,7 +214,7 @@ impl World<'_> {
         match ended {
             Ok(()) => {}
             // What was measured until then is kept and judged: it is no valid run, and may be tried again.
-            Err(WorldError::Died { .. } | WorldError::Clients(_)) => {
+            Err(WorldError::Died { .. } | WorldError::Clients(_) | WorldError::Program(_)) => {
                 self.outcome.lost = ended.err().map(|error| error.to_string());
             }
             Err(other) => return Err(other),
@@ -220,6 +229,14 @@ impl World<'_> {
             self.namespaces.push(Namespace::new(name)?);
         }
         self.wiring = wire(self.plan(), &self.namespaces)?;
+        if self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Program(_))) {
+            routing::connect(self.plan(), &self.wiring, &self.namespaces)?;
+            if let Err(error) = routing::name_hosts(self.plan(), &self.wiring, Path::new(".")) {
+                self.note(format!(
+                    "Programs know no names of nodes: /etc/hosts cannot be replaced ({error})."
+                ));
+            }
+        }
         let controllers = self.controllers.clone();
         self.outcome.control = controllers.words();
         // Who samples and captures must not wait for what else the machine does, either. No node can be
@@ -407,13 +424,32 @@ impl World<'_> {
         Ok(loads)
     }
 
+    fn start_programs(&self, start_ns: u64) -> Result<Programs, WorldError> {
+        let mut programs = Programs::default();
+        for workload in &self.plan().workloads {
+            let Activity::Program(program) = &workload.does else { continue };
+            let Some(namespace) = self.namespaces.get(workload.at) else { continue };
+            let node = self.plan().node_name(workload.at);
+            // The first process of this process namespace is this one, and its folder is that of sockets.
+            let transport = format!("unix:///proc/1/cwd/{}", socket(node).display());
+            let group = self.groups.get(workload.at).cloned();
+            let (folder, cairn) = (self.folder, self.order.programs.cairn.as_path());
+            let setting = Setting { workload, program, node, group, folder, transport, cairn, start_ns };
+            programs.add(namespace, &setting)?;
+        }
+        Ok(programs)
+    }
+
     /// Waits for the end of the run; a forwarder that ends before is an error.
-    fn wait(&mut self, clients: &mut Clients, start_ns: u64) -> Result<(), WorldError> {
+    fn wait(&mut self, clients: &mut Clients, programs: &Programs, start_ns: u64) -> Result<(), WorldError> {
         let (duration_ns, until_done) = (self.plan().duration_ns, self.plan().until_done);
         let mut idle_since: Option<Instant> = None;
         while epoch_ns() < start_ns.saturating_add(duration_ns) {
             std::thread::sleep(Duration::from_millis(20));
             clients.poll()?;
+            if let Some(why) = programs.lost() {
+                return Err(WorldError::Program(why));
+            }
             for index in 0..self.forwarders.len() {
                 let ended = self
                     .forwarders
@@ -425,7 +461,7 @@ impl World<'_> {
                     return Err(WorldError::Died { node, log });
                 }
             }
-            if until_done && clients.all_idle() {
+            if until_done && clients.all_idle() && programs.all_done() {
                 let since = *idle_since.get_or_insert_with(Instant::now);
                 // A second more, so that the graphs show the end.
                 if since.elapsed() > Duration::from_secs(1) {

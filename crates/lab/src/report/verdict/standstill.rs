@@ -63,7 +63,10 @@ fn longest(case: &CaseData) -> Option<(u64, String)> {
 fn round_trip(case: &CaseData) -> Option<f64> {
     let plan = &case.plan;
     let trips = plan.workloads.iter().filter_map(|workload| match workload.does {
-        Activity::Load { .. } | Activity::Consume(_) | Activity::Flood { until: 0, .. } => None,
+        Activity::Load { .. }
+        | Activity::Consume(_)
+        | Activity::Program(_)
+        | Activity::Flood { until: 0, .. } => None,
         Activity::Ping { .. } => Some(case.estimate(&format!("{}.rtt", workload.name), "min")?.mean / 1e3),
         Activity::Flood { refresh_ns, lifetime_ns, .. } => {
             Some(refresh_ns.unwrap_or(lifetime_ns) as f64 / 1e9)

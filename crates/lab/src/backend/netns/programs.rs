@@ -1,0 +1,429 @@
+//! Programs of one's own: started in a node's namespace, ended with the run, and judged by how they ended.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::Pid;
+
+use super::cgroup::Group;
+use super::namespace::{Namespace, NamespaceError};
+use crate::agent::TRANSFERS_HEAD;
+use crate::experiment::plan::{ProgramPlan, Workload};
+
+/// How long a program may take to end when it is told to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A program, and everything it needs at its node.
+#[derive(Debug)]
+pub(super) struct Setting<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) program: &'a ProgramPlan,
+    /// The node's name.
+    pub(super) node: &'a str,
+    pub(super) group: Option<Group>,
+    /// Where the run's raw files are.
+    pub(super) folder: &'a Path,
+    /// The node's forwarder, from wherever the program is.
+    pub(super) transport: String,
+    /// Our own command.
+    pub(super) cairn: &'a Path,
+    /// The start of the run, since the epoch.
+    pub(super) start_ns: u64,
+}
+
+/// The programs of a run.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    list: Vec<Running>,
+    /// How many of those that end by themselves still run.
+    unfinished: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+struct Running {
+    name: String,
+    task: Arc<Task>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+/// What the thread of a program shares with those who end it.
+#[derive(Debug, Default)]
+struct Task {
+    /// The process group that runs now. It is taken out before its number can be another's.
+    group: Mutex<Option<Pid>>,
+    /// Nothing new is begun.
+    stops: AtomicBool,
+    /// Why the run is lost.
+    lost: Mutex<Option<String>>,
+    /// What went wrong first, for the reader of the report.
+    failure: Mutex<Option<String>>,
+}
+
+impl Programs {
+    /// Starts a program at its time, in a thread of the node's namespace.
+    pub(super) fn add(&mut self, namespace: &Namespace, setting: &Setting<'_>) -> Result<(), NamespaceError> {
+        let task = Arc::new(Task::default());
+        let counted = (!setting.program.serves).then(|| {
+            self.unfinished.fetch_add(1, Ordering::Relaxed);
+            Counted(self.unfinished.clone())
+        });
+        let work = Work {
+            program: setting.program.clone(),
+            name: setting.workload.name.clone(),
+            node: setting.node.to_owned(),
+            group: setting.group.clone(),
+            raw: setting.folder.to_owned(),
+            transport: setting.transport.clone(),
+            cairn: setting.cairn.to_owned(),
+            start_ns: setting.start_ns.saturating_add(setting.workload.start_ns),
+            stop_ns: setting.start_ns.saturating_add(setting.workload.stop_ns),
+        };
+        let shared = task.clone();
+        // A thread is in the namespace of the thread that makes it, and so are its children.
+        let thread = namespace.run(move || {
+            std::thread::spawn(move || {
+                let _counted = counted;
+                work.carry_out(&shared)
+            })
+        })?;
+        self.list.push(Running { name: setting.workload.name.clone(), task, thread });
+        Ok(())
+    }
+
+    /// Have all programs ended that end by themselves?
+    pub(super) fn all_done(&self) -> bool {
+        self.unfinished.load(Ordering::Relaxed) == 0
+    }
+
+    /// Why the run is lost, if a program has ended that was to serve, or could not be started.
+    pub(super) fn lost(&self) -> Option<String> {
+        self.list.iter().find_map(|running| locked(&running.task.lost).clone())
+    }
+
+    /// Ends what still runs, and waits until all is written down. Says what went wrong.
+    pub(super) fn stop(self) -> io::Result<Vec<String>> {
+        for running in &self.list {
+            running.task.stops.store(true, Ordering::Relaxed);
+            running.task.signal(Signal::SIGTERM);
+        }
+        let deadline = Instant::now() + GRACE;
+        while Instant::now() < deadline && self.list.iter().any(|running| !running.thread.is_finished()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for running in &self.list {
+            running.task.signal(Signal::SIGKILL);
+        }
+        let mut failures = Vec::new();
+        for Running { name, task, thread } in self.list {
+            let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread panicked")));
+            ended.map_err(|error| io::Error::new(error.kind(), format!("program `{name}`: {error}")))?;
+            failures.extend(locked(&task.failure).take());
+        }
+        Ok(failures)
+    }
+}
+
+/// One less that is unfinished when it goes.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Task {
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = *locked(&self.group) {
+            // One that has just ended needs no signal.
+            let _ = killpg(group, signal);
+        }
+    }
+
+    fn lose(&self, why: String) {
+        locked(&self.lost).get_or_insert(why);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The work of one thread.
+#[derive(Debug)]
+struct Work {
+    program: ProgramPlan,
+    name: String,
+    node: String,
+    group: Option<Group>,
+    raw: PathBuf,
+    transport: String,
+    cairn: PathBuf,
+    start_ns: u64,
+    stop_ns: u64,
+}
+
+impl Work {
+    fn carry_out(&self, task: &Task) -> io::Result<()> {
+        let place = self.raw.join(&self.node).join(&self.name);
+        fs::create_dir_all(&place)?;
+        while now_ns() < self.start_ns {
+            if task.stops.load(Ordering::Relaxed) {
+                return self.write(&[]);
+            }
+            let left = Duration::from_nanos(self.start_ns.saturating_sub(now_ns()));
+            std::thread::sleep(left.min(Duration::from_millis(10)));
+        }
+        let mut lines = Vec::new();
+        for number in 0..self.program.count {
+            if task.stops.load(Ordering::Relaxed) || now_ns() >= self.stop_ns {
+                break;
+            }
+            let begin = now_ns();
+            let status = match self.once(number, &place, task) {
+                Ok(status) => status,
+                Err(error) => {
+                    let program = self.program.command.first().map_or("", String::as_str);
+                    task.lose(format!("`{program}` of program `{}` cannot be started: {error}", self.name));
+                    break;
+                }
+            };
+            let stopped = task.stops.load(Ordering::Relaxed);
+            if self.program.serves && !stopped {
+                task.lose(format!("{}, and it was to serve", self.ended(status)));
+                break;
+            }
+            if status.code() != Some(self.program.exit) && !stopped {
+                locked(&task.failure).get_or_insert_with(|| self.ended(status));
+            }
+            lines.push(self.line(number, (begin, now_ns()), status, &place));
+        }
+        if self.program.serves { Ok(()) } else { self.write(&lines) }
+    }
+
+    /// Runs the program once, to its end.
+    fn once(&self, number: u32, place: &Path, task: &Task) -> io::Result<ExitStatus> {
+        use std::os::unix::process::CommandExt;
+        let (program, arguments) = self
+            .program
+            .command
+            .split_first()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "there is no command"))?;
+        let output = |kind: &str| {
+            File::options().create(true).append(true).open(self.raw.join(format!("{}.{kind}", self.name)))
+        };
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(place)
+            .env("NDN_CLIENT_TRANSPORT", &self.transport)
+            .env("CAIRN", &self.cairn)
+            .env("CAIRN_NODE", &self.node)
+            .env("CAIRN_NUMBER", number.to_string())
+            .envs(&self.program.environment)
+            .stdin(Stdio::null())
+            .stdout(output("out")?)
+            .stderr(output("err")?)
+            .process_group(0);
+        let mut child = command.spawn()?;
+        let group = group_of(&child);
+        *locked(&task.group) = Some(group);
+        if task.stops.load(Ordering::Relaxed) {
+            task.signal(Signal::SIGTERM);
+        }
+        let placed = self.group.as_ref().map_or(Ok(()), |group| group.add(child.id()));
+        let deadline = Duration::from_nanos(self.stop_ns.saturating_sub(now_ns()));
+        let watch = Watch::over(group, deadline);
+        // Its number stays its own until it has been waited for.
+        while let Err(nix::errno::Errno::EINTR) =
+            waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT)
+        {}
+        drop(watch);
+        // What it has left behind goes with it.
+        let _ = killpg(group, Signal::SIGKILL);
+        locked(&task.group).take();
+        let status = child.wait()?;
+        placed.map(|()| status)
+    }
+
+    /// How the program ended, and what it said last.
+    fn ended(&self, status: ExitStatus) -> String {
+        let said = fs::read(self.raw.join(format!("{}.err", self.name))).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let last = said.lines().rev().find(|line| !line.trim().is_empty());
+        let last = last.map(|line| format!("; it said last: {}", line.trim())).unwrap_or_default();
+        format!("The program `{}` at `{}` ended with {status}{last}", self.name, self.node)
+    }
+
+    /// A line of the table, in the words of a transfer.
+    fn line(&self, number: u32, (begin, end): (u64, u64), status: ExitStatus, place: &Path) -> String {
+        let written = self.program.output.as_ref().and_then(|file| fs::metadata(place.join(file)).ok());
+        let bytes = written.map_or(0, |metadata| metadata.len());
+        let state = match status.code() {
+            Some(code) if code == self.program.exit => "complete",
+            Some(_) => "wrong",
+            // A signal, most likely ours.
+            None => "unfinished",
+        };
+        let name = self.program.command.first().map(|program| program.replace(',', " ")).unwrap_or_default();
+        let stop = if state == "complete" { seconds(end) } else { String::new() };
+        format!("{number},{name},{},{stop},{bytes},0,0,0,0,0,{state}\n", seconds(begin))
+    }
+
+    /// Writes the table; what was never begun is unfinished.
+    fn write(&self, lines: &[String]) -> io::Result<()> {
+        let mut file = File::create(self.raw.join(format!("transfers-{}.csv", self.name)))?;
+        writeln!(file, "{TRANSFERS_HEAD}")?;
+        for line in lines {
+            file.write_all(line.as_bytes())?;
+        }
+        for number in lines.len()..self.program.count as usize {
+            writeln!(file, "{number},,,,0,0,0,0,0,0,unfinished")?;
+        }
+        file.flush()
+    }
+}
+
+/// Ends a process group at its time, unless it has ended before.
+struct Watch {
+    over: Arc<(Mutex<bool>, std::sync::Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    fn over(group: Pid, left: Duration) -> Self {
+        let over = Arc::new((Mutex::new(false), std::sync::Condvar::new()));
+        let seen = over.clone();
+        let thread = std::thread::spawn(move || {
+            for (left, signal) in [(left, Signal::SIGTERM), (GRACE, Signal::SIGKILL)] {
+                let (is_over, changed) = &*seen;
+                let waited = changed.wait_timeout_while(locked(is_over), left, |is_over| !*is_over);
+                if *waited.unwrap_or_else(PoisonError::into_inner).0 {
+                    return;
+                }
+                let _ = killpg(group, signal);
+            }
+        });
+        Watch { over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        *locked(&self.over.0) = true;
+        self.over.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // It does nothing that panics.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn group_of(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX))
+}
+
+fn now_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Seconds since the epoch, to the microsecond.
+fn seconds(ns: u64) -> String {
+    format!("{}.{:06}", ns / 1_000_000_000, ns % 1_000_000_000 / 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("cairn-programs-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Folder(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn work(folder: &Path, command: &[&str], stop_after: Duration) -> Work {
+        Work {
+            program: ProgramPlan {
+                command: command.iter().map(|word| (*word).to_owned()).collect(),
+                environment: [("GREETING".to_owned(), "hello".to_owned())].into(),
+                count: 2,
+                exit: 0,
+                serves: false,
+                output: Some("file".to_owned()),
+            },
+            name: "p".to_owned(),
+            node: "n1".to_owned(),
+            group: None,
+            raw: folder.to_owned(),
+            transport: "unix:///run/x".to_owned(),
+            cairn: PathBuf::from("cairn"),
+            start_ns: now_ns(),
+            stop_ns: now_ns() + u64::try_from(stop_after.as_nanos()).unwrap(),
+        }
+    }
+
+    fn table(folder: &Path) -> Vec<Vec<String>> {
+        let text = fs::read_to_string(folder.join("transfers-p.csv")).unwrap();
+        text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn a_program_is_judged_by_its_exit_and_what_it_says_is_kept() {
+        let folder = Folder::new("judged");
+        let script = "echo $GREETING $CAIRN_NODE $CAIRN_NUMBER; printf 12345 > file; echo no more >&2; exit $CAIRN_NUMBER";
+        let task = Task::default();
+        work(&folder.0, &["sh", "-c", script], Duration::from_secs(20)).carry_out(&task).unwrap();
+        let failure = locked(&task.failure).take().unwrap();
+        assert!(failure.contains("exit status: 1; it said last: no more"), "{failure}");
+        let rows = table(&folder.0);
+        assert_eq!((rows[0][4].as_str(), rows[0][10].as_str()), ("5", "complete"));
+        assert_eq!((rows[1][3].as_str(), rows[1][10].as_str()), ("", "wrong"));
+        let said = fs::read_to_string(folder.0.join("p.out")).unwrap();
+        assert_eq!(said, "hello n1 0\nhello n1 1\n");
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_in_time_is_ended_with_its_children_and_unfinished() {
+        let folder = Folder::new("late");
+        let work = work(&folder.0, &["sh", "-c", "sleep 600 & wait"], Duration::from_millis(200));
+        let begin = Instant::now();
+        work.carry_out(&Task::default()).unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        let states: Vec<String> = table(&folder.0).into_iter().map(|row| row[10].clone()).collect();
+        assert_eq!(states, ["unfinished", "unfinished"]);
+    }
+
+    #[test]
+    fn a_server_that_ends_by_itself_and_a_program_that_is_not_there_lose_the_run() {
+        let folder = Folder::new("lost");
+        let mut serving = work(&folder.0, &["true"], Duration::from_secs(20));
+        serving.program.serves = true;
+        let task = Task::default();
+        serving.carry_out(&task).unwrap();
+        assert!(locked(&task.lost).as_ref().is_some_and(|why| why.contains("it was to serve")));
+        let task = Task::default();
+        work(&folder.0, &["no-such-program"], Duration::from_secs(20)).carry_out(&task).unwrap();
+        assert!(locked(&task.lost).as_ref().is_some_and(|why| why.contains("`no-such-program`")));
+    }
+}

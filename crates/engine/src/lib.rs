@@ -78,6 +78,6 @@ pub use tables::content_store::eviction::{
     eviction_names,
 };
 pub use tables::content_store::{ContentStoreConfig, ContentStoreCounters, UnsolicitedPolicy};
-pub use tables::fib::{NextHop, RouteError};
+pub use tables::fib::{MAX_NEXT_HOPS, NextHop, RouteError};
 pub use tables::pending::{InRecord, OutRecord, StrategyNotes};
 pub use transmit::{Event, Transmit};

@@ -51,7 +51,7 @@ pub enum RouteError {
 }
 
 /// Next hops of one prefix at most.
-pub(crate) const MAX_NEXT_HOPS: usize = 64;
+pub const MAX_NEXT_HOPS: usize = 64;
 
 /// Number of a node of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -53,8 +53,8 @@ use rib::Rib;
 use state::StateFile;
 use store::DataStore;
 
-/// Most components of a prefix that routes and strategies can be given for, as in NFD.
-pub const MAX_PREFIX_COMPONENTS: usize = 32;
+/// Most components of a prefix that routes and strategies can be given for: as many as tables look up by.
+pub const MAX_PREFIX_COMPONENTS: usize = packet::PrefixHashes::MAX_PREFIX_COMPONENTS;
 
 /// Most Data that one command erases from the content store, as in NFD.
 pub const ERASE_LIMIT: usize = 256;

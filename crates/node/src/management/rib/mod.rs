@@ -103,7 +103,7 @@ pub enum RibFull {
 
 /// Next hops of one prefix at most: as many as the forwarding table takes. The cheapest count, and own ones
 /// before inherited ones. Without a limit routes at the root would multiply with the prefixes below.
-pub const MAX_NEXT_HOPS: usize = 64;
+pub const MAX_NEXT_HOPS: usize = engine::MAX_NEXT_HOPS;
 
 /// Routes that end with one call.
 const EXPIRED_AT_ONCE: usize = 1024;

@@ -104,7 +104,7 @@ impl Remote {
         }
         let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".ndn/client.conf"));
         for file in home.into_iter().chain([PathBuf::from("/etc/ndn/client.conf")]) {
-            if let Ok(text) = std::fs::read_to_string(&file)
+            if let Ok(text) = trust::whole_file::read_text(&file, trust::whole_file::MAX_BYTES)
                 && let Some(uri) = transport_in(&text)
             {
                 return uri.parse().map_err(|error: RemoteError| error.found_in(file.display()));

@@ -61,7 +61,7 @@ fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), 
 const MAX_CERTIFICATE_BYTES: u64 = 1 << 20;
 
 fn read_certificate(path: &Path) -> Result<Certificate, String> {
-    let file = crate::regular_file::read(path, MAX_CERTIFICATE_BYTES).map_err(|error| error.to_string())?;
+    let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES).map_err(|error| error.to_string())?;
     let packets = trust::text::packets_in(&file).map_err(|error| error.to_string())?;
     let first = packets.first().ok_or("there is no certificate in it")?;
     Certificate::decode(first).map_err(|error| error.to_string())

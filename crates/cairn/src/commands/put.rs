@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use client::files::{Bytes, ObjectSource};
-use flow::source::{Packets, Server, ServerConfig, serve};
+use flow::source::{Packets, Server, ServerConfig};
 use flow::{Authenticity, NamingConvention, Publication, PublicationConfig, SegmentSize};
 use packet::Name;
 use packet::time::Duration;
@@ -18,6 +18,7 @@ use super::repo::Handover;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
+use crate::tool::serving::{leave, serve_until};
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output};
@@ -107,11 +108,12 @@ impl PutArguments {
     }
 
     fn put(&self) -> Result<ExitCode, ToolError> {
-        let interrupt = Interrupt::catch()?;
         let mut client = self.connect.client_as(&self.signing)?;
         let (source, size_bytes) = self.source()?;
         let version = client.connection().clock().unix().as_millis();
         let (object, certificate) = self.prepare(source, size_bytes, version)?;
+        // Before this there is nothing to put in order, and whoever waits for its input ends at once.
+        let interrupt = Interrupt::catch()?;
         client.register(object.publication().prefix())?;
         if let Some(certificate) = &certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
@@ -137,7 +139,9 @@ impl PutArguments {
             }
             let prefix = object.publication().prefix().clone();
             client.attach(&prefix, object);
-            let segments = handover.run(&mut client, &interrupt)?;
+            let segments = handover.run(&mut client, &interrupt);
+            leave(&mut client);
+            let segments = segments?;
             if !self.quiet && !self.json {
                 tell!("{repository} has stored {segments} packets");
             }
@@ -147,7 +151,7 @@ impl PutArguments {
         let source = (Packets::new(certificate.map(|certificate| certificate.data().clone())), object);
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };
         let mut server = Server::new(source, config, client.now());
-        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         let (segments, bytes) = (server.counters().data, server.counters().content_bytes);
         if !self.quiet && !self.json {
             tell!("served {segments} packets, {}", show_size(bytes as f64));

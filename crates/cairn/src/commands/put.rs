@@ -242,9 +242,43 @@ fn publisher(object: &ObjectSource, certificate: Option<&Certificate>) -> Result
     Ok(above.with(packet::Component::generic(word.as_bytes()))?)
 }
 
-/// All there is to read: what is published is as large as its publisher wants.
+/// All there is to read: what is published is as large as its publisher wants, as far as the machine has
+/// memory to keep it in.
 fn whole(from: io::Result<impl Read>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    whole_within(from?, available_bytes(&text).map_or(u64::MAX, |bytes| bytes / 2))
+}
+
+fn whole_within(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    trust::whole_file::read_at_most(from, most).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(
+            error.kind(),
+            format!(
+                "more has come than half of the memory that is free, {}: write it to a file, and name that \
+                 with --file",
+                show_size(most as f64)
+            ),
+        ),
+        _ => error,
+    })
+}
+
+/// What the kernel thinks can be had without swapping, from the text of /proc/meminfo.
+fn available_bytes(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_through_a_pipe_does_not_take_all_memory() {
+        assert_eq!(whole_within(&b"bytes"[..], 5).unwrap(), b"bytes");
+        let error = whole_within(io::repeat(0), 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("half of the memory") && error.contains("--file"), "{error}");
+        assert_eq!(available_bytes("MemTotal: 9 kB\nMemAvailable:    3 kB\n"), Some(3072));
+        assert_eq!(available_bytes(""), None);
+    }
 }

@@ -135,6 +135,6 @@ const MOST_BYTES: u64 = 1 << 30;
 ///
 /// When it cannot be read.
 pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
-    let text = whole_file::read_text(path, MOST_BYTES)?;
-    serde_json::from_str(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+    let text = whole_file::read(path, MOST_BYTES)?;
+    serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

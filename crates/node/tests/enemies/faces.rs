@@ -51,6 +51,20 @@ fn strangers_that_fall_silent_lose_their_faces() {
 }
 
 #[test]
+fn a_node_with_thousands_of_faces_ends_when_it_is_told_to() {
+    let victim = Victim::with(|config| config.node.max_on_demand_faces_per_address = 8192);
+    let _strangers = strangers(&victim, 3000);
+    wait_until("there are faces", || victim.faces().len() > 2000);
+    let (ended, end) = std::sync::mpsc::channel();
+    // Of each face that goes management tells whoever listens, by a face that goes as well.
+    std::thread::spawn(move || {
+        drop(victim);
+        let _ = ended.send(());
+    });
+    assert!(end.recv_timeout(SOON).is_ok(), "it does not end within {SOON:?}");
+}
+
+#[test]
 fn noise_from_many_ports_makes_no_face_and_is_counted() {
     let victim = Victim::start();
     let before = victim.faces().len();

@@ -260,6 +260,7 @@ fn a_configuration_is_checked_to_its_last_word() {
         ("[log]\nfilter = \"x=loud\"\n", "log filter x=loud"),
         ("[udp]\nlisten = 5\n", "line 2"),
         ("[udp]\nlisten = [\"127.0.0.1\"]\n", "line 2: not a numeric address with a port"),
+        ("[tcp]\nlisten = [\"127.0.0.1:70000\"]\n", "line 2: not a numeric address with a port up to 65535"),
     ] {
         world.write("bad.toml", text.as_bytes());
         for arguments in [&["node", "config", "bad.toml"][..], &["node", "run", "-c", "bad.toml"]] {

@@ -27,6 +27,31 @@ fn until_it_works(world: &World, arguments: &[&str]) -> String {
 }
 
 #[test]
+fn who_serves_over_datagrams_takes_back_its_registration_when_a_signal_ends_it() {
+    let mut world = World::neighbourly();
+    let config = [&world.read("node.toml")[..], b"[management]\nlocalhop = true\n"].concat();
+    world.write("node.toml", &config);
+    world.replace_node();
+    world.write("folder/file", b"bytes");
+    let forwarder = world.udp();
+    for (arguments, ready) in [
+        (&["put", "/lab/left", "-f", "folder/file"][..], "published"),
+        (&["serve", "folder", "/lab/left"], "serving"),
+        (&["pingserver", "/lab/left"], "PING SERVER"),
+        (&["poke", "/lab/left", "--file", "folder/file"], "waiting"),
+        (&["traffic", "produce", "/lab/left"], "answering"),
+    ] {
+        for signal in ["-TERM", "-INT"] {
+            world.start(&[arguments, &["--connect", &forwarder]].concat(), ready);
+            assert!(world.good(&["route", "list"]).contains("/lab/left"), "{arguments:?}");
+            let code = if arguments[0] == "poke" { 3 } else { 0 };
+            assert_eq!(world.end_last(signal), Some(code), "{arguments:?} {signal}");
+            assert!(!world.good(&["route", "list"]).contains("/lab/left"), "{arguments:?} {signal}");
+        }
+    }
+}
+
+#[test]
 fn producers_answer_again_after_the_node_was_killed_and_another_started() {
     let mut world = World::new();
     let file = bytes(50_000);

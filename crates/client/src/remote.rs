@@ -54,7 +54,13 @@ impl Host {
         let name = self.name.replacen("%25", "%", 1);
         let family = self.family;
         let all = (name.as_str(), self.port).to_socket_addrs()?;
-        Ok(all.filter(move |address| match family {
+        // One of IPv4 in the clothes of IPv6 is one of IPv4: so do the tools of NFD, and its faces are none
+        // of IPv6.
+        let undressed = |address: SocketAddr| match address.ip().to_canonical() {
+            ip @ IpAddr::V4(_) => SocketAddr::new(ip, address.port()),
+            IpAddr::V6(_) => address,
+        };
+        Ok(all.map(undressed).filter(move |address| match family {
             Family::Any => true,
             Family::V4 => address.is_ipv4(),
             Family::V6 => address.is_ipv6(),
@@ -104,7 +110,7 @@ impl Remote {
         }
         let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".ndn/client.conf"));
         for file in home.into_iter().chain([PathBuf::from("/etc/ndn/client.conf")]) {
-            if let Ok(text) = std::fs::read_to_string(&file)
+            if let Ok(text) = trust::whole_file::read_text(&file, trust::whole_file::MAX_BYTES)
                 && let Some(uri) = transport_in(&text)
             {
                 return uri.parse().map_err(|error: RemoteError| error.found_in(file.display()));
@@ -125,7 +131,7 @@ impl Remote {
             Remote::Udp(_) => false,
             Remote::Tcp(host) => {
                 host.name == "localhost"
-                    || host.name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+                    || host.name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
             }
         }
     }
@@ -187,7 +193,11 @@ fn parse_host(text: &str, family: Family) -> Option<Host> {
             None => (text, None),
         },
     };
-    let port = port.map_or(Some(PORT), |port| port.parse().ok())?;
+    let is_number = |port: &&str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let port = port.map_or(Some(PORT), |port| Some(port).filter(is_number)?.parse().ok())?;
+    if port == 0 {
+        return None;
+    }
     let legal = !name.is_empty() && !name.contains(['/', '?', '#', '@', ' ']);
     legal.then(|| Host { name: name.to_owned(), port, family })
 }
@@ -241,6 +251,8 @@ mod tests {
         }
         for text in
             ["", "unix://relative", "tcp://", "tcp://a:b", "udp://a:70000", "udp://[::1", "host", "tcp://a b"]
+                .into_iter()
+                .chain(["udp://a:0", "tcp4://127.0.0.1:+7", "udp6://[::1]:", "udp6://[::1]x", "tcp://a:"])
         {
             assert!(text.parse::<Remote>().is_err(), "{text}");
         }
@@ -255,6 +267,7 @@ mod tests {
                 && local("tcp4://127.0.0.1")
                 && local("tcp6://[::1]")
         );
+        assert!(local("tcp://[::ffff:127.0.0.1]"));
         assert!(!local("tcp4://192.0.2.1") && !local("tcp://example.net"));
         assert!(!local("udp4://127.0.0.1") && !local("udp6://[::1]"));
     }

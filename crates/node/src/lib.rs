@@ -60,7 +60,6 @@ pub mod management;
 mod metrics;
 mod node;
 mod plane;
-pub mod regular_file;
 mod repository;
 mod serve;
 mod socket_path;

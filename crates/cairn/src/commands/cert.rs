@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use client::{Client, Clock};
-use flow::source::{self, Packets, Server, ServerConfig};
+use flow::source::{Packets, Server, ServerConfig};
 use packet::random::Random;
 use packet::time::Duration;
 use packet::{Component, Name};
@@ -19,6 +19,7 @@ use trust::{Certificate, Policy, Validator, ValidatorLimits};
 use super::key::valid_for;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::serve_until;
 use crate::tool::signing::StoreArguments;
 use crate::tool::trusting::certificates;
 use crate::tool::units::duration;
@@ -390,5 +391,5 @@ fn serve(store: &KeyStore, named: &[Name], client: &mut Client) -> Result<(), To
     // Of those that fit the latest, for versions grow.
     let source = Packets::new(found.iter().map(|certificate| certificate.data().clone()));
     let mut server = Server::new(source, ServerConfig::default(), client.now());
-    Ok(source::serve(client, &mut server, |_| !interrupt.came())?)
+    serve_until(client, &mut server, &interrupt, |_, _| true)
 }

@@ -426,7 +426,8 @@ fn resume_point(name: &Name, part: &Path, notes: &Path) -> Result<Option<(Name, 
     let notes_file = files::open_own(notes, false).map_err(ToolError::file(notes))?;
     let part_file = files::open_own(part, false).map_err(ToolError::file(part))?;
     let (Some(notes_file), Some(part_file)) = (notes_file, part_file) else { return Ok(None) };
-    let text = files::read_at_most(notes_file, MAX_NOTES_BYTES).map_err(ToolError::file(notes))?;
+    let text =
+        trust::whole_file::read_at_most(notes_file, MAX_NOTES_BYTES).map_err(ToolError::file(notes))?;
     let text = String::from_utf8_lossy(&text);
     let metadata = part_file.metadata().map_err(ToolError::file(part))?;
     let mut words = text.split_whitespace();

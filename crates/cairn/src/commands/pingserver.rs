@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::Clock;
-use flow::source::{Generator, Reply, Server, ServerConfig, serve};
+use flow::source::{Generator, Reply, Server, ServerConfig};
 use packet::time::Duration;
 use packet::{Component, Name};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, payload_size};
 use crate::tool::{ToolError, finish, output};
@@ -64,8 +65,8 @@ impl PingServerArguments {
         let config = ServerConfig { most_data: self.count, ..ServerConfig::default() };
         let mut server = Server::new(source, config, client.now());
         let mut printed = Ok(());
-        serve(&mut client, &mut server, |what| {
-            if let Some((interest, Reply::Data(_))) = what
+        serve_until(&mut client, &mut server, &interrupt, |interest, reply| {
+            if let Reply::Data(_) = reply
                 && !self.quiet
             {
                 let number = interest
@@ -74,7 +75,7 @@ impl PingServerArguments {
                     .map(|last| output::printable(&String::from_utf8_lossy(last.value)));
                 printed = output::line(format_args!("interest received: seq={}", number.unwrap_or_default()));
             }
-            printed.is_ok() && !interrupt.came()
+            printed.is_ok()
         })?;
         printed?;
         let served = server.counters().data;

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::ClientError;
-use flow::source::{Packets, Server, ServerConfig, serve};
+use flow::source::{Packets, Server, ServerConfig};
 use packet::ndn::DataBuilder;
 use packet::time::Duration;
 use packet::{LinkHeader, Name};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::duration;
 use crate::tool::{ToolError, finish, input};
@@ -54,7 +55,6 @@ impl PokeArguments {
     }
 
     fn poke(&self) -> Result<ExitCode, ToolError> {
-        let interrupt = Interrupt::catch()?;
         let mut data = DataBuilder::new(self.name.clone()).content(input(self.file.as_deref())?);
         if let Some(freshness) = self.freshness {
             data = data.freshness(freshness);
@@ -63,6 +63,7 @@ impl PokeArguments {
             data = data.final_block(last);
         }
         let data = self.signing.signer()?.sign_data(&data)?;
+        let interrupt = Interrupt::catch()?;
         let mut client = self.connect.client_as(&self.signing)?;
         if self.unsolicited {
             client.reply(&data, &LinkHeader::default())?;
@@ -80,7 +81,7 @@ impl PokeArguments {
         let until = self.timeout.map(|timeout| client.now() + timeout);
         let config = ServerConfig { most_data: Some(1), until, ..ServerConfig::default() };
         let mut server = Server::new(Packets::new([data]), config, client.now());
-        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         Ok(if server.counters().data > 0 { ExitCode::SUCCESS } else { ExitCode::from(3) })
     }
 }

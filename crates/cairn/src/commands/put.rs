@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use client::files::{Bytes, ObjectSource};
-use flow::source::{Packets, Server, ServerConfig, serve};
+use flow::source::{Packets, Server, ServerConfig};
 use flow::{Authenticity, NamingConvention, Publication, PublicationConfig, SegmentSize};
 use packet::Name;
 use packet::time::Duration;
@@ -18,6 +18,7 @@ use super::repo::Handover;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
+use crate::tool::serving::{leave, serve_until};
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output};
@@ -107,11 +108,12 @@ impl PutArguments {
     }
 
     fn put(&self) -> Result<ExitCode, ToolError> {
-        let interrupt = Interrupt::catch()?;
         let mut client = self.connect.client_as(&self.signing)?;
         let (source, size_bytes) = self.source()?;
         let version = client.connection().clock().unix().as_millis();
         let (object, certificate) = self.prepare(source, size_bytes, version)?;
+        // Before this there is nothing to put in order, and whoever waits for its input ends at once.
+        let interrupt = Interrupt::catch()?;
         client.register(object.publication().prefix())?;
         if let Some(certificate) = &certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
@@ -137,7 +139,9 @@ impl PutArguments {
             }
             let prefix = object.publication().prefix().clone();
             client.attach(&prefix, object);
-            let segments = handover.run(&mut client, &interrupt)?;
+            let segments = handover.run(&mut client, &interrupt);
+            leave(&mut client);
+            let segments = segments?;
             if !self.quiet && !self.json {
                 tell!("{repository} has stored {segments} packets");
             }
@@ -147,7 +151,7 @@ impl PutArguments {
         let source = (Packets::new(certificate.map(|certificate| certificate.data().clone())), object);
         let config = ServerConfig { idle: self.idle, ..ServerConfig::default() };
         let mut server = Server::new(source, config, client.now());
-        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         let (segments, bytes) = (server.counters().data, server.counters().content_bytes);
         if !self.quiet && !self.json {
             tell!("served {segments} packets, {}", show_size(bytes as f64));
@@ -238,9 +242,43 @@ fn publisher(object: &ObjectSource, certificate: Option<&Certificate>) -> Result
     Ok(above.with(packet::Component::generic(word.as_bytes()))?)
 }
 
-/// All there is to read: what is published is as large as its publisher wants.
+/// All there is to read: what is published is as large as its publisher wants, as far as the machine has
+/// memory to keep it in.
 fn whole(from: io::Result<impl Read>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    whole_within(from?, available_bytes(&text).map_or(u64::MAX, |bytes| bytes / 2))
+}
+
+fn whole_within(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    trust::whole_file::read_at_most(from, most).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(
+            error.kind(),
+            format!(
+                "more has come than half of the memory that is free, {}: write it to a file, and name that \
+                 with --file",
+                show_size(most as f64)
+            ),
+        ),
+        _ => error,
+    })
+}
+
+/// What the kernel thinks can be had without swapping, from the text of /proc/meminfo.
+fn available_bytes(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_through_a_pipe_does_not_take_all_memory() {
+        assert_eq!(whole_within(&b"bytes"[..], 5).unwrap(), b"bytes");
+        let error = whole_within(io::repeat(0), 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("half of the memory") && error.contains("--file"), "{error}");
+        assert_eq!(available_bytes("MemTotal: 9 kB\nMemAvailable:    3 kB\n"), Some(3072));
+        assert_eq!(available_bytes(""), None);
+    }
 }

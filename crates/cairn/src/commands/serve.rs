@@ -7,12 +7,13 @@ use clap::Args;
 use client::files::Folder;
 use flow::SegmentSize;
 use flow::source::folder::FolderConfig;
-use flow::source::{FolderSource, Reply, Server, ServerConfig, serve};
+use flow::source::{FolderSource, Reply, Server, ServerConfig};
 use packet::Name;
 use packet::time::Duration;
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{content_size, duration, show_size};
 use crate::tool::{ToolError, finish, output};
@@ -75,13 +76,13 @@ impl ServeArguments {
         let source = FolderSource::new(config, folder);
         let mut server = Server::new(source, ServerConfig::default(), client.now());
         let mut printed = Ok(());
-        serve(&mut client, &mut server, |what| {
-            if let Some((_, Reply::Data(data))) = what
+        serve_until(&mut client, &mut server, &interrupt, |_, reply| {
+            if let Reply::Data(data) = reply
                 && self.verbose
             {
                 printed = output::line(data.name());
             }
-            printed.is_ok() && !interrupt.came()
+            printed.is_ok()
         })?;
         printed?;
         let (packets, bytes) = (server.counters().data, server.counters().content_bytes);

@@ -108,6 +108,9 @@ mod tests {
             ("ether://[01:00:5E:00:17:AA]", "ether://[01:00:5e:00:17:aa]"),
             ("udp6://[fe80::1%lo]", "udp6://[fe80::1%lo]:6363"),
             ("udp://[fe80::1%25lo]:6363", "udp6://[fe80::1%lo]:6363"),
+            ("udp6://[FE80::1%25lo]:6363/", "udp6://[fe80::1%lo]:6363"),
+            ("tcp6://[2001:DB8::A]", "tcp6://[2001:db8::a]:6363"),
+            ("udp://[::ffff:192.0.2.1]:7000", "udp4://192.0.2.1:7000"),
             ("unix:///run/nfd/nfd.sock", "unix:///run/nfd/nfd.sock"),
             ("something://new", "something://new"),
         ] {
@@ -115,6 +118,8 @@ mod tests {
         }
         for text in
             ["192.0.2.1", "udp://", "udp://:6363", "udp6://192.0.2.1", "udp4://[::1]", "udp://192.0.2.1:x"]
+                .into_iter()
+                .chain(["udp4://192.0.2.1:0", "udp6://[::ffff:192.0.2.1]", "tcp4://192.0.2.1:65536"])
         {
             assert!(canonical(text).is_err(), "{text}");
         }

@@ -3,39 +3,25 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use client::Clock;
 use rustix::fs::OFlags;
+use trust::whole_file;
 
 use super::ToolError;
 
-/// Bytes of a file that is read as a whole: a configuration, rules, an experiment, certificates, a key.
-pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
-
 /// All of a file that people write by hand or that holds keys and certificates.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    read_at_most(File::open(path)?, MAX_FILE_BYTES)
+    whole_file::read_input(path, whole_file::MAX_BYTES)
 }
 
 /// The same, as text.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text: not all of it is UTF-8"))
-}
-
-/// All that can be read, if it is not more than `most` bytes: a device may never end.
-pub(crate) fn read_at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let text = format!("more than {} MiB, which no such file has", most >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
-    }
-    Ok(bytes)
+    whole_file::read_text(path, whole_file::MAX_BYTES)
 }
 
 /// Where a file that the user names is to be written: behind links that are the user's own or the system's.
@@ -143,7 +129,7 @@ pub(crate) fn input(path: Option<&Path>) -> Result<Vec<u8>, ToolError> {
         Some(path) if path != Path::new("-") => read(path).map_err(ToolError::file(path)),
         _ => {
             let input = io::stdin().lock();
-            read_at_most(input, MAX_FILE_BYTES).map_err(ToolError::file("standard input"))
+            whole_file::read_at_most(input, whole_file::MAX_BYTES).map_err(ToolError::file("standard input"))
         }
     }
 }
@@ -173,8 +159,6 @@ mod tests {
     fn what_never_ends_is_read_no_further_than_a_file_may_be_long() {
         let error = read(Path::new("/dev/zero")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
-        assert_eq!(read_at_most(&[7u8; 10][..], 10).unwrap(), [7; 10]);
-        assert!(read_at_most(&[7u8; 11][..], 10).is_err());
     }
 
     #[test]

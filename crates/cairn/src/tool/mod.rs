@@ -15,6 +15,7 @@ pub(crate) mod interrupt;
 pub(crate) mod output;
 pub(crate) mod passphrase;
 pub(crate) mod progress;
+pub(crate) mod serving;
 pub(crate) mod signing;
 pub(crate) mod switch;
 pub(crate) mod trusting;
@@ -79,6 +80,12 @@ impl ToolError {
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, ToolError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
+
+    /// Whether a signal ended it before it was done.
+    fn is_interrupt(&self) -> bool {
+        use client::{ClientError, Silence};
+        matches!(self, ToolError::Client(ClientError::NoAnswer { why: Silence::Interrupted, .. }))
+    }
 }
 
 impl From<ServeError<client::ClientError>> for ToolError {
@@ -97,7 +104,7 @@ pub(crate) fn finish(result: Result<ExitCode, ToolError>) -> ExitCode {
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             tell!("cairn: {error}");
-            ExitCode::FAILURE
+            if error.is_interrupt() { ExitCode::from(130) } else { ExitCode::FAILURE }
         }
     }
 }

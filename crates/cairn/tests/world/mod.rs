@@ -185,8 +185,13 @@ impl World {
 
     /// Ends what was started last, as Ctrl-C does, and gives its exit code.
     pub(crate) fn interrupt_last(&mut self) -> Option<i32> {
+        self.end_last("-INT")
+    }
+
+    /// Ends what was started last by a signal, and gives its exit code.
+    pub(crate) fn end_last(&mut self, signal: &str) -> Option<i32> {
         let mut child = self.children.pop().unwrap();
-        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(killed.success());
         child.wait().unwrap().code()
     }

@@ -29,6 +29,29 @@ impl Client {
         self.demand(Command::RibUnregister, &wanted)
     }
 
+    /// Asks the forwarder for no more Interests at all: for who is about to end, and is not to be asked for
+    /// minutes to come by a forwarder that cannot see it go, as over datagrams. Waits for the answers, but
+    /// not longer than `patience`, and goes on at signals; what the forwarder says to it changes nothing.
+    pub fn withdraw(&mut self, patience: Duration) {
+        let until = self.connection.now() + patience;
+        let mut asked = Vec::new();
+        for prefix in self.registered() {
+            let wanted = about(&prefix);
+            self.forget(Command::RibRegister, &wanted);
+            asked.extend(self.give_noting(Command::RibUnregister, &wanted).ok());
+        }
+        while !asked.is_empty() && !self.is_gone() && self.connection.now() < until {
+            if let Err(error) = self.turn(until) {
+                self.note_outage(&error);
+                break;
+            }
+            asked.retain(|id| self.session.take_answer(*id).is_none());
+        }
+        for id in asked {
+            self.session.forget(id);
+        }
+    }
+
     /// Gives the forwarder a command and waits for how it went, for a refusal too.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use management::{Command, ControlParameters, ControlResponse};
+use packet::Name;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
 
@@ -223,6 +224,13 @@ impl Client {
         let is_it =
             |standing: &Standing| standing.command == command && standing.parameters.name == parameters.name;
         self.outages.standing.retain(|standing| !is_it(standing));
+    }
+
+    /// The prefixes that are registered, now and after an outage.
+    pub(super) fn registered(&self) -> Vec<Name> {
+        let standing = self.outages.standing.iter();
+        let registrations = standing.filter(|standing| standing.command == Command::RibRegister);
+        registrations.filter_map(|standing| standing.parameters.name.clone()).collect()
     }
 
     /// Fails while the forwarder is away.

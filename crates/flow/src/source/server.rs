@@ -134,8 +134,12 @@ pub enum ServeError<E> {
     Source(SourceError),
 }
 
+/// How long nothing may come until there is a look whether to go on: a signal that comes between such a look
+/// and the wait behind it ends no wait.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// Serves until the server is over. `watch` is told of each Interest and its answer, and in between, at every
-/// signal at the latest, of nothing; it says whether to go on.
+/// signal and once a second, of nothing; it says whether to go on.
 ///
 /// # Errors
 /// Nothing is carried any more, or the source cannot go on.
@@ -145,7 +149,8 @@ pub fn serve<S: Source, C: Carrier>(
     mut watch: impl FnMut(Option<(&Interest, &Reply)>) -> bool,
 ) -> Result<(), ServeError<C::Error>> {
     while !server.is_over(carrier.now()) && watch(None) {
-        let next = carrier.next_interest(server.next_deadline()).map_err(ServeError::Carrier)?;
+        let until = server.next_deadline().min(carrier.now() + LOOK);
+        let next = carrier.next_interest(until).map_err(ServeError::Carrier)?;
         let Some((interest, header)) = next else { continue };
         let reply = server.handle_interest(carrier.now(), &interest).map_err(ServeError::Source)?;
         carrier.send(&interest, &header, &reply).map_err(ServeError::Carrier)?;

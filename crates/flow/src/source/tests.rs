@@ -109,7 +109,7 @@ impl Carrier for Script {
                 let header = LinkHeader { congestion_mark: at.as_nanos(), ..LinkHeader::NONE };
                 Ok(Some((interest, header)))
             }
-            None if until == Instant::NEVER => Err("nobody is left"),
+            None if self.now > Instant::from_millis(60_000) => Err("nobody is left"),
             None => {
                 self.now = until;
                 Ok(None)
@@ -166,6 +166,20 @@ fn whoever_watches_sees_each_answer_and_can_end_it_and_a_carrier_that_fails_does
     let error = serve(&mut script, &mut server, |_| true).unwrap_err();
     assert!(matches!(error, ServeError::Carrier("nobody is left")));
     assert_eq!(server.counters().data, 2);
+}
+
+#[test]
+fn a_signal_that_comes_just_before_the_wait_is_seen_although_nobody_asks() {
+    let mut script = Script::new([]);
+    let mut server = Server::new(Packets::new([data("/a")]), ServerConfig::default(), Instant::ZERO);
+    // It came behind the first look, and ends no wait.
+    let mut looks = 0;
+    serve(&mut script, &mut server, |_| {
+        looks += 1;
+        looks < 2
+    })
+    .unwrap();
+    assert!(script.now <= Instant::from_millis(1000), "{:?}", script.now);
 }
 
 /// One folder with one file.

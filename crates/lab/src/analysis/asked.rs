@@ -10,7 +10,7 @@ use packet::Name;
 
 use crate::experiment::Plan;
 use crate::experiment::plan::Activity;
-use crate::run::open_archived;
+use crate::run::open_table;
 
 /// How the files begin in which agents write down what they asked for again; the node's name follows.
 pub(crate) const AGAIN: &str = "again-";
@@ -65,7 +65,7 @@ impl Origins {
             if !name.starts_with(AGAIN) {
                 continue;
             }
-            for line in BufReader::new(open_archived(&entry_path(raw, &name))?).lines().skip(1) {
+            for line in BufReader::new(open_table(&entry_path(raw, &name))?).lines().skip(1) {
                 let line = line?;
                 let Some((nonce, name)) = line.split_once(',') else { continue };
                 if let (Ok(nonce), Ok(name)) = (nonce.parse(), name.parse::<Name>()) {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use formats::pcapng::Direction;
 use serde::{Deserialize, Serialize};
+use trust::whole_file;
 
 use super::asked::Origins;
 use super::capture::{CaptureError, PacketFiles, View, analyse_capture};
@@ -19,7 +20,7 @@ use crate::agent::STANDSTILL;
 use crate::backend::netns::world::is_captured;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
-use crate::run::open_archived;
+use crate::run::open_table;
 use crate::stats::Summary;
 
 /// What is known of a node in one repeat.
@@ -161,7 +162,7 @@ pub fn load_derived(plan: &Plan, folder: &Path) -> io::Result<(RepeatData, Repea
     let mut data = RepeatData { seconds: result.seconds, ..RepeatData::default() };
     for node in &plan.nodes {
         let read =
-            |kind: &str| Table::read(fs::File::open(derived.join(format!("{kind}-{}.csv", node.name)))?);
+            |kind: &str| Table::read(whole_file::open(&derived.join(format!("{kind}-{}.csv", node.name)))?);
         data.nodes.push(NodeData { log: read("forwarder")?, traffic: read("traffic")? });
     }
     clients(plan, &folder.join("raw"), &result.outcome, &mut data)?;
@@ -181,7 +182,7 @@ pub enum DeriveError {
 
 /// A forwarder's log within the run, its invalid lines dropped and counted, times from the start.
 fn forwarder_log(path: &Path, start_s: f64, seconds: f64) -> io::Result<(Table, u64)> {
-    let mut table = Table::read(open_archived(path)?)?;
+    let mut table = Table::read(open_table(path)?)?;
     let mut dropped = 0;
     table.rows.retain_mut(|row| {
         let Some(time) = row.first_mut() else { return false };
@@ -241,7 +242,7 @@ fn add_load(plan: &Plan, link: usize, table: &mut Table) {
 
 /// A table by the second that a backend counted itself, within the run; no table when it did not.
 fn counted_elsewhere(path: &Path, seconds: f64) -> io::Result<Table> {
-    let mut table = match open_archived(path) {
+    let mut table = match open_table(path) {
         Ok(file) => Table::read(file)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Table::default()),
         Err(error) => return Err(error),
@@ -255,7 +256,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
     for workload in &plan.workloads {
         let start_s = outcome.start_at(plan.node_name(workload.at)) as f64 / 1e9;
         let name = workload.name.clone();
-        let open = |kind: &str| match open_archived(&raw.join(format!("{kind}-{name}.csv"))) {
+        let open = |kind: &str| match open_table(&raw.join(format!("{kind}-{name}.csv"))) {
             // A client that was killed has written nothing, perhaps.
             Err(error) if outcome.lost.is_some() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Box::new(io::empty()) as Box<dyn io::Read>)
@@ -295,7 +296,7 @@ fn clients(plan: &Plan, raw: &Path, outcome: &Outcome, data: &mut RepeatData) ->
 fn client_still(plan: &Plan, raw: &Path) -> io::Result<f64> {
     let mut longest = 0.0;
     for node in &plan.nodes {
-        let table = match open_archived(&raw.join(format!("{STANDSTILL}{}.csv", node.name))) {
+        let table = match open_table(&raw.join(format!("{STANDSTILL}{}.csv", node.name))) {
             Ok(file) => Table::read(file)?,
             // There is none at this node, or not in this backend or version.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

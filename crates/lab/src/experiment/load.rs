@@ -1,8 +1,9 @@
 //! Reading an experiment: syntax, keys, types, sense, in this order, and every mistake with its line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
+use trust::whole_file;
 
 use super::cases::{self, Variant};
 use super::controls;
@@ -54,7 +55,7 @@ impl Experiment {
         let shown = path.display().to_string();
         let name =
             path.file_stem().map_or_else(|| "experiment".to_owned(), |stem| stem.to_string_lossy().into());
-        match std::fs::read_to_string(path) {
+        match whole_file::read_text(path, whole_file::MAX_BYTES) {
             Ok(text) => Experiment::parse_in(path.parent(), &name, &shown, &text),
             Err(error) => Err(Problems::unreadable(shown, &error)),
         }
@@ -287,7 +288,8 @@ fn named_files(content: &Table, folder: Option<&Path>) -> Files {
         let place = [folder.join(&name), kept].into_iter().find(|path| {
             std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MOST_BYTES_OF_A_FILE)
         });
-        if let Some(text) = place.and_then(|path| std::fs::read_to_string(path).ok()) {
+        let read = |path: PathBuf| whole_file::read_text(&path, MOST_BYTES_OF_A_FILE).ok();
+        if let Some(text) = place.and_then(read) {
             files.insert(name, text);
         }
     }

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use trust::whole_file;
 
 pub use self::owner::Owner;
 use crate::backend::hosts::Clock;
@@ -125,12 +126,15 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     std::fs::write(path, text)
 }
 
+/// Bytes of a file in which a run says something of itself.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Reads a value from JSON.
 ///
 /// # Errors
 ///
 /// When it cannot be read.
 pub fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
-    let text = std::fs::read_to_string(path)?;
-    serde_json::from_str(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+    let text = whole_file::read(path, MOST_BYTES)?;
+    serde_json::from_slice(&text).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
 }

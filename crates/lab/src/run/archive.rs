@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use trust::whole_file;
 
 /// Compresses a file and takes the plain one away. Returns the new one's path.
 ///
@@ -17,7 +18,7 @@ pub fn compress(path: &Path) -> io::Result<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(".gz");
     let packed = PathBuf::from(name);
-    let mut input = BufReader::with_capacity(1 << 20, File::open(path)?);
+    let mut input = BufReader::with_capacity(1 << 20, whole_file::open(path)?);
     let mut output = GzEncoder::new(BufWriter::new(File::create(&packed)?), Compression::fast());
     io::copy(&mut input, &mut output)?;
     output.finish()?.flush()?;
@@ -31,14 +32,27 @@ pub fn compress(path: &Path) -> io::Result<PathBuf> {
 ///
 /// When neither is there.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    match File::open(path) {
+    match whole_file::open(path) {
         Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 20, file))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut name = path.as_os_str().to_owned();
             name.push(".gz");
-            let file = File::open(PathBuf::from(name)).map_err(|_| error)?;
+            let file = whole_file::open(&PathBuf::from(name)).map_err(|_| error)?;
             Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 20, file))))
         }
         Err(error) => Err(error),
     }
+}
+
+/// Bytes of a table of a run, unpacked.
+const MOST_BYTES_OF_A_TABLE: u64 = 1 << 30;
+
+/// Opens a table that may have been compressed since. One that never ends, or is small only while it is
+/// compressed, does not fill the memory.
+///
+/// # Errors
+///
+/// When neither is there.
+pub(crate) fn open_table(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(Box::new(whole_file::AtMost::new(open(path)?, MOST_BYTES_OF_A_TABLE)))
 }

@@ -9,7 +9,7 @@ mod machine;
 pub mod progress;
 
 pub use archive::compress;
-pub(crate) use archive::open as open_archived;
+pub(crate) use archive::{open as open_archived, open_table};
 pub use build::{Build, Program};
 pub use execute::{Options, RunError, derive_anew, execute, resume};
 pub use folder::{RunFolder, RunRecord};

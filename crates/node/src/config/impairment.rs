@@ -68,6 +68,18 @@ impl ImpairmentSection {
                 "impairment.{key} lies between 0 and 1, and is not {value}"
             )));
         }
+        // A rate of nothing, or no room for a frame that waits for it, is a link that is cut.
+        for (key, value) in [
+            ("rate_bits_per_second", self.rate_bits_per_second),
+            ("queue_bytes", self.rate_bits_per_second.and(self.queue_bytes.map(|bytes| bytes as u64))),
+        ] {
+            if value == Some(0) {
+                return Err(ConfigError::new(format!(
+                    "impairment.{key} is 0: no frame would ever pass. Leave it out for any number, or give \
+                     loss = 1.0 for a link that is cut"
+                )));
+            }
+        }
         Ok(ImpairmentConfig {
             rate_bits_per_second: self.rate_bits_per_second,
             queue_limit_bytes: self.queue_bytes.unwrap_or(usize::MAX),
@@ -87,6 +99,19 @@ impl ImpairmentSection {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_or_a_queue_of_nothing_is_refused_by_its_name() {
+        let of = |rate: Option<u64>, queue: Option<usize>| {
+            let given =
+                ImpairmentSection { rate_bits_per_second: rate, queue_bytes: queue, ..Default::default() };
+            given.config().map_err(|error| error.problem)
+        };
+        assert!(of(Some(0), None).unwrap_err().starts_with("impairment.rate_bits_per_second is 0"));
+        assert!(of(Some(1), Some(0)).unwrap_err().starts_with("impairment.queue_bytes is 0"));
+        // Without a rate nothing waits.
+        assert!(of(None, Some(0)).is_ok());
+    }
 
     #[test]
     fn a_part_of_more_than_everything_is_refused_by_its_name() {

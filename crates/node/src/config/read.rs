@@ -127,7 +127,8 @@ const EXAMPLES: &str = r#"
 /// Adds what may have been meant to serde's list of what could have stood there.
 fn with_suggestion(message: &str) -> String {
     if message.contains("invalid socket address syntax") {
-        return "not a numeric address with a port, such as 127.0.0.1:6363 or [::1]:6363".to_owned();
+        return "not a numeric address with a port up to 65535, such as 127.0.0.1:6363 or [::1]:6363"
+            .to_owned();
     }
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let Some((unknown, known)) = quoted.split_first().filter(|_| message.starts_with("unknown field")) else {

@@ -110,6 +110,24 @@ impl RepositorySection {
                 format!("{} is too little to be of use; give it at least {LEAST_BYTES}", self.max_bytes);
             return Err(bad("max_bytes", why));
         }
+        for (key, value) in [
+            ("max_objects", u64::from(self.max_objects)),
+            ("max_segments", u64::from(self.max_segments)),
+            ("max_objects_of_prefix", u64::from(self.max_objects_of_prefix.unwrap_or(u32::MAX))),
+            ("max_waiting", self.max_waiting as u64),
+            ("patience_millis", self.patience_millis),
+            ("prefixes", self.prefixes.len() as u64),
+        ] {
+            if value == 0 {
+                let why = "with none of them nothing would be kept or answered; give it at least 1, \
+                           or leave it out for the default";
+                return Err(bad(key, why.to_owned()));
+            }
+        }
+        if self.max_packet_bytes.is_some_and(|most| most < self.min_packet_bytes.max(1)) {
+            let why = format!("no packet has at least {} bytes and no more", self.min_packet_bytes);
+            return Err(bad("max_packet_bytes", why));
+        }
         let limits = Limits {
             max_bytes: self.max_bytes,
             max_objects: self.max_objects,
@@ -222,6 +240,13 @@ mod tests {
             ("max_bytes = 10", "repository.max_bytes: 10"),
             ("prefixes = ['a']", "repository.prefixes: \"a\""),
             ("exclude = ['a']", "repository.exclude: \"a\""),
+            ("max_objects = 0", "repository.max_objects: with none of them nothing would be kept"),
+            ("max_segments = 0", "repository.max_segments: "),
+            ("max_objects_of_prefix = 0", "repository.max_objects_of_prefix: "),
+            ("max_waiting = 0", "repository.max_waiting: "),
+            ("patience_millis = 0", "repository.patience_millis: "),
+            ("prefixes = []", "repository.prefixes: "),
+            ("min_packet_bytes = 9\nmax_packet_bytes = 8", "repository.max_packet_bytes: no packet has"),
         ] {
             let problem = section(text).understood().unwrap_err().to_string();
             assert!(problem.starts_with(expected), "{problem}");

@@ -306,6 +306,12 @@ mod tests {
             "udp6://[fe80::1]:6363",
             "udp4://192.0.2.1:06363",
             "udp4://192.0.2.1:6363/path",
+            "udp4://192.0.2.1:6363/",
+            "udp4://192.0.2.1:+6363",
+            "tcp4://192.0.2.1:65536",
+            "udp6://[2001:db8::1]:0",
+            "udp6://2001:db8::1:6363",
+            "dev://eth0/",
             "unix://relative",
             "ether://01:00:5e:00:17:aa",
             "ether://[01:00:5e:00:17]",
@@ -321,6 +327,19 @@ mod tests {
             let error = text.parse::<FaceUri>().unwrap_err();
             assert_eq!(error.text, text, "{error}");
             assert_eq!(error.is_of_unknown_scheme(), text == "gopher://x", "{error}");
+        }
+    }
+
+    #[test]
+    fn letters_of_either_size_are_the_same_address() {
+        for (text, written) in [
+            ("udp6://[2001:DB8::A]:6363", "udp6://[2001:db8::a]:6363"),
+            ("tcp6://[2001:0db8:0::a]:6363", "tcp6://[2001:db8::a]:6363"),
+            ("udp6://[FE80::1%25lo]:6363", "udp6://[fe80::1%lo]:6363"),
+            ("ether://[01:00:5E:00:17:AA]", "ether://[01:00:5e:00:17:aa]"),
+        ] {
+            let (uri, same): (FaceUri, FaceUri) = (text.parse().unwrap(), written.parse().unwrap());
+            assert_eq!((uri.to_string(), &uri), (written.to_owned(), &same));
         }
     }
 

@@ -50,6 +50,13 @@ fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), 
     let path = &section.certificate;
     let certificate = read_certificate(path)
         .map_err(|problem| ConfigError::new(format!("authorize: {}: {problem}", path.display())))?;
+    if section.modules.is_empty() {
+        let shown = path.display();
+        return Err(ConfigError::new(format!(
+            "authorize: {shown}: its modules are none, so it could command nothing; leave modules out for \
+             all that are local"
+        )));
+    }
     let privileges = Privileges::of(&section.modules).map_err(|unknown| {
         let known = MODULES.join(", ");
         ConfigError::new(format!("authorize: there is no module `{unknown}`; there are {known}"))
@@ -61,7 +68,7 @@ fn trusted_key(section: &AuthorizeSection) -> Result<(Certificate, Privileges), 
 const MAX_CERTIFICATE_BYTES: u64 = 1 << 20;
 
 fn read_certificate(path: &Path) -> Result<Certificate, String> {
-    let file = crate::regular_file::read(path, MAX_CERTIFICATE_BYTES).map_err(|error| error.to_string())?;
+    let file = trust::whole_file::read(path, MAX_CERTIFICATE_BYTES).map_err(|error| error.to_string())?;
     let packets = trust::text::packets_in(&file).map_err(|error| error.to_string())?;
     let first = packets.first().ok_or("there is no certificate in it")?;
     Certificate::decode(first).map_err(|error| error.to_string())
@@ -95,6 +102,9 @@ mod tests {
         assert_eq!(read("\"localhop\""), (true, false));
         assert_eq!(read("\"rib\""), (false, true));
         assert_eq!(read("\"rib\", \"localhop\""), (false, false));
+        let nothing = format!("[[authorize]]\ncertificate = {path:?}\nmodules = []\n");
+        let refused = ManagementConfig::read(&Config::read(&nothing).unwrap());
+        assert!(refused.is_err_and(|error| error.problem.contains("modules are none")));
         std::fs::remove_file(&path).unwrap();
         let missing = "[[authorize]]\ncertificate = \"none\"\nmodules = [\"localhop\"]\n";
         assert!(ManagementConfig::read(&Config::read(missing).unwrap()).is_err());

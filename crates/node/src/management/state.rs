@@ -14,10 +14,10 @@ use management::RouteOrigin;
 use packet::Name;
 use packet::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
+use trust::whole_file;
 
 use super::rib::Route;
 use crate::control::{FaceStatus, FaceUri, Now};
-use crate::regular_file;
 
 /// How long changes are collected before they are written.
 const WRITE_DELAY: Duration = Duration::from_secs(1);
@@ -86,7 +86,7 @@ impl StateFile {
             write_at: Instant::NEVER,
             failing: false,
         };
-        let text = match regular_file::read(path, MAX_FILE_BYTES) {
+        let text = match whole_file::read(path, MAX_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(state),
             Err(error) => return Err(error),

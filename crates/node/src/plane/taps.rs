@@ -23,11 +23,16 @@ pub(crate) type Taps = Vec<(u64, Box<dyn FrameTap + Send>)>;
 
 /// Frames that taps hold back, at most.
 const MAX_DELAYED: usize = 1 << 16;
+/// Bytes of these frames, at most: a quarter of a second at 2 Gbit/s.
+const MAX_DELAYED_BYTES: usize = 64 << 20;
+/// Frames let go in one turn; the rest go in the next.
+const RELEASED_PER_TURN: usize = 1024;
 
 /// Frames that taps hold back.
 #[derive(Default)]
 pub(crate) struct Delayed {
     frames: BTreeMap<(Instant, u64), (FaceId, Direction, Vec<u8>)>,
+    bytes: usize,
     next: u64,
 }
 
@@ -53,11 +58,20 @@ impl Delayed {
         frame: Vec<u8>,
         drops: &mut DropCounters,
     ) {
-        if self.frames.len() >= MAX_DELAYED {
+        if self.frames.len() >= MAX_DELAYED || self.bytes + frame.len() > MAX_DELAYED_BYTES {
             return drops.add(DropReason::TooManyDelayed, 1);
         }
+        self.bytes += frame.len();
         self.frames.insert((until, self.next), (face, direction, frame));
         self.next += 1;
+    }
+
+    /// The frame whose time has come longest ago.
+    fn pop_due(&mut self, now: Instant) -> Option<(FaceId, Direction, Vec<u8>)> {
+        let first = self.frames.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let due = first.remove();
+        self.bytes -= due.2.len();
+        Some(due)
     }
 
     pub(super) fn next_deadline(&self) -> Instant {
@@ -174,10 +188,8 @@ impl DataPlane {
 
     /// Lets go what taps have held back long enough.
     pub(super) fn release_delayed(&mut self) {
-        while let Some(entry) =
-            self.tapping.delayed.frames.first_entry().filter(|entry| entry.key().0 <= self.now)
-        {
-            let (id, direction, frame) = entry.remove();
+        for _ in 0..RELEASED_PER_TURN {
+            let Some((id, direction, frame)) = self.tapping.delayed.pop_due(self.now) else { return };
             match direction {
                 Direction::Out => self.send_frame(id, &frame),
                 Direction::In => {
@@ -188,6 +200,32 @@ impl DataPlane {
                     self.hand_over();
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_taps_hold_back_is_limited_in_frames_and_bytes_and_what_has_left_makes_room() {
+        for (bytes, room) in [(8800, MAX_DELAYED_BYTES / 8800), (1, MAX_DELAYED)] {
+            let (mut delayed, mut drops) = (Delayed::default(), DropCounters::default());
+            let now = Instant::from_secs(1);
+            let mut hold = |delayed: &mut Delayed| {
+                delayed.hold(now, FaceId(300), Direction::In, vec![0; bytes], &mut drops);
+            };
+            for _ in 0..room + 10 {
+                hold(&mut delayed);
+            }
+            assert_eq!(delayed.frames.len(), room, "frames of {bytes} bytes");
+            assert!(delayed.pop_due(now).is_some());
+            hold(&mut delayed);
+            assert_eq!(delayed.frames.len(), room);
+            while delayed.pop_due(now).is_some() {}
+            assert_eq!(delayed.bytes, 0);
+            assert_eq!(drops.get(DropReason::TooManyDelayed), 10);
         }
     }
 }

@@ -11,6 +11,7 @@ use packet::time::Duration;
 
 use super::limits;
 use super::patterns::Selection;
+use super::places;
 use crate::config::{Config, ConfigError, ContentStoreSection, FaceSection, TablesConfig};
 use crate::control::strategy_name::strategy_in_text;
 use crate::control::{
@@ -44,6 +45,7 @@ impl CheckedConfig {
     /// Understands a configuration.
     pub(crate) fn read(config: &Config) -> Result<Self, ConfigError> {
         limits::check(config)?;
+        places::check(config)?;
         Selection::read("multicast", &config.multicast.interfaces, &config.multicast.exclude)?;
         for repository in &config.repositories {
             repository.understood()?;
@@ -103,10 +105,12 @@ impl CheckedFace {
             Some(given) => Some(Impaired::new(&given.config()?, given.direction, given.seed)),
             None => None,
         };
+        let (remote, local) = (uri(&section.remote)?, section.local.as_deref().map(uri).transpose()?);
+        places::check_face(&remote, local.as_ref())?;
         Ok(CheckedFace {
             request: CreateFace {
-                remote: uri(&section.remote)?,
-                local: section.local.as_deref().map(uri).transpose()?,
+                remote,
+                local,
                 persistency,
                 changes: FaceChanges::default(),
                 dialect: CONFIGURED,

@@ -6,6 +6,8 @@ use crate::config::{Config, ConfigError};
 
 /// Prefixes that the node itself needs, for its management and its strategies, and a few for its user.
 const LEAST_PREFIXES: u64 = 16;
+/// Bytes that a datagram can carry over IPv4.
+const MAX_DATAGRAM_BYTES: usize = 65_507;
 
 /// Refuses limits that leave no room for what they are about: with them the node would start and forward
 /// nothing.
@@ -21,6 +23,12 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
     let packet = packet::ndn::tlv::MAX_PACKET_BYTES as u64;
     let (frames, packets) = ("no frame could wait for its turn to be sent", "no Interest could be forwarded");
     at_least("udp.mtu_bytes", udp.mtu_bytes as u64, mtu, "smaller datagrams have no room for a fragment")?;
+    if udp.mtu_bytes > MAX_DATAGRAM_BYTES {
+        return Err(ConfigError::new(format!(
+            "udp.mtu_bytes is {}: no datagram has more than {MAX_DATAGRAM_BYTES}. Leave it out for the default",
+            udp.mtu_bytes
+        )));
+    }
     at_least("tables.max_pending", tables.max_pending.into(), 1, packets)?;
     // What is left out is a share of the memory, which is never too little.
     let given = |key: &str, value: Option<u64>, why: &str| {
@@ -90,6 +98,14 @@ mod tests {
         let text = "[tables]\nmax_interests_per_second_per_face = 5\ninterest_burst_per_face = 0\n";
         assert!(check(&Config::read(text).unwrap()).is_err());
         assert_eq!(check(&Config::default()), Ok(()));
+    }
+
+    #[test]
+    fn datagrams_larger_than_any_are_refused() {
+        let config = |bytes: u32| Config::read(&format!("[udp]\nmtu_bytes = {bytes}\n")).unwrap();
+        assert_eq!(check(&config(65_507)), Ok(()));
+        let problem = check(&config(65_508)).unwrap_err().to_string();
+        assert!(problem.starts_with("udp.mtu_bytes is 65508: no datagram"), "{problem}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub(crate) mod descriptors;
 mod limits;
 mod memory;
 mod patterns;
+mod places;
 pub(crate) mod threads;
 
 use std::path::{Path, PathBuf};

@@ -141,7 +141,10 @@ impl<T> RingSender<T> {
     pub(crate) fn push(&mut self, item: T, bytes: usize) -> Result<(), Refused<T>> {
         let Some(queue) = &self.queue else { return Err(Refused::Closed(item)) };
         if !self.shared.has_room_for(bytes) {
-            return Err(Refused::Full(item));
+            // What waits in a ring whose other side has gone makes no room any more: whoever waited for it
+            // would wait for ever.
+            let is_closed = self.shared.is_closed.load(SeqCst);
+            return Err(if is_closed { Refused::Closed(item) } else { Refused::Full(item) });
         }
         // Counted first: the other side may take it at once.
         self.shared.items.fetch_add(1, SeqCst);
@@ -323,6 +326,18 @@ mod tests {
         drop(output);
         assert!(is_readable(&sender, Duration::ZERO));
         assert!(matches!(input.push(1, 1), Err(Refused::Closed(1))));
+    }
+
+    #[test]
+    fn a_full_ring_whose_other_side_has_gone_is_closed_and_not_full() {
+        let (mut input, output, _) = new_ring(LIMITS);
+        for item in 0..4 {
+            input.push(item, 1).unwrap();
+        }
+        assert!(matches!(input.push(4, 1), Err(Refused::Full(4))));
+        drop(output);
+        assert!(matches!(input.push(4, 1), Err(Refused::Closed(4))));
+        assert!(!input.ask_for_room(1), "there is nothing to wait for");
     }
 
     #[test]

@@ -11,6 +11,8 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 #[derive(Debug, Default)]
 pub(crate) struct WebSocket {
     open: bool,
+    /// Bytes of the request in which its end does not begin.
+    searched: usize,
     /// The parts so far of a message that comes in parts.
     message: Vec<u8>,
     in_parts: bool,
@@ -81,9 +83,14 @@ impl WebSocket {
     }
 
     fn request(&mut self, bytes: &[u8]) -> Step {
-        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+        // What has been looked at is not looked at again: a request may come byte by byte.
+        let searched = self.searched.min(bytes.len());
+        let new = bytes.get(searched..).unwrap_or_default();
+        let Some(end) = new.windows(4).position(|window| window == b"\r\n\r\n") else {
+            self.searched = bytes.len().saturating_sub(3);
             return if bytes.len() < MAX_REQUEST_BYTES { Step::Incomplete } else { refuse() };
         };
+        let end = searched + end;
         let Some((accept, upgrade)) = bytes.get(..end).and_then(read_request) else { return refuse() };
         self.open = true;
         let answer = format!(
@@ -237,6 +244,17 @@ mod tests {
                 .contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n")
         );
         socket
+    }
+
+    #[test]
+    fn a_request_that_comes_byte_by_byte_is_looked_through_once() {
+        let mut socket = WebSocket::default();
+        for len in 1..REQUEST.len() {
+            assert_eq!(socket.step(&mut REQUEST[..len].to_vec()), Step::Incomplete);
+            assert!(socket.searched + 3 >= len, "{len}");
+        }
+        let last = socket.step(&mut REQUEST.to_vec());
+        assert!(matches!(last, Step::Used(used, Event::Opened(..)) if used == REQUEST.len()), "{last:?}");
     }
 
     fn masked(first: u8, payload: &[u8]) -> Vec<u8> {

@@ -1,10 +1,11 @@
 //! Peers by the hundred that nobody has asked for.
 
+use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use cairn_node::DropReason;
 
-use crate::peer::{Peer, interest};
+use crate::peer::{Peer, Place, interest};
 use crate::victim::{SOON, Victim, connect, fresh_name, wait_until};
 
 /// That many peers from as many ports, each of which asks for something once.
@@ -48,6 +49,28 @@ fn strangers_that_fall_silent_lose_their_faces() {
     wait_until("there are faces", || victim.faces().len() > before + 50);
     wait_until("there are none any more", || victim.faces().len() == before);
     victim.assert_serves();
+}
+
+#[test]
+fn a_node_with_thousands_of_faces_ends_when_it_is_told_to() {
+    let victim = Victim::start();
+    let Place::Udp(node) = victim.udp else { panic!("that is where datagrams go") };
+    for address in 1..=10 {
+        let from = SocketAddr::from(([127, 0, 3, address], 0));
+        let peers: Vec<UdpSocket> = (0..1000).map(|_| UdpSocket::bind(from).unwrap()).collect();
+        for peer in &peers {
+            peer.send_to(interest(&fresh_name("/honest")).build().unwrap().wire(), node).unwrap();
+        }
+        // Their ports go with them, and their faces stay.
+        wait_until("there are faces", || victim.faces().len() > usize::from(address) * 950);
+    }
+    let (ended, end) = std::sync::mpsc::channel();
+    // Of each face that goes management tells whoever listens, by a face that goes as well.
+    std::thread::spawn(move || {
+        drop(victim);
+        let _ = ended.send(());
+    });
+    assert!(end.recv_timeout(SOON).is_ok(), "it does not end within {SOON:?}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod memory;
 mod mutate;
 mod neighbours;
 mod peer;
+mod scrapers;
 mod strangers;
 mod streams;
 mod victim;

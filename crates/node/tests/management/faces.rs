@@ -116,6 +116,18 @@ fn who_asks_again_while_a_face_connects_is_answered_with_the_first() {
 }
 
 #[test]
+fn of_more_faces_that_connect_than_are_waited_for_the_rest_are_answered_at_once() {
+    let mut manager = Manager::new();
+    manager.node.new_faces_are = FaceState::Down;
+    let ask = |manager: &mut Manager, number: u32| {
+        let wanted = to(&format!("tcp4://192.0.2.{}:{}", number % 250 + 1, 6000 + number));
+        manager.ask(&command(Reach::Localhost, Command::FacesCreate, &wanted)).is_some()
+    };
+    assert!((0..256).all(|number| !ask(&mut manager, number)));
+    assert!((256..300).all(|number| ask(&mut manager, number)));
+}
+
+#[test]
 fn a_face_that_cannot_connect_fails_the_command_at_once_or_after_three_seconds() {
     let mut manager = Manager::new();
     manager.node.new_faces_are = FaceState::Down;

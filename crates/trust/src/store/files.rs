@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use packet::Name;
 
 use super::StoreError;
+use crate::whole_file;
+
+/// Bytes of a key, a certificate or a name: the longest packet there is, and room for its text.
+const MAX_BYTES: u64 = 1 << 20;
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
     move |error| StoreError::Io { path: path.to_owned(), error }
@@ -102,12 +106,12 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 
 /// Reads a whole file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, StoreError> {
-    fs::read(path).map_err(at(path))
+    whole_file::read(path, MAX_BYTES).map_err(at(path))
 }
 
 /// Reads a file that holds a name; `None` if there is no such file.
 pub(super) fn read_name(path: &Path) -> Result<Option<Name>, StoreError> {
-    let text = match fs::read_to_string(path) {
+    let text = match whole_file::read(path, MAX_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(at(path)(error)),
@@ -116,7 +120,7 @@ pub(super) fn read_name(path: &Path) -> Result<Option<Name>, StoreError> {
         path: path.to_owned(),
         problem: error.to_string(),
     };
-    text.trim().parse().map(Some).map_err(damaged)
+    String::from_utf8_lossy(&text).trim().parse().map(Some).map_err(damaged)
 }
 
 /// What lies in a folder, but for half-written files; nothing if there is no such folder.

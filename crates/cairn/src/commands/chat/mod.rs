@@ -23,6 +23,7 @@ use trust::{InterestSigner, Signer};
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::leave;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::{ToolError, finish, output};
@@ -167,6 +168,7 @@ impl ChatArguments {
                 room.take(event)?;
             }
         }
+        leave(&mut room.client);
         Ok(ExitCode::SUCCESS)
     }
 

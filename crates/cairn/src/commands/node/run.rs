@@ -92,8 +92,8 @@ pub(super) fn check(path: &Path) -> Result<(), RunError> {
 /// Makes a configuration of one of NFD.
 pub(super) fn from_nfd(path: &Path) -> Result<Converted, RunError> {
     let shown = path.display().to_string();
-    let text =
-        std::fs::read_to_string(path).map_err(|source| RunError::Read { path: shown.clone(), source })?;
+    let text = crate::tool::files::read_text(path)
+        .map_err(|source| RunError::Read { path: shown.clone(), source })?;
     let folder = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_owned));
     node::config::from_nfd(&text, &folder.unwrap_or_default())
         .map_err(|source| RunError::Config { path: shown, source })
@@ -102,7 +102,7 @@ pub(super) fn from_nfd(path: &Path) -> Result<Converted, RunError> {
 /// Reads a configuration while the node runs: from a file, and nothing that could keep it waiting.
 fn read_again(path: Option<&Path>) -> Result<Config, RunError> {
     read_by(path, |path| {
-        let bytes = node::regular_file::read(path, crate::tool::files::MAX_FILE_BYTES)?;
+        let bytes = trust::whole_file::read(path, trust::whole_file::MAX_BYTES)?;
         String::from_utf8(bytes).map_err(std::io::Error::other)
     })
 }

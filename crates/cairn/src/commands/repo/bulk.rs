@@ -1,37 +1,45 @@
 //! Bulk insertion over TCP: Data packets one behind the other, as other repositories take them. There is no
 //! answer; who wants one uses commands.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use repo::service::{InsertError, ServiceHandle};
 use repo::stream::{DataStream, StreamError};
 
 /// Connections that insert at once; others are closed.
 const MAX_CONNECTIONS: usize = 16;
-/// A connection that says nothing for so long is closed.
+/// Of these, those of one address, or of one network of IPv6 with 64 bits.
+const MAX_CONNECTIONS_OF_AN_ADDRESS: usize = 4;
+/// A connection that brings no whole packet for so long is closed.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long accepting rests after it has failed.
 const REST: Duration = Duration::from_millis(250);
 
 /// Takes connections for as long as the process lives.
-pub(super) fn listen(address: SocketAddr, service: ServiceHandle) -> std::io::Result<SocketAddr> {
+pub(super) fn listen(address: SocketAddr, service: ServiceHandle) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let local = listener.local_addr()?;
-    let open = Arc::new(AtomicUsize::new(0));
+    let open = Arc::new(Mutex::new(Open::default()));
     std::thread::Builder::new().name("bulk".to_owned()).spawn(move || {
         for connection in listener.incoming() {
             let Ok(connection) = connection else {
                 std::thread::sleep(REST);
                 continue;
             };
-            if open.load(Ordering::Relaxed) >= MAX_CONNECTIONS {
-                tell!("cairn: a connection was closed: {MAX_CONNECTIONS} insert already");
+            let Some(place) = connection.peer_addr().ok().and_then(|peer| Place::take(&open, peer.ip()))
+            else {
+                tell!(
+                    "cairn: a connection was closed: {MAX_CONNECTIONS} insert already, or \
+                     {MAX_CONNECTIONS_OF_AN_ADDRESS} of its address"
+                );
                 continue;
-            }
-            let place = Place::take(&open);
+            };
             let service = service.clone();
             let take = move || {
                 let _place = place;
@@ -44,28 +52,77 @@ pub(super) fn listen(address: SocketAddr, service: ServiceHandle) -> std::io::Re
     Ok(local)
 }
 
+/// The connections that are open, by where they come from.
+#[derive(Debug, Default)]
+struct Open(BTreeMap<IpAddr, usize>);
+
+impl Open {
+    fn take(&mut self, origin: IpAddr) -> bool {
+        let (all, own) = (self.0.values().sum::<usize>(), self.0.get(&origin).copied().unwrap_or(0));
+        // Who is on this host is under no suspicion.
+        let has_share = own < MAX_CONNECTIONS_OF_AN_ADDRESS || origin.is_loopback();
+        let has_place = all < MAX_CONNECTIONS && has_share;
+        if has_place {
+            self.0.insert(origin, own + 1);
+        }
+        has_place
+    }
+
+    fn give_back(&mut self, origin: IpAddr) {
+        let own = self.0.get(&origin).copied().unwrap_or(0);
+        match own {
+            0 | 1 => self.0.remove(&origin),
+            _ => self.0.insert(origin, own - 1),
+        };
+    }
+}
+
 /// One of the connections that may be open.
-struct Place(Arc<AtomicUsize>);
+struct Place {
+    open: Arc<Mutex<Open>>,
+    origin: IpAddr,
+}
 
 impl Place {
-    fn take(open: &Arc<AtomicUsize>) -> Self {
-        open.fetch_add(1, Ordering::Relaxed);
-        Place(Arc::clone(open))
+    fn take(open: &Arc<Mutex<Open>>, address: IpAddr) -> Option<Self> {
+        let origin = match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+            v4 => v4,
+        };
+        let has_place = open.lock().unwrap_or_else(PoisonError::into_inner).take(origin);
+        has_place.then(|| Place { open: Arc::clone(open), origin })
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).give_back(self.origin);
+    }
+}
+
+/// A connection that is read until a time that is put off with every packet: a byte now and then puts off
+/// nothing.
+struct Patient {
+    connection: TcpStream,
+    until: Rc<Cell<Instant>>,
+}
+
+impl Read for Patient {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.get().saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.connection.set_read_timeout(Some(left))?;
+        self.connection.read(into)
     }
 }
 
 fn take(connection: TcpStream, service: &ServiceHandle) {
     let peer = connection.peer_addr().map_or_else(|_| "somebody".to_owned(), |peer| peer.to_string());
-    if connection.set_read_timeout(Some(PATIENCE)).is_err() {
-        return;
-    }
-    match insert_all(DataStream::new(connection), service) {
+    let until = Rc::new(Cell::new(Instant::now() + PATIENCE));
+    let stream = DataStream::new(Patient { connection, until: Rc::clone(&until) });
+    match insert_all(stream, service, || until.set(Instant::now() + PATIENCE)) {
         Ok(packets) => tell!("{peer} inserted {packets} packets"),
         Err(error) => tell!("cairn: bulk insertion from {peer} ended: {error}"),
     }
@@ -79,7 +136,12 @@ enum BulkError {
     Insert(#[from] InsertError),
 }
 
-fn insert_all(mut stream: DataStream<impl std::io::Read>, service: &ServiceHandle) -> Result<u64, BulkError> {
+/// Inserts what comes, and calls `on_packet` after each.
+fn insert_all(
+    mut stream: DataStream<impl Read>,
+    service: &ServiceHandle,
+    on_packet: impl Fn(),
+) -> Result<u64, BulkError> {
     let mut packets = 0;
     let (tell, told) = std::sync::mpsc::channel();
     while let Some(data) = stream.next_data()? {
@@ -89,6 +151,7 @@ fn insert_all(mut stream: DataStream<impl std::io::Read>, service: &ServiceHandl
         };
         service.insert_and_tell(data, done).map_err(InsertError::from)?;
         packets += 1;
+        on_packet();
         if let Some(Err(refusal)) = told.try_iter().find(Result::is_err) {
             return Err(InsertError::Refused(refusal).into());
         }
@@ -97,5 +160,44 @@ fn insert_all(mut stream: DataStream<impl std::io::Read>, service: &ServiceHandl
     match told.iter().find(Result::is_err) {
         Some(Err(refusal)) => Err(InsertError::Refused(refusal).into()),
         _ => Ok(packets),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn one_address_leaves_places_for_others_and_gives_back_what_it_had() {
+        let open = Arc::new(Mutex::new(Open::default()));
+        let take = |address: &str| Place::take(&open, address.parse().unwrap());
+        let of_one: Vec<_> = std::iter::from_fn(|| take("192.0.2.1")).collect();
+        assert_eq!(of_one.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
+        // One network of IPv6 is one origin, and an address of IPv4 in the clothes of IPv6 is one of IPv4.
+        assert!(take("::ffff:192.0.2.1").is_none());
+        let network: Vec<_> = (0..99).map_while(|host| take(&format!("2001:db8::{host}"))).collect();
+        assert_eq!(network.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
+        let others: Vec<_> = (1..99).map_while(|net| take(&format!("198.51.100.{net}"))).collect();
+        assert_eq!(others.len(), MAX_CONNECTIONS - 2 * MAX_CONNECTIONS_OF_AN_ADDRESS);
+        assert!(take("127.0.0.1").is_none());
+        drop(of_one);
+        let local: Vec<_> = (0..99).map_while(|_| take("127.0.0.1")).collect();
+        assert_eq!(local.len(), MAX_CONNECTIONS_OF_AN_ADDRESS);
+    }
+
+    #[test]
+    fn a_byte_now_and_then_puts_off_no_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        peer.write_all(b"x").unwrap();
+        let (connection, _) = listener.accept().unwrap();
+        let until = Rc::new(Cell::new(Instant::now() + PATIENCE));
+        let mut patient = Patient { connection, until: Rc::clone(&until) };
+        assert_eq!(patient.read(&mut [0; 1]).unwrap(), 1);
+        until.set(Instant::now());
+        peer.write_all(b"x").unwrap();
+        assert_eq!(patient.read(&mut [0; 1]).unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

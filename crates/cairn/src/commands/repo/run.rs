@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use flow::source::{Reply, Server, ServerConfig, answer_with, serve};
+use flow::source::{Reply, Server, ServerConfig, answer_with};
 use packet::Name;
 use repo::eviction;
 use repo::service::{Service, ServiceConfig, ServiceHandle};
@@ -17,6 +17,7 @@ use super::folder::FolderArguments;
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::show_size;
@@ -92,7 +93,7 @@ impl RunArguments {
         let handle = service.handle();
         let source = answer_with(move |interest| Ok(answer(&handle, interest)));
         let mut server = Server::new(source, ServerConfig::default(), client.now());
-        let served = serve(&mut client, &mut server, |_| !interrupt.came());
+        let served = serve_until(&mut client, &mut server, &interrupt, |_, _| true);
         let store = service.stop();
         served?;
         let mut store = store.ok_or_else(|| ToolError::other("the repository's thread has failed"))?;

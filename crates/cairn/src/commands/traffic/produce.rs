@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use client::Clock;
-use flow::source::{Generator, ServeCounters, Server, ServerConfig, serve};
+use flow::source::{Generator, ServeCounters, Server, ServerConfig};
 use packet::Name;
 use packet::time::Duration;
 use serde_json::json;
 
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
+use crate::tool::serving::serve_until;
 use crate::tool::signing::SigningArguments;
 use crate::tool::units::{duration, payload_size, show_size};
 use crate::tool::{ToolError, output};
@@ -71,7 +72,7 @@ impl ProduceArguments {
             .with_freshness(self.freshness)
             .with_failures(self.ignore, self.nack);
         let mut server = Server::new(source, ServerConfig::default(), begin);
-        serve(&mut client, &mut server, |_| !interrupt.came())?;
+        serve_until(&mut client, &mut server, &interrupt, |_, _| true)?;
         let ServeCounters { data: data_sent, content_bytes: bytes, nacks, silences: ignored, .. } =
             *server.counters();
         let secs = client.now().saturating_since(begin).as_secs_f64();

@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use trust::whole_file;
 
 use crate::experiment::Plan;
 
@@ -96,7 +97,7 @@ impl Inventory {
     ///
     /// When it is not there or makes no sense.
     pub fn read(file: &Path) -> Result<Self, InventoryError> {
-        let text = std::fs::read_to_string(file)
+        let text = whole_file::read_text(file, whole_file::MAX_BYTES)
             .map_err(|source| InventoryError::Io { file: file.to_owned(), source })?;
         toml::from_str(&text)
             .map_err(|error| InventoryError::Toml { file: file.to_owned(), problem: error.to_string() })

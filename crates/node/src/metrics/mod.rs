@@ -1,115 +1,23 @@
 //! Metrics for Prometheus: what the node's counters say, as text over HTTP.
-//!
-//! One connection at a time, each with little time and little to say: this is for a scraper on the same host.
+
+mod server;
+mod visitor;
+mod visitors;
 
 use std::fmt::Write as _;
-use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
+use self::visitors::VisitorCounters;
 use crate::control::{FaceStatus, NodeControl, NodeStatus};
 use crate::node::RemoteControl;
 
-/// The server; it ends when dropped.
-pub(crate) struct MetricsServer {
-    address: SocketAddr,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+pub(crate) use self::server::MetricsServer;
 
-/// How long a request may take, and then each piece of a response.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Bytes of a response that are written at once.
-const PIECE_BYTES: usize = 1 << 20;
-/// Bytes of a request that are read; what matters stands in its first line.
-const MAX_REQUEST_BYTES: usize = 8192;
-
-impl MetricsServer {
-    pub(crate) fn start(listen: SocketAddr, node: RemoteControl) -> io::Result<Self> {
-        let listener = TcpListener::bind(listen)?;
-        let address = listener.local_addr()?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = stop.clone();
-        let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-            crate::start::threads::go_behind_the_data_plane();
-            for connection in listener.incoming() {
-                if stopped.load(Ordering::Relaxed) {
-                    return;
-                }
-                let Ok(connection) = connection else {
-                    std::thread::sleep(crate::ACCEPT_REST);
-                    continue;
-                };
-                if let Err(error) = serve(connection, &node) {
-                    tracing::debug!(%error, "a request for metrics failed");
-                }
-            }
-        })?;
-        tracing::info!("metrics at http://{address}/metrics");
-        Ok(MetricsServer { address, stop, thread: Some(thread) })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-impl Drop for MetricsServer {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        // Wakes the thread that waits for a connection.
-        let woken = TcpStream::connect_timeout(&self.address, PATIENCE);
-        if let Some(thread) = self.thread.take().filter(|_| woken.is_ok()) {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn serve(mut connection: TcpStream, node: &RemoteControl) -> io::Result<()> {
-    let until = Instant::now() + PATIENCE;
-    connection.set_write_timeout(Some(PATIENCE))?;
-    let mut request = Vec::new();
-    let mut piece = [0; 1024];
-    while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < MAX_REQUEST_BYTES {
-        // A byte now and then does not keep others waiting for ever.
-        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        connection.set_read_timeout(Some(left))?;
-        match connection.read(&mut piece)? {
-            0 => break,
-            read => request.extend_from_slice(piece.get(..read).unwrap_or_default()),
-        }
-    }
-    let line = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
-    let mut words = line.split(' ');
-    let (status, body) = match (words.next(), words.next()) {
-        (Some("GET" | "HEAD"), Some("/metrics" | "/")) => ("200 OK", text(node)),
-        (Some("GET" | "HEAD"), Some(_)) => ("404 Not Found", "Metrics are at /metrics.\n".to_owned()),
-        _ => ("400 Bad Request", "This serves metrics at /metrics and nothing else.\n".to_owned()),
-    };
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
-    );
-    connection.write_all(head.as_bytes())?;
-    if !line.starts_with("HEAD") {
-        let until = Instant::now() + PATIENCE;
-        for (written, piece) in body.as_bytes().chunks(PIECE_BYTES).enumerate() {
-            if Instant::now() > until + PATIENCE * written as u32 {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            connection.write_all(piece)?;
-        }
-    }
-    Ok(())
-}
-
-fn text(node: &RemoteControl) -> String {
+/// All metrics as they are now.
+fn text(node: &RemoteControl, visitors: &VisitorCounters) -> String {
     let mut remote = node.clone();
     let status = remote.status();
     let mut page = render(&status);
+    page.visitors(visitors);
     page.management(&node.application_counters());
     page.faces(&remote.faces());
     page.0
@@ -222,6 +130,20 @@ impl Page {
             for (word, number) in repository.numbers() {
                 self.line(name, &[("path", &path), ("what", word)], number as f64);
             }
+        }
+    }
+
+    fn visitors(&mut self, counters: &VisitorCounters) {
+        let name = "cairn_metrics_visitors_total";
+        self.head(name, "Connections to this server, and what became of them.", "counter");
+        for (word, count) in [
+            ("answered", counters.answered),
+            ("left", counters.left),
+            ("too-slow", counters.too_slow),
+            ("too-large", counters.too_large),
+            ("gave-way", counters.gave_way),
+        ] {
+            self.line(name, &[("what", word)], count as f64);
         }
     }
 

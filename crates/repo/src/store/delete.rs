@@ -169,7 +169,9 @@ impl Store {
     pub(super) fn forget(&mut self, id: ObjectId) {
         let Some(object) = self.catalogue.remove(id) else { return };
         self.bytes = self.bytes.saturating_sub(object.bytes);
-        self.filter.remove(&self.hashes(&object));
+        if let Some(name) = object.name() {
+            self.filter.remove(&self.name_hashes(&name), name.form);
+        }
         if let Some(policy) = &mut self.eviction {
             policy.remove(id);
         }

@@ -269,8 +269,9 @@ impl Store {
     /// Tells filter and policy of an object that is new.
     pub(super) fn include(&mut self, id: ObjectId) {
         let Some(object) = self.catalogue.get(id) else { return };
-        let hashes = self.hashes(object);
-        self.filter.add(&hashes);
+        let Some(name) = object.name() else { return };
+        let hashes = self.name_hashes(&name);
+        self.filter.add(&hashes, name.form);
         if let Some(policy) = &mut self.eviction {
             policy.include(id, hashes.whole().0, object.bytes);
         }

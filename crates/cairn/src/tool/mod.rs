@@ -16,6 +16,7 @@ pub(crate) mod output;
 pub(crate) mod passphrase;
 pub(crate) mod progress;
 pub(crate) mod signing;
+pub(crate) mod sized;
 pub(crate) mod switch;
 pub(crate) mod trusting;
 pub(crate) mod units;

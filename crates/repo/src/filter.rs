@@ -2,9 +2,9 @@
 //! of the data plane looks at while the store changes it.
 //!
 //! For each object all prefixes of its name are counted, by their hashes under the key of the data plane,
-//! which has hashed the prefixes of every Interest already. A prefix takes seventeen bytes, and as many
-//! lie empty at most. What is here is never denied; what is not is affirmed where two names have one 64-bit hash,
-//! and where a name stands right below an object of segments.
+//! which has hashed the prefixes of every Interest already. A prefix takes seventeen bytes, and as many lie
+//! empty at most. What is here is never denied; what is not is affirmed where two names have one 64-bit
+//! hash, and where a name stands right below an object of segments.
 //!
 //! An Interest of NDN is denied by hashes and flags alone: most often by one look at the hash of all but the
 //! last component, which any object that answers it has as a prefix.
@@ -63,8 +63,8 @@ impl Filter {
         self.table.try_read().map_or(true, |table| table.holds(hash))
     }
 
-    /// False if nothing in the store can answer this Interest. `hashes` are those of its name. Never waits, as
-    /// [`may_hold`](Self::may_hold).
+    /// False if nothing in the store can answer this Interest. `hashes` are those of its name. Never waits,
+    /// as [`may_hold`](Self::may_hold).
     #[inline]
     pub fn may_answer(&self, interest: &Interest, hashes: &PrefixHashes) -> bool {
         self.table.try_read().map_or(true, |table| table.may_answer(interest, hashes))

@@ -40,8 +40,8 @@ pub enum Preference {
 pub enum Answer {
     /// A stored packet.
     Data(Data),
-    /// Nobody stored an answer, but the store knows the newest version: its owner makes a packet of that,
-    /// signed by whom it likes.
+    /// Nobody stored an answer, or one about another version, but the store knows the newest version: its
+    /// owner makes a packet of that, signed by whom it likes.
     Metadata(Metadata),
 }
 
@@ -107,9 +107,12 @@ impl Located {
 impl Store {
     /// Answers an Interest, reading what is needed at once.
     pub fn answer(&mut self, now: UnixTime, interest: &Interest) -> Option<Answer> {
+        let metadata = self.known_metadata(interest);
         for located in self.locate(now, interest) {
             match located.read_data() {
-                Ok((data, arrival)) if is_answer(now, interest, &data, arrival) => {
+                Ok((data, arrival))
+                    if is_answer(now, interest, &data, arrival) && !is_outdated(&data, metadata.as_ref()) =>
+                {
                     self.served(&located);
                     return Some(Answer::Data(data));
                 }
@@ -117,7 +120,6 @@ impl Store {
                 Err(error) => self.report(now, &located, &error),
             }
         }
-        let metadata = self.known_metadata(interest);
         if metadata.is_none() {
             self.counters.misses += 1;
         }
@@ -155,9 +157,9 @@ impl Store {
         }
     }
 
-    /// An Interest was not answered.
-    pub(crate) fn missed(&mut self) {
-        self.counters.misses += 1;
+    /// So many Interests were not answered.
+    pub(crate) fn missed(&mut self, count: u64) {
+        self.counters.misses += count;
     }
 
     /// A packet was read that was not the answer.
@@ -268,6 +270,13 @@ impl Store {
 /// Whether the object's name is `prefix` and a version, and nothing more.
 fn is_version_of(object: &Object, prefix: NameRef<'_>) -> bool {
     object.name().is_some_and(|object| object.name.component_count() == prefix.component_count() + 1)
+}
+
+/// Whether stored metadata tells of another version than what is known of the newest one here: then it would
+/// hide that, or name one that has left.
+pub(crate) fn is_outdated(data: &Data, known: Option<&Metadata>) -> bool {
+    let told = || Metadata::decode(data.content()).ok();
+    known.is_some_and(|known| told().is_some_and(|told| told.name != known.name))
 }
 
 /// Whether `data`, which came at `arrival`, answers the Interest now.

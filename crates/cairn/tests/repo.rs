@@ -103,8 +103,9 @@ fn a_file_larger_than_the_memory_that_may_be_taken_is_put_and_got_by_segments() 
     std::fs::remove_file(world.path("got")).unwrap();
     // By pipes, which have no length.
     let mut put = world.command(&["repo", "put", "store", "/lab/piped", "-q"]);
-    let cat = Command::new("cat").arg(world.path("large")).stdout(Stdio::piped()).spawn().unwrap();
-    let (status, peak) = watch(put.stdin(cat.stdout.unwrap()).spawn().unwrap());
+    let mut cat = Command::new("cat").arg(world.path("large")).stdout(Stdio::piped()).spawn().unwrap();
+    let (status, peak) = watch(put.stdin(cat.stdout.take().unwrap()).spawn().unwrap());
+    cat.wait().unwrap();
     assert!(status.success() && peak < BUDGET_BYTES, "{status} {peak}");
     let mut get = world.command(&["repo", "get", "store", "/lab/piped"]);
     get.stdout(std::fs::File::create(world.path("got")).unwrap());

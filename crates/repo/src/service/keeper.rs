@@ -116,9 +116,10 @@ impl Keeper {
         self.shared.has_questions.store(false, Ordering::SeqCst);
         let mut lookups = lock(&self.lookups);
         let has_more = lookups.take(&self.store);
-        let missed = lookups.take_missed();
+        let (missed, served) = (lookups.take_missed(), lookups.take_served());
         drop(lookups);
         self.store.missed(missed);
+        self.note(unix_now(), served);
         has_more
     }
 
@@ -182,8 +183,12 @@ impl Keeper {
     }
 
     fn note_outcomes(&mut self) {
-        let now = unix_now();
-        for outcome in self.desk.outcomes() {
+        let outcomes = self.desk.outcomes();
+        self.note(unix_now(), outcomes);
+    }
+
+    fn note(&mut self, now: UnixTime, outcomes: Vec<Outcome>) {
+        for outcome in outcomes {
             match outcome {
                 Outcome::Served(located) => self.store.served(&located),
                 Outcome::Vain => self.store.read_in_vain(),

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use flow::Metadata;
 use packet::time::Duration;
-use packet::{Interest, UnixTime};
+use packet::{Data, Interest, UnixTime};
 
 use super::{Answered, Found, unix_now};
 use crate::store::{Located, ReadError, is_answer, is_outdated};
@@ -146,12 +146,8 @@ fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
             Ok((data, arrival))
                 if is_answer(now, &job.interest, &data, arrival) && !is_outdated(&data, known) =>
             {
-                let fresh_until = match data.freshness() {
-                    Duration::ZERO => UnixTime::ZERO,
-                    freshness => arrival.after(freshness),
-                };
                 outcomes.push(Outcome::Served(located));
-                return Some(Found { data, fresh_until, is_fresh: fresh_until > now });
+                return Some(found(now, data, arrival));
             }
             Ok(_) => outcomes.push(Outcome::Vain),
             Err(error) => outcomes.push(Outcome::Failed(located, error)),
@@ -161,4 +157,13 @@ fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
         outcomes.push(Outcome::Missed);
     }
     job.otherwise.map(|made| made.found)
+}
+
+/// A packet that came at `arrival`, as an answer.
+pub(super) fn found(now: UnixTime, data: Data, arrival: UnixTime) -> Found {
+    let fresh_until = match data.freshness() {
+        Duration::ZERO => UnixTime::ZERO,
+        freshness => arrival.after(freshness),
+    };
+    Found { data, fresh_until, is_fresh: fresh_until > now }
 }

@@ -77,7 +77,19 @@ impl Located {
     pub fn read_data(&self) -> Result<(Data, UnixTime), ReadError> {
         let mut bytes = vec![0; self.place.len_bytes as usize];
         self.file.read_at(self.place.offset(), &mut bytes)?;
-        let (header, payload) = self.record(&bytes).ok_or(ReadError::Corrupt)?;
+        self.decode(&bytes)
+    }
+
+    /// The same if its bytes are in memory and are what they should be; otherwise
+    /// [`read_data`](Self::read_data) has more to say.
+    pub(crate) fn read_in_memory(&self) -> Option<(Data, UnixTime)> {
+        let mut bytes = vec![0; self.place.len_bytes as usize];
+        let is_read = self.file.read_in_memory(self.place.offset(), &mut bytes);
+        is_read.then(|| self.decode(&bytes).ok()).flatten()
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<(Data, UnixTime), ReadError> {
+        let (header, payload) = self.record(bytes).ok_or(ReadError::Corrupt)?;
         let wire = Buffer::copy_from(payload);
         let data = match header.dialect {
             Dialect::Ndn => Data::decode_ndn(wire),

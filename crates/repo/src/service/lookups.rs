@@ -32,11 +32,20 @@ pub(super) struct Lookups {
     missed: u64,
     /// What was read at once, for the store to take note of.
     served: Vec<Outcome>,
+    scratch: Vec<u8>,
 }
 
 impl Lookups {
     pub(super) fn new(questions: Receiver<Question>, desk: Arc<Desk>, answered: Answered) -> Self {
-        Lookups { questions, desk, answered, jobs: Vec::new(), missed: 0, served: Vec::new() }
+        Lookups {
+            questions,
+            desk,
+            answered,
+            jobs: Vec::new(),
+            missed: 0,
+            served: Vec::new(),
+            scratch: Vec::new(),
+        }
     }
 
     /// Looks up what has been asked; true if there may be more.
@@ -95,7 +104,7 @@ impl Lookups {
             Some(Made { metadata, found: Found { data, fresh_until, is_fresh: true } })
         });
         let known = otherwise.as_ref().map(|made| &made.metadata);
-        let likely = places.first().and_then(|located| located.read_in_memory());
+        let likely = places.first().and_then(|located| located.read_in_memory(&mut self.scratch));
         if let Some((data, arrival)) = likely
             .filter(|(data, arrival)| is_answer(now, &interest, data, *arrival) && !is_outdated(data, known))
         {

@@ -81,11 +81,15 @@ impl Located {
     }
 
     /// The same if its bytes are in memory and are what they should be; otherwise
-    /// [`read_data`](Self::read_data) has more to say.
-    pub(crate) fn read_in_memory(&self) -> Option<(Data, UnixTime)> {
-        let mut bytes = vec![0; self.place.len_bytes as usize];
-        let is_read = self.file.read_in_memory(self.place.offset(), &mut bytes);
-        is_read.then(|| self.decode(&bytes).ok()).flatten()
+    /// [`read_data`](Self::read_data) has more to say. `scratch` is for the record, call by call.
+    pub(crate) fn read_in_memory(&self, scratch: &mut Vec<u8>) -> Option<(Data, UnixTime)> {
+        let len = self.place.len_bytes as usize;
+        if scratch.len() < len {
+            scratch.resize(len, 0);
+        }
+        let bytes = scratch.get_mut(..len)?;
+        let is_read = self.file.read_in_memory(self.place.offset(), bytes);
+        is_read.then(|| self.decode(bytes).ok()).flatten()
     }
 
     fn decode(&self, bytes: &[u8]) -> Result<(Data, UnixTime), ReadError> {

@@ -15,10 +15,11 @@ use crate::space::BLOCK_BYTES;
 use crate::volume::{Entry, file_name};
 use packet::UnixTime;
 
-/// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole
-/// out of a file.
-const PUNCHES_OF_A_STEP: usize = 16;
-const PUNCHED_BYTES_OF_A_STEP: u64 = 4 << 20;
+/// Bytes of one hole: a file system holds others up for as long as it takes a hole out of a file.
+const HOLE_BYTES: u64 = 1 << 20;
+/// Holes punched in one step, and bytes of them: whoever inserts waits for a step, whoever reads for a hole.
+const PUNCHES_OF_A_STEP: usize = 32;
+const PUNCHED_BYTES_OF_A_STEP: u64 = 32 << 20;
 /// Records copied in one step.
 const BYTES_OF_A_STEP: u64 = 1 << 20;
 
@@ -111,7 +112,7 @@ impl Store {
         Ok(victims.len())
     }
 
-    /// Punches so many holes, and about so many bytes of them. A large hole is made in parts.
+    /// Punches so many holes, and about so many bytes of them. A large hole is made in several.
     fn punch(&mut self, count: usize, max_bytes: u64) -> io::Result<()> {
         let (mut bytes, mut parts) = (0, VecDeque::new());
         while parts.len() < count
@@ -119,7 +120,7 @@ impl Store {
             && let Some((number, hole)) = self.punches.pop_front()
         {
             let Some(volume) = self.volumes.get(number) else { continue };
-            let cut = hole.start.saturating_add(max_bytes).next_multiple_of(BLOCK_BYTES);
+            let cut = hole.start.saturating_add(HOLE_BYTES).next_multiple_of(BLOCK_BYTES);
             let part = hole.start..hole.end.min(cut);
             bytes += part.end - part.start;
             if part.end < hole.end {
@@ -148,7 +149,7 @@ impl Store {
 
     /// Punches all holes that are due, and has them last.
     fn sync_holes(&mut self) -> io::Result<()> {
-        self.punch(usize::MAX, u64::MAX / 2)?;
+        self.punch(usize::MAX, u64::MAX)?;
         while let Some(&number) = self.punched.first() {
             if let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) {
                 self.on_disk(move || file.sync())??;

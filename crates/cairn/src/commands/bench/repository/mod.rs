@@ -18,8 +18,8 @@ use crate::tool::{ToolError, output};
 /// How to measure a repository.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All of it happens in one run on one file system: what others would do with the same bytes stands beside it. The folder needs three \
-times the bytes that are stored.
+All of it happens in one run on one file system: what others would do with the same bytes stands beside it. The folder needs twice \
+the bytes that are stored.
 
 Examples:
   cairn bench repository
@@ -127,7 +127,7 @@ pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
     };
     std::fs::create_dir_all(&folder).map_err(ToolError::file(&folder))?;
     let folder = Folder(folder);
-    check_room(&folder.0, bytes.saturating_mul(3))?;
+    check_room(&folder.0, bytes.saturating_mul(2))?;
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(250));
     let objects = (bytes / (SEGMENTS * SEGMENT_BYTES)).max(8);

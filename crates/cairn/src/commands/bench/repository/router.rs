@@ -1,14 +1,15 @@
 //! What a router with a repository spends on packets that it has on its disk, in the page cache, beside those
-//! in its content store.
+//! in its content store. Who asks has a unix socket, as applications have.
 
 use std::path::Path;
-use std::time::Duration;
 
+use client::{Client, Event, Remote};
+use node::Node;
 use node::config::Config;
-use node::control::{CreateInnerFace, NodeControl as _, Unmanaged};
-use node::{InnerFace, InnerLimits, InnerPacket, Node};
+use node::control::{NodeControl as _, Unmanaged};
+use packet::Name;
 use packet::ndn::InterestBuilder;
-use packet::{Dialect, Name, Packet};
+use packet::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{Must, Row, SEGMENTS, Stage, disk};
@@ -22,12 +23,11 @@ const ROUNDS: u64 = 3;
 
 pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
     stage.progress.set_message("serving through the router");
-    let node = Node::start(&config(&stage.folder.path(disk::STORE))?, Box::new(Unmanaged));
+    let socket = stage.folder.path("socket");
+    let node = Node::start(&config(&stage.folder.path(disk::STORE), &socket)?, Box::new(Unmanaged));
     let node = node.map_err(ToolError::other)?;
-    let purpose = "bench".parse().map_err(ToolError::other)?;
-    let request = CreateInnerFace { purpose, dialect: Dialect::Ndn, limits: InnerLimits::default() };
-    let mut face = node.control().create_inner_face(request).map_err(ToolError::other)?;
-    let mut consumer = Consumer { face: &mut face, nonce: 0 };
+    let remote: Remote = format!("unix://{}", socket.display()).parse().map_err(ToolError::other)?;
+    let mut consumer = Consumer(Client::connect(&remote)?);
     let kept = (0..stage.objects).filter(|&object| !Stage::goes(object));
     let kept: Vec<u64> = kept.collect();
     let (mut stored, mut cached) = (Vec::new(), Vec::new());
@@ -55,24 +55,21 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn config(folder: &Path) -> Result<Config, ToolError> {
+fn config(folder: &Path, socket: &Path) -> Result<Config, ToolError> {
     let text =
         format!("[[repository]]\npath = {folder:?}\nmax_bytes = {}\npatience_millis = 4000\n", 1_u64 << 40);
     let mut config = Config::read(&text).map_err(ToolError::other)?;
     config.udp.listen = Vec::new();
     config.tcp.listen = Vec::new();
     config.websocket.listen = Vec::new();
-    config.unix.listen = Some(Vec::new());
+    config.unix.listen = Some(vec![socket.to_owned()]);
     Ok(config)
 }
 
-/// An application inside the process of the node.
-struct Consumer<'f> {
-    face: &'f mut InnerFace,
-    nonce: u32,
-}
+/// An application, all of which runs in this thread.
+struct Consumer(Client);
 
-impl Consumer<'_> {
+impl Consumer {
     /// Microseconds of all threads but this one for each of these packets.
     fn micros_each(&mut self, names: &[Name]) -> Result<f64, ToolError> {
         let began = others_nanos();
@@ -81,19 +78,16 @@ impl Consumer<'_> {
             while open < WINDOW
                 && let Some(name) = coming.next()
             {
-                self.nonce += 1;
-                let interest = InterestBuilder::new(name.clone()).nonce(self.nonce).build()?;
-                self.face.send_in_time(InnerPacket::interest(interest)).map_err(ToolError::other)?;
+                self.0.express(&InterestBuilder::new(name.clone()), PATIENCE)?;
                 open += 1;
             }
             if open == 0 {
                 return Ok((others_nanos() - began) as f64 / 1000.0 / names.len() as f64);
             }
-            match self.face.recv().map_err(ToolError::other)?.map(|packet| packet.packet) {
-                Some(Packet::Data(_)) => open -= 1,
+            match self.0.next(None)? {
+                Some(Event::Data { .. }) => open -= 1,
                 Some(_) => return Err(ToolError::other("the router did not find a packet that is stored")),
-                None if self.face.wait(Some(PATIENCE)) => {}
-                None => return Err(ToolError::other("the router does not answer")),
+                None => return Err(ToolError::other("interrupted")),
             }
         }
     }

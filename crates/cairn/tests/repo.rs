@@ -7,6 +7,8 @@ mod world;
 
 use std::io::Write as _;
 use std::net::TcpStream;
+use std::os::unix::fs::FileExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use world::{World, bytes};
@@ -43,6 +45,112 @@ fn objects_are_put_listed_got_and_deleted_and_a_dry_run_deletes_nothing() {
     world.good(&["repo", "pin", "store", "/lab/song"]);
     assert_eq!(world.json(&["repo", "info", "store", "/lab/song"])["pinned"], true);
     assert_eq!(world.run(&["repo", "list", "nowhere"]).status.code(), Some(1));
+}
+
+/// More than the commands below may take.
+const LARGE_FILE_BYTES: u64 = 160 << 20;
+/// Memory that they may take, with the pages of the command itself.
+const BUDGET_BYTES: u64 = 96 << 20;
+
+/// A large file, different in each of its mebibytes.
+fn large_file(world: &World) {
+    let file = std::fs::File::create(world.path("large")).unwrap();
+    file.set_len(LARGE_FILE_BYTES).unwrap();
+    for mebibyte in 0..LARGE_FILE_BYTES >> 20 {
+        file.write_all_at(&bytes(5000)[mebibyte as usize..], mebibyte << 20).unwrap();
+    }
+}
+
+fn is_same(world: &World, one: &str, other: &str) -> bool {
+    Command::new("cmp").arg(world.path(one)).arg(world.path(other)).status().unwrap().success()
+}
+
+/// A line of what the system says about a process; `None` when it has ended.
+fn status_line(child: &Child, word: &str) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix(word))?.trim().to_owned())
+}
+
+/// Waits for the end of a process; returns how it ended, and the most memory that it was seen to have.
+fn watch(mut child: Child) -> (ExitStatus, u64) {
+    let (until, mut most) = (Instant::now() + PATIENCE, 0);
+    loop {
+        // The system itself remembers the most; nothing is missed but the last instant.
+        let peak =
+            status_line(&child, "VmHWM:").and_then(|line| line.strip_suffix(" kB")?.parse::<u64>().ok());
+        most = most.max(peak.unwrap_or_default() << 10);
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status, most);
+        }
+        assert!(Instant::now() < until, "it does not end");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_file_larger_than_the_memory_that_may_be_taken_is_put_and_got_by_segments() {
+    let world = World::new();
+    large_file(&world);
+    for command in [
+        &["repo", "put", "store", "/lab/large", "-f", "large", "-q"][..],
+        &["repo", "get", "store", "/lab/large", "-o", "got"],
+    ] {
+        let (status, peak) = watch(world.command(command).spawn().unwrap());
+        assert!(status.success() && peak > 0, "{command:?}");
+        assert!(peak < BUDGET_BYTES, "{command:?} took {peak} bytes");
+    }
+    assert!(is_same(&world, "large", "got"));
+    std::fs::remove_file(world.path("got")).unwrap();
+    // By pipes, which have no length.
+    let mut put = world.command(&["repo", "put", "store", "/lab/piped", "-q"]);
+    let mut cat = Command::new("cat").arg(world.path("large")).stdout(Stdio::piped()).spawn().unwrap();
+    let (status, peak) = watch(put.stdin(cat.stdout.take().unwrap()).spawn().unwrap());
+    cat.wait().unwrap();
+    assert!(status.success() && peak < BUDGET_BYTES, "{status} {peak}");
+    let mut get = world.command(&["repo", "get", "store", "/lab/piped"]);
+    get.stdout(std::fs::File::create(world.path("got")).unwrap());
+    let (status, peak) = watch(get.spawn().unwrap());
+    assert!(status.success() && peak < BUDGET_BYTES, "{status} {peak}");
+    assert!(is_same(&world, "large", "got"));
+}
+
+#[test]
+fn who_waits_for_more_to_publish_can_be_interrupted_and_leaves_nothing() {
+    let world = World::new();
+    for command in [
+        &["repo", "put", "store", "/lab/song"][..],
+        &["put", "/lab/song", "--repo", "/lab/repo"],
+        &["put", "/x"],
+    ] {
+        let mut child = world
+            .command(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(&bytes(100_000)).unwrap();
+        // It catches signals before it reads.
+        let until = Instant::now() + PATIENCE;
+        let catches = |mask: String| u64::from_str_radix(&mask, 16).unwrap() & 2 != 0;
+        while !status_line(&child, "SigCgt:").is_some_and(catches) {
+            assert!(Instant::now() < until, "{command:?} catches no signal");
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(watch(child).0.code(), Some(1), "{command:?}");
+    }
+    assert!(!world.path("store").exists());
+}
+
+#[test]
+fn a_put_that_fails_half_way_leaves_nothing() {
+    let world = World::new();
+    // A file that says that it is longer than what can be read of it.
+    let put = ["repo", "put", "store", "/lab/short", "-s", "1", "-f", "/sys/kernel/uevent_seqnum"];
+    assert_eq!(world.run(&put).status.code(), Some(1));
+    let stats = world.json(&["repo", "stats", "store"]);
+    assert_eq!((&stats["objects"], &stats["segments"]), (&0.into(), &0.into()));
 }
 
 #[test]

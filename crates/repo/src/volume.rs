@@ -60,6 +60,41 @@ pub(crate) struct Entry<'a> {
     pub(crate) payload: &'a [u8],
 }
 
+/// A volume that is to be begun.
+pub(crate) struct Opening {
+    disk: Arc<dyn Disk>,
+    number: u32,
+    key: [u64; 2],
+}
+
+impl Opening {
+    /// Makes its file.
+    pub(crate) fn open(&self) -> io::Result<(u32, Arc<dyn DiskFile>)> {
+        let file = self.disk.open(&file_name(self.number), true)?;
+        file.set_len(0)?;
+        file.write_at(0, &head(self.number, self.key))?;
+        file.sync()?;
+        self.disk.sync_folder()?;
+        Ok((self.number, file))
+    }
+}
+
+/// Records that are laid out and not yet written.
+pub(crate) struct Prepared {
+    number: u32,
+    file: Arc<dyn DiskFile>,
+    start: u64,
+    tail: Option<Tail>,
+    written: Vec<Written>,
+}
+
+impl Prepared {
+    /// Where they belong.
+    pub(crate) fn place(&self) -> (Arc<dyn DiskFile>, u64) {
+        (Arc::clone(&self.file), self.start)
+    }
+}
+
 /// Where a record was put.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
@@ -131,21 +166,18 @@ impl Volumes {
         last.map_or((0, HEAD_BYTES), |(&number, volume)| (number, volume.space.len_bytes()))
     }
 
-    /// Begins a new volume if there is none or the last one has reached `max_bytes`.
-    pub(crate) fn roll(&mut self, max_bytes: u64) -> io::Result<()> {
+    /// The volume to be begun before anything is written, if there is none or the last one has reached
+    /// `max_bytes`.
+    pub(crate) fn roll(&self, max_bytes: u64) -> Option<Opening> {
         let (last, len) = self.end();
-        if !self.volumes.is_empty() && len < max_bytes {
-            return Ok(());
-        }
-        let number = last + 1;
-        let file = self.disk.open(&file_name(number), true)?;
-        file.set_len(0)?;
-        file.write_at(0, &head(number, self.key))?;
-        file.sync()?;
-        self.disk.sync_folder()?;
+        let is_due = self.volumes.is_empty() || len >= max_bytes;
+        is_due.then(|| Opening { disk: Arc::clone(&self.disk), number: last + 1, key: self.key })
+    }
+
+    /// Adds a volume that has just been begun.
+    pub(crate) fn add_active(&mut self, number: u32, file: Arc<dyn DiskFile>) {
         self.add(number, file);
         self.tail = None;
-        Ok(())
     }
 
     /// Cuts off whatever lies behind the end of the log, so that nobody will ever read it.
@@ -159,36 +191,49 @@ impl Volumes {
         Ok(())
     }
 
-    /// Writes records to the end of the log and syncs it. When this returns they are all durable; when it
-    /// fails none of them is there.
-    pub(crate) fn append<'a>(
+    /// Lays records out in `buffer`, which is to be written to the end of the log.
+    ///
+    /// # Errors
+    /// What an earlier failure left there cannot be cut off.
+    pub(crate) fn prepare<'a>(
         &mut self,
         format: &Format,
         entries: impl Iterator<Item = Entry<'a>>,
         buffer: &mut Vec<u8>,
-    ) -> io::Result<Vec<Written>> {
+    ) -> io::Result<Prepared> {
         if self.needs_repair {
             self.cut_tail()?;
         }
-        let Some((&number, volume)) = self.volumes.iter_mut().next_back() else {
+        let Some((&number, volume)) = self.volumes.iter().next_back() else {
             return Err(io::Error::other("there is no volume"));
         };
         let start = volume.space.len_bytes();
         buffer.clear();
         let mut tail = self.tail;
-        let written: Vec<Written> =
-            entries.map(|entry| place(format, number, start, &mut tail, &entry, buffer)).collect();
-        if let Err(error) = volume.file.write_at(start, buffer).and_then(|()| volume.file.sync()) {
-            self.needs_repair = true;
+        let written = entries.map(|entry| place(format, number, start, &mut tail, &entry, buffer)).collect();
+        // Until it is known to be written, who writes next must cut off what there is of it.
+        self.needs_repair = true;
+        Ok(Prepared { number, file: Arc::clone(&volume.file), start, tail, written })
+    }
+
+    /// Takes note of what was prepared once it is written and synced, or that it could not be.
+    ///
+    /// # Errors
+    /// As given: none of the records is there.
+    pub(crate) fn finish(&mut self, prepared: Prepared, result: io::Result<()>) -> io::Result<Vec<Written>> {
+        if let Err(error) = result {
             // If this fails, too, it is tried again before anything else is written.
             let _ = self.cut_tail();
             return Err(error);
         }
-        self.tail = tail;
-        for record in &written {
-            volume.space.append(record.start..record.location.place.end());
+        self.needs_repair = false;
+        self.tail = prepared.tail;
+        if let Some(volume) = self.volumes.get_mut(&prepared.number) {
+            for record in &prepared.written {
+                volume.space.append(record.start..record.location.place.end());
+            }
         }
-        Ok(written)
+        Ok(prepared.written)
     }
 
     /// Removes a volume from the table; its file is still there.

@@ -1,7 +1,5 @@
 //! `cairn put`: publishes a file, and answers for it until Ctrl-C.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,8 +18,9 @@ use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::serving::{leave, serve_until};
 use crate::tool::signing::SigningArguments;
+use crate::tool::sized::Sized;
 use crate::tool::units::{content_size, duration, show_size};
-use crate::tool::{ToolError, finish, output};
+use crate::tool::{ToolError, finish, output, sized};
 
 /// Publish a file (or standard input) in segments, and answer for it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -40,7 +39,7 @@ Exit codes: 0 stopped by Ctrl-C or after --idle, or stored with --repo; 1 failur
 pub(crate) struct PutArguments {
     /// The name to publish under.
     name: Name,
-    /// The file; standard input, which is read into memory, if it is left out.
+    /// The file; standard input if it is left out. Of a pipe a copy lies among the temporary files meanwhile.
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Bytes of content in a segment, or `packet` for as many as fit into a packet.
@@ -108,12 +107,11 @@ impl PutArguments {
     }
 
     fn put(&self) -> Result<ExitCode, ToolError> {
-        let mut client = self.connect.client_as(&self.signing)?;
-        let (source, size_bytes) = self.source()?;
-        let version = client.connection().clock().unix().as_millis();
-        let (object, certificate) = self.prepare(source, size_bytes, version)?;
-        // Before this there is nothing to put in order, and whoever waits for its input ends at once.
         let interrupt = Interrupt::catch()?;
+        let mut client = self.connect.client_as(&self.signing)?;
+        let Sized { file, bytes: size_bytes } = sized::open(self.file.as_deref(), &interrupt)?;
+        let version = client.connection().clock().unix().as_millis();
+        let (object, certificate) = self.prepare(Bytes::File(file), size_bytes, version)?;
         client.register(object.publication().prefix())?;
         if let Some(certificate) = &certificate {
             // Others may publish it too; without it here consumers may still find it elsewhere.
@@ -157,26 +155,6 @@ impl PutArguments {
             tell!("served {segments} packets, {}", show_size(bytes as f64));
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    fn source(&self) -> Result<(Bytes, u64), ToolError> {
-        match &self.file {
-            Some(path) => {
-                let file = File::open(path).map_err(ToolError::file(path))?;
-                let metadata = file.metadata().map_err(ToolError::file(path))?;
-                if !metadata.is_file() {
-                    let bytes = whole(File::open(path)).map_err(ToolError::file(path))?;
-                    let size = bytes.len() as u64;
-                    return Ok((Bytes::Memory(bytes), size));
-                }
-                Ok((Bytes::File(file), metadata.len()))
-            }
-            None => {
-                let bytes = whole(Ok(io::stdin().lock())).map_err(ToolError::file("standard input"))?;
-                let size = bytes.len() as u64;
-                Ok((Bytes::Memory(bytes), size))
-            }
-        }
     }
 
     /// What is published, and the certificate of the key that signs it.
@@ -240,45 +218,4 @@ fn publisher(object: &ObjectSource, certificate: Option<&Certificate>) -> Result
     let above = name.prefix(name.as_ref().component_count().saturating_sub(above));
     let word = format!("handover-{:016x}", client::Clock::seed());
     Ok(above.with(packet::Component::generic(word.as_bytes()))?)
-}
-
-/// All there is to read: what is published is as large as its publisher wants, as far as the machine has
-/// memory to keep it in.
-fn whole(from: io::Result<impl Read>) -> io::Result<Vec<u8>> {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    whole_within(from?, available_bytes(&text).map_or(u64::MAX, |bytes| bytes / 2))
-}
-
-fn whole_within(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    trust::whole_file::read_at_most(from, most).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => io::Error::new(
-            error.kind(),
-            format!(
-                "more has come than half of the memory that is free, {}: write it to a file, and name that \
-                 with --file",
-                show_size(most as f64)
-            ),
-        ),
-        _ => error,
-    })
-}
-
-/// What the kernel thinks can be had without swapping, from the text of /proc/meminfo.
-fn available_bytes(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_through_a_pipe_does_not_take_all_memory() {
-        assert_eq!(whole_within(&b"bytes"[..], 5).unwrap(), b"bytes");
-        let error = whole_within(io::repeat(0), 1 << 20).unwrap_err().to_string();
-        assert!(error.contains("half of the memory") && error.contains("--file"), "{error}");
-        assert_eq!(available_bytes("MemTotal: 9 kB\nMemAvailable:    3 kB\n"), Some(3072));
-        assert_eq!(available_bytes(""), None);
-    }
 }

@@ -76,15 +76,26 @@ pub(crate) fn open_own(path: &Path, writable: bool) -> io::Result<Option<File>> 
 /// Writes a whole file, which only its owner can read if it is a secret: it is there with all its bytes, or
 /// not at all. What is no file, such as a device or a pipe, is written to.
 pub(crate) fn write(path: &Path, bytes: &[u8], is_secret: bool) -> io::Result<()> {
+    write_by(path, is_secret, || false, |file| file.write_all(bytes))
+}
+
+/// The same for what is written bit by bit: `fill` writes it. Where a pipe has no reader, one is waited for
+/// until `is_over`.
+pub(crate) fn write_by<E: From<io::Error>>(
+    path: &Path,
+    is_secret: bool,
+    is_over: impl Fn() -> bool,
+    fill: impl FnOnce(&mut File) -> Result<(), E>,
+) -> Result<(), E> {
     let path = destination(path)?;
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+        return fill(&mut open_special(&path, is_over)?);
     }
     let mut name: OsString = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{:016x}.new", Clock::seed()));
     let temporary = path.with_file_name(name);
     let mut file = create(&temporary, is_secret)?;
-    let written = file.write_all(bytes).and_then(|()| std::fs::rename(&temporary, &path));
+    let written = fill(&mut file).and_then(|()| Ok(std::fs::rename(&temporary, &path)?));
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);
     }

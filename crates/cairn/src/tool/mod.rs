@@ -17,6 +17,7 @@ pub(crate) mod passphrase;
 pub(crate) mod progress;
 pub(crate) mod serving;
 pub(crate) mod signing;
+pub(crate) mod sized;
 pub(crate) mod switch;
 pub(crate) mod trusting;
 pub(crate) mod units;

@@ -67,6 +67,12 @@ pub trait DiskFile: Debug + Send + Sync {
     /// [`io::ErrorKind::UnexpectedEof`] if the file ends before; those of the file system.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
+    /// Fills `out` as [`read_at`](Self::read_at) if the bytes are in memory; false if that would mean waiting
+    /// for the disk, or if it cannot be told, or failed: then `out` holds nothing of worth.
+    fn read_in_memory(&self, _offset: u64, _out: &mut [u8]) -> bool {
+        false
+    }
+
     /// Writes all of `bytes` at `offset`, which may be behind the end.
     ///
     /// # Errors

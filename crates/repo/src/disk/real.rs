@@ -1,13 +1,14 @@
 //! A folder of the operating system.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, IoSliceMut, Read as _, Seek as _, Write as _};
 use std::ops::Range;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{FallocateFlags, FlockOperation};
+use rustix::io::{ReadWriteFlags, preadv2};
 
 use super::{Disk, DiskFile, FolderLock};
 
@@ -102,6 +103,13 @@ impl DiskFile for RealFile {
         self.0.read_exact_at(out, offset)
     }
 
+    fn read_in_memory(&self, offset: u64, out: &mut [u8]) -> bool {
+        let wanted = out.len();
+        // Where a part of it is in memory only that part is read.
+        let read = preadv2(&self.0, &mut [IoSliceMut::new(out)], offset, ReadWriteFlags::NOWAIT);
+        read == Ok(wanted)
+    }
+
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
     }
@@ -166,6 +174,17 @@ mod tests {
         assert!(text.ends_with(&expected), "{text}");
         drop(lock);
         assert!(first.lock("another").is_ok());
+    }
+
+    #[test]
+    fn what_is_read_in_memory_is_what_was_written_and_what_is_not_there_is_not_read() {
+        let folder = Folder::new("memory");
+        let file = RealDisk::open(&folder.0).unwrap().open("v", true).unwrap();
+        file.write_at(0, &[7; 10_000]).unwrap();
+        let mut bytes = [0; 5000];
+        // Some file systems cannot tell.
+        assert!(!file.read_in_memory(5000, &mut bytes) || bytes == [7; 5000]);
+        assert!(!file.read_in_memory(5001, &mut bytes) && !file.read_in_memory(1 << 40, &mut bytes));
     }
 
     #[test]

@@ -51,6 +51,21 @@ pub(crate) struct Index {
     has_failed: bool,
 }
 
+/// What the index is to say of one object.
+#[derive(Debug)]
+pub(crate) struct Row {
+    key: Key,
+    bytes: Vec<u8>,
+}
+
+impl Row {
+    pub(crate) fn of(object: &Object) -> Self {
+        let mut bytes = Vec::new();
+        row::write_object(object, &mut bytes);
+        Row { key: object.key.clone(), bytes }
+    }
+}
+
 /// All that an index says.
 pub(crate) struct Contents {
     pub(crate) checkpoint: Option<Checkpoint>,
@@ -114,14 +129,19 @@ impl Index {
         Ok(contents)
     }
 
+    /// Stands for an index that is elsewhere; opened anew if it does not come back.
+    pub(crate) fn closed() -> Self {
+        Index { database: None, has_failed: true }
+    }
+
     /// Writes down objects that have changed and forgets those that are gone. When this returns it is
     /// durable.
-    pub(crate) fn write<'o>(
+    pub(crate) fn write(
         &mut self,
         disk: &Arc<dyn Disk>,
         checkpoint: &Checkpoint,
         gone: &[Key],
-        changed: impl Iterator<Item = &'o Object>,
+        changed: &[Row],
     ) -> Result<(), IndexError> {
         if self.has_failed {
             // The old one must have let go before.
@@ -136,12 +156,7 @@ impl Index {
         result
     }
 
-    fn try_write<'o>(
-        &self,
-        checkpoint: &Checkpoint,
-        gone: &[Key],
-        changed: impl Iterator<Item = &'o Object>,
-    ) -> Result<(), IndexError> {
+    fn try_write(&self, checkpoint: &Checkpoint, gone: &[Key], changed: &[Row]) -> Result<(), IndexError> {
         let mut writing = self.database()?.begin_write().map_err(failed)?;
         writing.set_durability(Durability::Immediate).map_err(failed)?;
         // Opening takes no time after a crash then, whatever the size.
@@ -151,10 +166,8 @@ impl Index {
             for key in gone {
                 objects.remove(&**key).map_err(failed)?;
             }
-            let mut bytes = Vec::new();
-            for object in changed {
-                row::write_object(object, &mut bytes);
-                objects.insert(&*object.key, bytes.as_slice()).map_err(failed)?;
+            for row in changed {
+                objects.insert(&*row.key, row.bytes.as_slice()).map_err(failed)?;
             }
             let mut meta = writing.open_table(META).map_err(failed)?;
             meta.insert(CHECKPOINT, row::write_checkpoint(checkpoint).as_slice()).map_err(failed)?;

@@ -1,15 +1,17 @@
 //! The thread that owns the store.
 
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use packet::{Data, Interest, UnixTime};
+use packet::{Data, UnixTime};
 
-use super::readers::{Desk, Job, Outcome};
-use super::{Answered, Found, ServiceConfig, ServiceStatus, Shared, unix_now};
+use super::lookups::{Lookups, lock};
+use super::readers::{Desk, Outcome};
+use super::{ServiceConfig, ServiceStatus, Shared, unix_now};
 use crate::limits::Refusal;
-use crate::store::{Store, Ticket, Upkeep, metadata_packet};
+use crate::store::{Store, Ticket, Upkeep};
 
 /// Told what became of an insertion.
 pub(super) type Done = Box<dyn FnOnce(Result<(), Refusal>) + Send>;
@@ -19,7 +21,8 @@ pub(super) type Act = Box<dyn FnOnce(&mut Store, UnixTime) + Send>;
 
 /// Something for the keeper to do.
 pub(super) enum Task {
-    Ask(u64, Interest),
+    /// There are questions.
+    Look,
     Insert(Data, Option<Done>),
     Call(Act),
     Stop,
@@ -29,8 +32,6 @@ pub(super) enum Task {
 const TASKS_AT_ONCE: usize = 256;
 /// Packets that nobody waits for are committed when they are so many bytes.
 const COMMIT_BYTES: u64 = 1 << 20;
-/// Jobs that may wait for readers; what is asked on top is answered with nothing, as by a miss.
-const MAX_JOBS: usize = 8192;
 /// How often the status is renewed.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
 /// How long upkeep rests after the file system has failed.
@@ -39,11 +40,10 @@ const REST: Duration = Duration::from_secs(1);
 pub(super) struct Keeper {
     store: Store,
     tasks: Receiver<Task>,
+    lookups: Arc<Mutex<Lookups>>,
     desk: Arc<Desk>,
-    answered: Answered,
     shared: Arc<Shared>,
     config: ServiceConfig,
-    jobs: Vec<Job>,
     waiting: Vec<(Ticket, Done)>,
     /// When packets that nobody waits for are to be committed.
     commit_at: Option<Instant>,
@@ -56,8 +56,8 @@ impl Keeper {
     pub(super) fn new(
         store: Store,
         tasks: Receiver<Task>,
+        lookups: Arc<Mutex<Lookups>>,
         desk: Arc<Desk>,
-        answered: Answered,
         shared: Arc<Shared>,
         config: ServiceConfig,
     ) -> Self {
@@ -65,11 +65,10 @@ impl Keeper {
         let mut keeper = Keeper {
             store,
             tasks,
+            lookups,
             desk,
-            answered,
             shared,
             config,
-            jobs: Vec::new(),
             waiting: Vec::new(),
             commit_at: None,
             upkeep_at: now,
@@ -83,8 +82,8 @@ impl Keeper {
     /// Works until it is told to stop; gives the store back with its index up to date.
     pub(super) fn run(mut self) -> Store {
         while !self.is_ending {
-            self.take_tasks();
-            self.desk.put(&mut self.jobs);
+            let has_more = self.take_questions();
+            self.take_tasks(has_more);
             self.note_outcomes();
             let now = Instant::now();
             if !self.waiting.is_empty() || self.is_commit_due(now) {
@@ -97,11 +96,12 @@ impl Keeper {
                 self.publish(now);
             }
         }
-        self.desk.put(&mut self.jobs);
         self.commit();
+        while self.take_questions() {}
         self.note_outcomes();
         // A failure has been counted, and the log still holds everything.
         let _ = self.store.checkpoint();
+        self.store.set_attendant(None);
         self.publish(Instant::now());
         self.store
     }
@@ -110,11 +110,24 @@ impl Keeper {
         self.commit_at.is_some_and(|when| when <= now) || self.store.open_bytes() >= COMMIT_BYTES
     }
 
-    /// Waits for tasks, and takes those there are.
-    fn take_tasks(&mut self) {
+    /// Looks up what was asked; true if there may be more.
+    fn take_questions(&mut self) -> bool {
+        // Lowered before it is looked: who asks later raises it, and wakes the keeper.
+        self.shared.has_questions.store(false, Ordering::SeqCst);
+        let mut lookups = lock(&self.lookups);
+        let has_more = lookups.take(&self.store);
+        let (missed, served) = (lookups.take_missed(), lookups.take_served());
+        drop(lookups);
+        self.store.missed(missed);
+        self.note(unix_now(), served);
+        has_more
+    }
+
+    /// Waits for tasks, unless there is something else to do, and takes those there are.
+    fn take_tasks(&mut self, has_more: bool) {
         let due = self.upkeep_at.min(self.status_at);
         let due = self.commit_at.map_or(due, |commit| due.min(commit));
-        let left = due.saturating_duration_since(Instant::now());
+        let left = if has_more { Duration::ZERO } else { due.saturating_duration_since(Instant::now()) };
         let mut next = match self.tasks.recv_timeout(left) {
             Ok(task) => Some(task),
             Err(RecvTimeoutError::Timeout) => None,
@@ -136,7 +149,7 @@ impl Keeper {
 
     fn take(&mut self, now: UnixTime, task: Task) {
         match task {
-            Task::Ask(question, interest) => self.ask(now, question, interest),
+            Task::Look => {}
             Task::Insert(data, done) => self.insert(now, &data, done),
             Task::Call(act) => {
                 act(&mut self.store, now);
@@ -144,23 +157,6 @@ impl Keeper {
             }
             Task::Stop => self.is_ending = true,
         }
-    }
-
-    fn ask(&mut self, now: UnixTime, question: u64, interest: Interest) {
-        let places = self.store.locate(now, &interest);
-        let otherwise = self.store.known_metadata(&interest).and_then(|metadata| {
-            let prefix = interest.name().prefix(interest.component_count() - 1).to_name();
-            let data = metadata_packet(now, &prefix, &metadata).ok()?;
-            let fresh_until = now.after(data.freshness());
-            Some(Found { data, fresh_until, is_fresh: true })
-        });
-        if places.is_empty() || self.jobs.len() + self.desk.waiting() >= MAX_JOBS {
-            if otherwise.is_none() {
-                self.store.missed();
-            }
-            return (self.answered)(question, otherwise);
-        }
-        self.jobs.push(Job { question, interest, places, otherwise });
     }
 
     fn insert(&mut self, now: UnixTime, data: &Data, done: Option<Done>) {
@@ -187,12 +183,16 @@ impl Keeper {
     }
 
     fn note_outcomes(&mut self) {
-        let now = unix_now();
-        for outcome in self.desk.outcomes() {
+        let outcomes = self.desk.outcomes();
+        self.note(unix_now(), outcomes);
+    }
+
+    fn note(&mut self, now: UnixTime, outcomes: Vec<Outcome>) {
+        for outcome in outcomes {
             match outcome {
                 Outcome::Served(located) => self.store.served(&located),
                 Outcome::Vain => self.store.read_in_vain(),
-                Outcome::Missed => self.store.missed(),
+                Outcome::Missed => self.store.missed(1),
                 Outcome::Failed(located, error) => self.store.report(now, &located, &error),
             }
         }

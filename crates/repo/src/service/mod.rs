@@ -1,9 +1,10 @@
 //! A store with threads of its own, for those who must not wait for a disk.
 //!
-//! One thread, the keeper, owns the store: it finds where packets lie, takes packets in and commits many with
-//! one sync, deletes, and does the upkeep. A few readers read what was found. Questions and packets come in
-//! by bounded queues, which refuse rather than make anybody wait; answers go out by a function that the
-//! owner gives.
+//! One thread, the keeper, owns the store: it finds where packets lie, takes packets in and commits many
+//! with one sync, deletes, and does the upkeep. Another writes and syncs what the keeper gives it, while the
+//! keeper goes on looking up what is asked: no question waits for a sync. A few readers read what was found.
+//! Questions and packets come in by bounded queues, which refuse rather than make anybody wait; answers go
+//! out by a function that the owner gives.
 //!
 //! ```
 //! use std::sync::{Arc, mpsc};
@@ -29,10 +30,11 @@
 //! ```
 
 mod keeper;
+mod lookups;
 mod readers;
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -45,12 +47,13 @@ use crate::limits::{Refusal, RefusalCounters};
 use crate::store::{Store, StoreCounters, StoreStats};
 
 use keeper::{Keeper, Task};
+use lookups::{DiskThread, Lookups, Question};
 use readers::Readers;
 
 /// How a service works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceConfig {
-    /// Questions, packets and other requests that may wait for the keeper together.
+    /// Questions that may wait for the keeper, and so many packets and other requests beside.
     pub queue: usize,
     /// Threads that read.
     pub readers: usize,
@@ -116,9 +119,7 @@ pub struct ServiceStatus {
 
 /// A running service. It commits what it has and ends when dropped.
 pub struct Service {
-    tasks: SyncSender<Task>,
-    filter: Arc<Filter>,
-    shared: Arc<Shared>,
+    handle: ServiceHandle,
     keeper: Option<JoinHandle<Store>>,
     readers: Option<Readers>,
 }
@@ -128,6 +129,8 @@ pub struct Service {
 struct Shared {
     status: Mutex<ServiceStatus>,
     busy: AtomicU64,
+    /// Whether the keeper has been told that there are questions.
+    has_questions: AtomicBool,
 }
 
 impl Service {
@@ -135,28 +138,29 @@ impl Service {
     ///
     /// # Errors
     /// The system gives no threads.
-    pub fn start(store: Store, config: ServiceConfig, answered: Answered) -> io::Result<Self> {
+    pub fn start(mut store: Store, config: ServiceConfig, answered: Answered) -> io::Result<Self> {
         let (tasks, receiver) = sync_channel(config.queue.max(1));
+        let (questions, asked) = sync_channel(config.queue.max(1));
         let filter = Arc::clone(store.filter());
         let shared = Arc::new(Shared::default());
         let readers = Readers::start(config.readers.max(1), &answered)?;
-        let keeper = Keeper::new(store, receiver, readers.desk(), answered, Arc::clone(&shared), config);
+        let lookups = Arc::new(Mutex::new(Lookups::new(asked, readers.desk(), answered)));
+        let disk = DiskThread::start(Arc::clone(&lookups), questions.clone())?;
+        store.set_attendant(Some(Box::new(disk)));
+        let keeper = Keeper::new(store, receiver, lookups, readers.desk(), Arc::clone(&shared), config);
         let keeper = std::thread::Builder::new().name("repository".to_owned()).spawn(move || keeper.run())?;
-        Ok(Service { tasks, filter, shared, keeper: Some(keeper), readers: Some(readers) })
+        let handle = ServiceHandle { tasks, questions, filter, shared };
+        Ok(Service { handle, keeper: Some(keeper), readers: Some(readers) })
     }
 
     /// What says "not here" without a question.
     pub fn filter(&self) -> &Arc<Filter> {
-        &self.filter
+        &self.handle.filter
     }
 
     /// A way to reach the service from other threads.
     pub fn handle(&self) -> ServiceHandle {
-        ServiceHandle {
-            tasks: self.tasks.clone(),
-            filter: Arc::clone(&self.filter),
-            shared: Arc::clone(&self.shared),
-        }
+        self.handle.clone()
     }
 
     /// Asks for the answer to an Interest; it comes with this number. Never waits.
@@ -164,7 +168,7 @@ impl Service {
     /// # Errors
     /// The question was not taken, and no answer will come.
     pub fn ask(&self, question: u64, interest: Interest) -> Result<(), Busy> {
-        self.handle().ask(question, interest)
+        self.handle.ask(question, interest)
     }
 
     /// Offers a packet that nobody waits for. Never waits.
@@ -172,7 +176,7 @@ impl Service {
     /// # Errors
     /// It was not taken.
     pub fn offer(&self, data: Data) -> Result<(), Busy> {
-        self.handle().offer(data)
+        self.handle.offer(data)
     }
 
     /// Inserts a packet, and returns when it would survive a power cut.
@@ -180,7 +184,7 @@ impl Service {
     /// # Errors
     /// It was not stored.
     pub fn insert(&self, data: Data) -> Result<(), InsertError> {
-        self.handle().insert(data)
+        self.handle.insert(data)
     }
 
     /// Has something done with the store, and waits for it; `None` if the service has ended.
@@ -188,12 +192,12 @@ impl Service {
         &self,
         act: impl FnOnce(&mut Store, UnixTime) -> R + Send + 'static,
     ) -> Option<R> {
-        self.handle().call(act)
+        self.handle.call(act)
     }
 
     /// What it holds and has done.
     pub fn status(&self) -> ServiceStatus {
-        self.handle().status()
+        self.handle.status()
     }
 
     /// Commits, brings the index up to date, ends, and gives the store back.
@@ -203,7 +207,7 @@ impl Service {
 
     fn end(&mut self) -> Option<Store> {
         let keeper = self.keeper.take()?;
-        let _ = self.tasks.send(Task::Stop);
+        let _ = self.handle.tasks.send(Task::Stop);
         let store = keeper.join().ok();
         self.readers = None;
         store
@@ -220,6 +224,7 @@ impl Drop for Service {
 #[derive(Clone)]
 pub struct ServiceHandle {
     tasks: SyncSender<Task>,
+    questions: SyncSender<Question>,
     filter: Arc<Filter>,
     shared: Arc<Shared>,
 }
@@ -241,7 +246,12 @@ impl ServiceHandle {
     /// # Errors
     /// The question was not taken, and no answer will come.
     pub fn ask(&self, question: u64, interest: Interest) -> Result<(), Busy> {
-        self.try_send(Task::Ask(question, interest))
+        self.count_busy(self.questions.try_send(Question::Ask(question, interest)))?;
+        if !self.shared.has_questions.swap(true, Ordering::SeqCst) {
+            // A keeper for which there is no room has something to do, and looks afterwards.
+            let _ = self.tasks.try_send(Task::Look);
+        }
+        Ok(())
     }
 
     /// As [`Service::offer`].
@@ -249,7 +259,7 @@ impl ServiceHandle {
     /// # Errors
     /// It was not taken.
     pub fn offer(&self, data: Data) -> Result<(), Busy> {
-        self.try_send(Task::Insert(data, None))
+        self.count_busy(self.tasks.try_send(Task::Insert(data, None)))
     }
 
     /// Inserts a packet; `done` is told when it would survive a power cut, or that it was refused. Waits for
@@ -296,8 +306,8 @@ impl ServiceHandle {
         ServiceStatus { busy: self.shared.busy.load(Ordering::Relaxed), ..status }
     }
 
-    fn try_send(&self, task: Task) -> Result<(), Busy> {
-        self.tasks.try_send(task).map_err(|error| {
+    fn count_busy<T>(&self, sent: Result<(), TrySendError<T>>) -> Result<(), Busy> {
+        sent.map_err(|error| {
             self.shared.busy.fetch_add(1, Ordering::Relaxed);
             match error {
                 TrySendError::Full(_) => Busy::Full,

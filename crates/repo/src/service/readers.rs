@@ -5,11 +5,12 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use flow::Metadata;
 use packet::time::Duration;
-use packet::{Interest, UnixTime};
+use packet::{Data, Interest, UnixTime};
 
 use super::{Answered, Found, unix_now};
-use crate::store::{Located, ReadError, is_answer};
+use crate::store::{Located, ReadError, is_answer, is_outdated};
 
 /// A question, and where its answer may lie.
 #[derive(Debug)]
@@ -18,7 +19,14 @@ pub(super) struct Job {
     pub(super) interest: Interest,
     pub(super) places: Vec<Located>,
     /// What answers if nothing that lies there does.
-    pub(super) otherwise: Option<Found>,
+    pub(super) otherwise: Option<Made>,
+}
+
+/// Metadata that the store makes of what it holds.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) metadata: Metadata,
+    pub(super) found: Found,
 }
 
 /// What reading found that the store wants to know.
@@ -132,15 +140,14 @@ impl Drop for Readers {
 }
 
 fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
+    let known = job.otherwise.as_ref().map(|made| &made.metadata);
     for located in job.places {
         match located.read_data() {
-            Ok((data, arrival)) if is_answer(now, &job.interest, &data, arrival) => {
-                let fresh_until = match data.freshness() {
-                    Duration::ZERO => UnixTime::ZERO,
-                    freshness => arrival.after(freshness),
-                };
+            Ok((data, arrival))
+                if is_answer(now, &job.interest, &data, arrival) && !is_outdated(&data, known) =>
+            {
                 outcomes.push(Outcome::Served(located));
-                return Some(Found { data, fresh_until, is_fresh: fresh_until > now });
+                return Some(found(now, data, arrival));
             }
             Ok(_) => outcomes.push(Outcome::Vain),
             Err(error) => outcomes.push(Outcome::Failed(located, error)),
@@ -149,5 +156,14 @@ fn read(now: UnixTime, job: Job, outcomes: &mut Vec<Outcome>) -> Option<Found> {
     if job.otherwise.is_none() {
         outcomes.push(Outcome::Missed);
     }
-    job.otherwise
+    job.otherwise.map(|made| made.found)
+}
+
+/// A packet that came at `arrival`, as an answer.
+pub(super) fn found(now: UnixTime, data: Data, arrival: UnixTime) -> Found {
+    let fresh_until = match data.freshness() {
+        Duration::ZERO => UnixTime::ZERO,
+        freshness => arrival.after(freshness),
+    };
+    Found { data, fresh_until, is_fresh: fresh_until > now }
 }

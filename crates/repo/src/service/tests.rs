@@ -1,17 +1,22 @@
+use std::sync::Condvar;
 use std::sync::mpsc::{Receiver, channel};
 
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::{Dialect, Name, NameHasher};
 
 use super::*;
-use crate::disk::{Call, SimulatedDisk};
+use crate::disk::{Call, Disk, DiskFile, FolderLock, SimulatedDisk};
 use crate::store::{Selection, StoreConfig, StoreKeys};
 
 type Answers = Receiver<(u64, Option<Found>)>;
 
 fn start(disk: &SimulatedDisk, config: ServiceConfig) -> (Service, Answers) {
+    start_on(Arc::new(disk.clone()), config)
+}
+
+fn start_on(disk: Arc<dyn Disk>, config: ServiceConfig) -> (Service, Answers) {
     let keys = StoreKeys { records: [1, 2], names: NameHasher::new([3, 4]) };
-    let (store, _) = Store::open(Arc::new(disk.clone()), StoreConfig::default(), keys).unwrap();
+    let (store, _) = Store::open(disk, StoreConfig::default(), keys).unwrap();
     let (answered, answers) = channel();
     let answered = move |question, found| answered.send((question, found)).unwrap_or_default();
     (Service::start(store, config, Arc::new(answered)).unwrap(), answers)
@@ -107,12 +112,167 @@ fn a_full_queue_refuses_and_counts_and_nobody_waits() {
         })
     });
     entered.recv().unwrap();
-    assert_eq!(service.ask(1, interest("/a")), Ok(()));
+    for number in 1..=2 {
+        assert_eq!(service.ask(number, interest("/a")), Ok(()));
+    }
+    assert_eq!(service.ask(3, interest("/a")), Err(Busy::Full));
+    // That there are questions takes a place beside it.
     assert_eq!(service.offer(data("/b")), Ok(()));
-    assert_eq!(service.ask(2, interest("/a")), Err(Busy::Full));
     assert_eq!(service.offer(data("/c")), Err(Busy::Full));
     assert_eq!(service.status().busy, 2);
     release.send(()).unwrap();
     holder.join().unwrap().unwrap();
     assert!(matches!(answers.recv().unwrap(), (1, None)));
+}
+
+/// A disk on which syncs wait for as long as somebody holds them.
+#[derive(Clone, Debug)]
+struct HeldDisk {
+    disk: SimulatedDisk,
+    gate: Arc<(Mutex<Gate>, Condvar)>,
+}
+
+#[derive(Debug, Default)]
+struct Gate {
+    is_held: bool,
+    waiting: usize,
+}
+
+impl HeldDisk {
+    fn hold(&self, is_held: bool) {
+        self.gate.0.lock().unwrap().is_held = is_held;
+        self.gate.1.notify_all();
+    }
+
+    /// Waits until a sync waits.
+    fn wait(&self) {
+        let waits = |gate: &mut Gate| gate.waiting == 0;
+        drop(self.gate.1.wait_while(self.gate.0.lock().unwrap(), waits).unwrap());
+    }
+
+    fn pass(&self) {
+        let mut gate = self.gate.0.lock().unwrap();
+        gate.waiting += 1;
+        self.gate.1.notify_all();
+        let mut gate = self.gate.1.wait_while(gate, |gate| gate.is_held).unwrap();
+        gate.waiting -= 1;
+    }
+}
+
+impl Disk for HeldDisk {
+    fn open(&self, name: &str, create: bool) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(HeldFile { file: self.disk.open(name, create)?, disk: self.clone() }))
+    }
+    fn list(&self) -> io::Result<Vec<String>> {
+        self.disk.list()
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.disk.remove(name)
+    }
+    fn sync_folder(&self) -> io::Result<()> {
+        self.disk.sync_folder()
+    }
+    fn lock(&self, holder: &str) -> io::Result<Box<dyn FolderLock>> {
+        self.disk.lock(holder)
+    }
+}
+
+#[derive(Debug)]
+struct HeldFile {
+    file: Arc<dyn DiskFile>,
+    disk: HeldDisk,
+}
+
+impl DiskFile for HeldFile {
+    fn len_bytes(&self) -> io::Result<u64> {
+        self.file.len_bytes()
+    }
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.file.read_at(offset, out)
+    }
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_at(offset, bytes)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.disk.pass();
+        self.file.sync()
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+    fn punch_hole(&self, range: std::ops::Range<u64>) -> io::Result<()> {
+        self.file.punch_hole(range)
+    }
+    fn allocated(&self) -> io::Result<u64> {
+        self.file.allocated()
+    }
+}
+
+/// What the keeper does with the disk, by the sync that it waits for.
+type DoSync = fn(&ServiceHandle);
+
+#[test]
+fn questions_are_answered_while_a_sync_is_under_way_whatever_it_is_for() {
+    let works: [(&str, DoSync); 4] = [
+        ("commit", |service| service.insert(data("/new/v=1/seg=0")).unwrap()),
+        ("delete", |service| {
+            let gone = Selection::Object(Dialect::Ndn, "/old".parse().unwrap());
+            assert_eq!(service.call(move |store, now| store.delete(now, &gone)).unwrap().unwrap().objects, 1);
+        }),
+        ("pin", |service| assert!(service.call(|store, now| store.pin(now, 0, true)).unwrap().unwrap())),
+        ("checkpoint", |service| service.call(|store, _| store.checkpoint()).unwrap().unwrap()),
+    ];
+    for (what, work) in works {
+        let disk = HeldDisk { disk: SimulatedDisk::new(5), gate: Arc::default() };
+        let (service, answers) = start_on(Arc::new(disk.clone()), ServiceConfig::default());
+        service.insert(data("/a/v=1/seg=0")).unwrap();
+        service.insert(data("/old")).unwrap();
+        disk.disk.record();
+        disk.hold(true);
+        let handle = service.handle();
+        let worker = std::thread::spawn(move || work(&handle));
+        disk.wait();
+        for (number, uri) in [(1, "/a/v=1/seg=0"), (2, "/old"), (3, "/nowhere")] {
+            service.ask(number, interest(uri)).unwrap();
+            let (question, found) = answers.recv_timeout(Duration::from_secs(60)).expect(what);
+            let expected = of(uri).filter(|_| number < 3);
+            assert_eq!((question, bytes(found)), (number, expected), "{what}");
+        }
+        disk.disk.note("answered");
+        disk.hold(false);
+        worker.join().unwrap();
+        let calls = disk.disk.record();
+        let answered = calls.iter().position(|call| matches!(call, Call::Note(_))).unwrap();
+        assert!(calls[..answered].iter().any(|call| matches!(call, Call::Write(..))), "{what}: {calls:?}");
+        assert!(!calls[..answered].iter().any(|call| matches!(call, Call::Sync(_))), "{what}: {calls:?}");
+        assert!(calls[answered..].iter().any(|call| matches!(call, Call::Sync(_))), "{what}: {calls:?}");
+    }
+}
+
+#[test]
+fn stored_metadata_is_not_given_once_a_newer_version_is_here() {
+    let (service, answers) = start(&SimulatedDisk::new(6), ServiceConfig::default());
+    let metadata = flow::Metadata {
+        name: "/a/v=1".parse().unwrap(),
+        last_segment: None,
+        segment_bytes: None,
+        size_bytes: None,
+    };
+    let mut content = Vec::new();
+    metadata.encode(&mut content);
+    let stored = DataBuilder::new("/a/32=metadata/v=1/seg=0".parse().unwrap());
+    let stored = stored.freshness(packet::time::Duration::from_secs(3600)).content(content);
+    service.insert(stored.build_with_digest().unwrap()).unwrap();
+    let question = InterestBuilder::new("/a/32=metadata".parse().unwrap());
+    let question = question.can_be_prefix(true).must_be_fresh(true).build().unwrap();
+    for version in 1..=3 {
+        service.insert(data(&format!("/a/v={version}/seg=0"))).unwrap();
+        service.ask(version, question.clone()).unwrap();
+        let (_, found) = answers.recv().unwrap();
+        let told = flow::Metadata::decode(found.unwrap().data.content()).unwrap();
+        assert_eq!(told.name.to_string(), format!("/a/v={version}"));
+    }
 }

@@ -145,19 +145,13 @@ impl Store {
             arrival: now,
             payload,
         });
-        let format = self.format.clone();
-        let mut write = || {
-            self.volumes.roll(self.config.volume_bytes)?;
-            self.volumes.append(&format, entries.clone(), &mut self.buffer)
-        };
-        let mut written = write();
+        let mut written = self.append(entries.clone());
         if written.as_ref().is_err_and(|error| refusal_of(error) == Refusal::DiskFull) && self.has_reserve {
             self.has_reserve = false;
             reserve::give_up(&self.disk);
-            written = write();
+            written = self.append(entries);
         }
         let written = written.map_err(|error| self.refusals.count(refusal_of(&error)))?;
-        self.log_bytes += self.buffer.len() as u64;
         // Wanted until the index says the same.
         self.notices.extend(written.iter().map(|record| {
             (record.location.place.volume, record.location.place.offset()..record.location.place.end())
@@ -169,7 +163,9 @@ impl Store {
     pub(super) fn forget(&mut self, id: ObjectId) {
         let Some(object) = self.catalogue.remove(id) else { return };
         self.bytes = self.bytes.saturating_sub(object.bytes);
-        self.filter.remove(&self.hashes(&object));
+        if let Some(name) = object.name() {
+            self.filter.remove(&self.name_hashes(&name), name.form);
+        }
         if let Some(policy) = &mut self.eviction {
             policy.remove(id);
         }

@@ -219,7 +219,6 @@ impl Store {
         if packets.is_empty() {
             return Ok(Vec::new());
         }
-        self.volumes.roll(self.config.volume_bytes)?;
         let format = self.format.clone();
         let entries = packets.iter().map(|packet| Entry {
             kind: RecordKind::Data,
@@ -230,9 +229,7 @@ impl Store {
             arrival: packet.arrival,
             payload: packet.data.wire(),
         });
-        let written = self.volumes.append(&format, entries, &mut self.buffer)?;
-        self.log_bytes += self.buffer.len() as u64;
-        Ok(written)
+        self.append(entries)
     }
 
     fn store(&mut self, packet: &OpenPacket, written: Written, new: &mut BTreeSet<ObjectId>) {
@@ -269,8 +266,9 @@ impl Store {
     /// Tells filter and policy of an object that is new.
     pub(super) fn include(&mut self, id: ObjectId) {
         let Some(object) = self.catalogue.get(id) else { return };
-        let hashes = self.hashes(object);
-        self.filter.add(&hashes);
+        let Some(name) = object.name() else { return };
+        let hashes = self.name_hashes(&name);
+        self.filter.add(&hashes, name.form);
         if let Some(policy) = &mut self.eviction {
             policy.include(id, hashes.whole().0, object.bytes);
         }

@@ -40,8 +40,8 @@ pub enum Preference {
 pub enum Answer {
     /// A stored packet.
     Data(Data),
-    /// Nobody stored an answer, but the store knows the newest version: its owner makes a packet of that,
-    /// signed by whom it likes.
+    /// Nobody stored an answer, or one about another version, but the store knows the newest version: its
+    /// owner makes a packet of that, signed by whom it likes.
     Metadata(Metadata),
 }
 
@@ -77,7 +77,23 @@ impl Located {
     pub fn read_data(&self) -> Result<(Data, UnixTime), ReadError> {
         let mut bytes = vec![0; self.place.len_bytes as usize];
         self.file.read_at(self.place.offset(), &mut bytes)?;
-        let (header, payload) = self.record(&bytes).ok_or(ReadError::Corrupt)?;
+        self.decode(&bytes)
+    }
+
+    /// The same if its bytes are in memory and are what they should be; otherwise
+    /// [`read_data`](Self::read_data) has more to say. `scratch` is for the record, call by call.
+    pub(crate) fn read_in_memory(&self, scratch: &mut Vec<u8>) -> Option<(Data, UnixTime)> {
+        let len = self.place.len_bytes as usize;
+        if scratch.len() < len {
+            scratch.resize(len, 0);
+        }
+        let bytes = scratch.get_mut(..len)?;
+        let is_read = self.file.read_in_memory(self.place.offset(), bytes);
+        is_read.then(|| self.decode(bytes).ok()).flatten()
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<(Data, UnixTime), ReadError> {
+        let (header, payload) = self.record(bytes).ok_or(ReadError::Corrupt)?;
         let wire = Buffer::copy_from(payload);
         let data = match header.dialect {
             Dialect::Ndn => Data::decode_ndn(wire),
@@ -107,9 +123,12 @@ impl Located {
 impl Store {
     /// Answers an Interest, reading what is needed at once.
     pub fn answer(&mut self, now: UnixTime, interest: &Interest) -> Option<Answer> {
+        let metadata = self.known_metadata(interest);
         for located in self.locate(now, interest) {
             match located.read_data() {
-                Ok((data, arrival)) if is_answer(now, interest, &data, arrival) => {
+                Ok((data, arrival))
+                    if is_answer(now, interest, &data, arrival) && !is_outdated(&data, metadata.as_ref()) =>
+                {
                     self.served(&located);
                     return Some(Answer::Data(data));
                 }
@@ -117,7 +136,6 @@ impl Store {
                 Err(error) => self.report(now, &located, &error),
             }
         }
-        let metadata = self.known_metadata(interest);
         if metadata.is_none() {
             self.counters.misses += 1;
         }
@@ -155,9 +173,9 @@ impl Store {
         }
     }
 
-    /// An Interest was not answered.
-    pub(crate) fn missed(&mut self) {
-        self.counters.misses += 1;
+    /// So many Interests were not answered.
+    pub(crate) fn missed(&mut self, count: u64) {
+        self.counters.misses += count;
     }
 
     /// A packet was read that was not the answer.
@@ -268,6 +286,13 @@ impl Store {
 /// Whether the object's name is `prefix` and a version, and nothing more.
 fn is_version_of(object: &Object, prefix: NameRef<'_>) -> bool {
     object.name().is_some_and(|object| object.name.component_count() == prefix.component_count() + 1)
+}
+
+/// Whether stored metadata tells of another version than what is known of the newest one here: then it would
+/// hide that, or name one that has left.
+pub(crate) fn is_outdated(data: &Data, known: Option<&Metadata>) -> bool {
+    let told = || Metadata::decode(data.content()).ok();
+    known.is_some_and(|known| told().is_some_and(|told| told.name != known.name))
 }
 
 /// Whether `data`, which came at `arrival`, answers the Interest now.

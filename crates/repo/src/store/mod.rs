@@ -1,6 +1,7 @@
 //! The store: packets go in, are durable when they are acknowledged, and answer Interests until their object
 //! is deleted.
 
+mod attendant;
 mod delete;
 mod insert;
 mod lookup;
@@ -26,8 +27,10 @@ use crate::record::Format;
 use crate::volume::Volumes;
 use packet::UnixTime;
 
+pub use attendant::{Attendant, DiskJob};
 pub use delete::{Deleted, Selection};
 pub use insert::{CommitError, Ticket};
+pub(crate) use lookup::is_outdated;
 pub use lookup::{Answer, Located, Preference, ReadError, is_answer, metadata_packet};
 pub use recover::Recovery;
 pub use upkeep::Upkeep;
@@ -202,6 +205,7 @@ pub struct Store {
     events: VecDeque<Event>,
     /// Whether the room is kept that a full disk needs for deleting.
     has_reserve: bool,
+    attendant: Option<Box<dyn Attendant>>,
     _lock: Box<dyn FolderLock>,
 }
 

@@ -65,6 +65,7 @@ impl Store {
             config,
             key,
             has_reserve: false,
+            attendant: None,
             names: keys.names,
             index,
             catalogue: Catalogue::default(),
@@ -96,7 +97,7 @@ impl Store {
             // Before the first record, so that there is always somebody who knows the key.
             // It knows nothing of what the volumes hold.
             let checkpoint = Checkpoint { key, volume: 0, offset: HEAD_BYTES, next_object: 1 };
-            store.index.write(&store.disk, &checkpoint, &[], std::iter::empty())?;
+            store.index.write(&store.disk, &checkpoint, &[], &[])?;
         }
         store.restore(contents, &mut recovery)?;
         store.keep_reserve();

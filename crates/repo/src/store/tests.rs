@@ -142,6 +142,40 @@ fn metadata_is_made_from_the_newest_version_that_can_be_served() {
 }
 
 #[test]
+fn stored_metadata_answers_only_while_it_tells_of_the_newest_version_that_is_here() {
+    let mut store = open(&SimulatedDisk::new(1));
+    let tell = |store: &mut Store, version: u64| {
+        let metadata = flow::Metadata {
+            name: format!("/a/v={version}").parse().unwrap(),
+            last_segment: Some(0),
+            segment_bytes: None,
+            size_bytes: None,
+        };
+        let mut content = Vec::new();
+        metadata.encode(&mut content);
+        let name = format!("/a/32=metadata/v={version}/seg=0").parse().unwrap();
+        let data = DataBuilder::new(name).freshness(Duration::from_secs(3600)).content(content);
+        store.insert(NOW, &data.build_with_digest().unwrap()).unwrap();
+        store.commit().unwrap();
+    };
+    let question = InterestBuilder::new("/a/32=metadata".parse().unwrap());
+    let question = question.can_be_prefix(true).must_be_fresh(true).build().unwrap();
+    tell(&mut store, 1);
+    assert_eq!(ask(&mut store, &question).unwrap(), "/a/32=metadata/v=1/seg=0");
+    put(&mut store, "/a/v=1/seg=0");
+    store.commit().unwrap();
+    assert_eq!(ask(&mut store, &question).unwrap(), "/a/32=metadata/v=1/seg=0");
+    put(&mut store, "/a/v=2/seg=0");
+    store.commit().unwrap();
+    assert_eq!(ask(&mut store, &question).unwrap(), "metadata of /a/v=2");
+    tell(&mut store, 2);
+    assert_eq!(ask(&mut store, &question).unwrap(), "/a/32=metadata/v=2/seg=0");
+    let newest = Selection::Object(Dialect::Ndn, "/a/v=2".parse().unwrap());
+    store.delete(NOW, &newest).unwrap();
+    assert_eq!(ask(&mut store, &question).unwrap(), "/a/32=metadata/v=1/seg=0");
+}
+
+#[test]
 fn both_dialects_are_kept_and_never_meet() {
     let mut store = open(&SimulatedDisk::new(1));
     put(&mut store, "/a/b");

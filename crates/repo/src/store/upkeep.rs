@@ -4,20 +4,22 @@
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Located, Store, refusal_of};
 use crate::catalogue::ObjectId;
-use crate::index::IndexError;
+use crate::index::{Index, IndexError, Row};
 use crate::limits::Refusal;
 use crate::record::RecordKind;
 use crate::space::BLOCK_BYTES;
 use crate::volume::{Entry, file_name};
 use packet::UnixTime;
 
-/// Holes punched in one step, and bytes of them: a file system holds others up for as long as it takes a hole
-/// out of a file.
-const PUNCHES_OF_A_STEP: usize = 16;
-const PUNCHED_BYTES_OF_A_STEP: u64 = 4 << 20;
+/// Bytes of one hole: a file system holds others up for as long as it takes a hole out of a file.
+const HOLE_BYTES: u64 = 1 << 20;
+/// Holes punched in one step, and bytes of them: whoever inserts waits for a step, whoever reads for a hole.
+const PUNCHES_OF_A_STEP: usize = 32;
+const PUNCHED_BYTES_OF_A_STEP: u64 = 32 << 20;
 /// Records copied in one step.
 const BYTES_OF_A_STEP: u64 = 1 << 20;
 
@@ -110,27 +112,49 @@ impl Store {
         Ok(victims.len())
     }
 
-    /// Punches so many holes, and about so many bytes of them. A large hole is made in parts.
+    /// Punches so many holes, and about so many bytes of them. A large hole is made in several.
     fn punch(&mut self, count: usize, max_bytes: u64) -> io::Result<()> {
-        let mut bytes = 0;
-        for _ in 0..count {
-            let Some((number, hole)) = self.punches.pop_front() else { break };
+        let (mut bytes, mut parts) = (0, VecDeque::new());
+        while parts.len() < count
+            && bytes < max_bytes
+            && let Some((number, hole)) = self.punches.pop_front()
+        {
             let Some(volume) = self.volumes.get(number) else { continue };
-            let cut = hole.start.saturating_add(max_bytes).next_multiple_of(BLOCK_BYTES);
+            let cut = hole.start.saturating_add(HOLE_BYTES).next_multiple_of(BLOCK_BYTES);
             let part = hole.start..hole.end.min(cut);
-            if let Err(error) = volume.file.punch_hole(part.clone()) {
-                self.punches.push_front((number, hole));
-                return Err(error);
-            }
-            self.punched.insert(number);
-            self.counters.punches += 1;
             bytes += part.end - part.start;
             if part.end < hole.end {
                 self.punches.push_front((number, part.end..hole.end));
             }
-            if bytes >= max_bytes {
-                break;
+            parts.push_back((number, Arc::clone(&volume.file), part));
+        }
+        let (done, left, result) = self.on_disk(move || {
+            let mut done = Vec::new();
+            while let Some((number, file, part)) = parts.pop_front() {
+                if let Err(error) = file.punch_hole(part.clone()) {
+                    parts.push_front((number, file, part));
+                    return (done, parts, Err(error));
+                }
+                done.push(number);
             }
+            (done, parts, Ok(()))
+        })?;
+        self.counters.punches += done.len() as u64;
+        self.punched.extend(done);
+        for (number, _, part) in left.into_iter().rev() {
+            self.punches.push_front((number, part));
+        }
+        result
+    }
+
+    /// Punches all holes that are due, and has them last.
+    fn sync_holes(&mut self) -> io::Result<()> {
+        self.punch(usize::MAX, u64::MAX)?;
+        while let Some(&number) = self.punched.first() {
+            if let Some(file) = self.volumes.get(number).map(|volume| Arc::clone(&volume.file)) {
+                self.on_disk(move || file.sync())??;
+            }
+            self.punched.remove(&number);
         }
         Ok(())
     }
@@ -138,19 +162,19 @@ impl Store {
     pub(super) fn checkpoint_index(&mut self) -> Result<(), IndexError> {
         // What was deleted before the checkpoint is not mentioned again behind it, so its holes must be there
         // by then.
-        let holes = self.punch(usize::MAX, u64::MAX / 2).and_then(|()| {
-            while let Some(&number) = self.punched.first() {
-                if let Some(volume) = self.volumes.get(number) {
-                    volume.file.sync()?;
-                }
-                self.punched.remove(&number);
-            }
-            Ok(())
-        });
-        holes.map_err(|error| IndexError::io(&error))?;
+        self.sync_holes().map_err(|error| IndexError::io(&error))?;
         let checkpoint = self.checkpoint_now();
-        let changed = self.dirty.iter().filter_map(|&id| self.catalogue.get(id));
-        self.index.write(&self.disk, &checkpoint, &self.gone, changed)?;
+        let rows: Vec<Row> =
+            self.dirty.iter().filter_map(|&id| self.catalogue.get(id)).map(Row::of).collect();
+        let mut index = std::mem::replace(&mut self.index, Index::closed());
+        let (disk, gone) = (Arc::clone(&self.disk), self.gone.clone());
+        let write = move || {
+            let written = index.write(&disk, &checkpoint, &gone, &rows);
+            (index, written)
+        };
+        let (index, written) = self.on_disk(write).map_err(|error| IndexError::io(&error))?;
+        self.index = index;
+        written?;
         self.dirty.clear();
         self.gone.clear();
         self.checkpoint = (checkpoint.volume, checkpoint.offset);
@@ -263,16 +287,25 @@ impl Store {
                 located.extend(found.map(|found| found.of(id)));
             }
         }
-        let mut records = Vec::new();
-        for located in located {
-            match located.read_data() {
-                Ok((data, arrival)) => records.push(Copied { located, data, arrival }),
-                Err(error) => {
-                    self.report(now, &located, &error);
-                    return (Vec::new(), true);
+        let reading = move || {
+            let mut records = Vec::new();
+            for located in located {
+                match located.read_data() {
+                    Ok((data, arrival)) => records.push(Copied { located, data, arrival }),
+                    Err(error) => return Err((located, error)),
                 }
             }
-        }
+            Ok(records)
+        };
+        let records = match self.on_disk(reading) {
+            Ok(Ok(records)) => records,
+            Ok(Err((located, error))) => {
+                self.report(now, &located, &error);
+                return (Vec::new(), true);
+            }
+            // It is tried again when the volume is chosen again.
+            Err(_) => return (Vec::new(), true),
+        };
         (records, is_all)
     }
 
@@ -287,12 +320,7 @@ impl Store {
             arrival: record.arrival,
             payload: record.data.wire(),
         });
-        let written = self
-            .volumes
-            .roll(self.config.volume_bytes)
-            .and_then(|()| self.volumes.append(&format, entries, &mut self.buffer));
-        let written = written.map_err(|error| self.failed(&error))?;
-        self.log_bytes += self.buffer.len() as u64;
+        let written = self.append(entries).map_err(|error| self.failed(&error))?;
         for (record, written) in records.iter().zip(written) {
             self.put(id, record.located.segment, written.location);
         }

@@ -8,6 +8,7 @@ mod ndnd;
 mod pings;
 mod process;
 mod report;
+mod repository;
 mod subjects;
 mod transfer;
 
@@ -30,6 +31,7 @@ Examples:
   cairn bench forward --only udp --only latency
   cairn bench forward --json > numbers.json
   cairn bench transfer --megabytes 100
+  cairn bench repository
 
 Exit codes: 0 done; 1 failure, what was measured before it is printed; 2 wrong usage.")]
 pub(crate) enum BenchCommand {
@@ -38,6 +40,9 @@ pub(crate) enum BenchCommand {
     Forward(ForwardArguments),
     /// Measure a large object put at one forwarder and got at another, by the tools that come with them.
     Transfer(transfer::TransferArguments),
+    /// Measure a repository: insertion, deletion in service, serving, memory; beside raw writing, copy and
+    /// swap, and the content store.
+    Repository(repository::RepositoryArguments),
     /// The bare relay for datagrams.
     #[command(hide = true)]
     RelayUdp {
@@ -139,6 +144,7 @@ impl BenchCommand {
             BenchCommand::Transfer(arguments) => transfer::run(&arguments)
                 .map_err(|error| failed(&error))
                 .and_then(|rows| Ok(report::print(&rows, arguments.json)?)),
+            BenchCommand::Repository(arguments) => repository::run(&arguments),
             BenchCommand::RelayUdp { local, producer } => {
                 node::load::relay_udp(local, producer).map_err(|error| failed(&error))
             }

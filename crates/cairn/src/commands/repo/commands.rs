@@ -4,11 +4,11 @@
 //! connection to fetch by, so that a slow publisher holds up nobody else.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration as StdDuration, Instant as StdInstant};
 
-use client::{AskError, Client, ClientError};
+use client::{AskError, Client};
 use flow::source::{Carrier as _, Reply, answer_with};
 use packet::ndn::{DataBuilder, InterestBuilder};
 use packet::time::Duration;
@@ -23,7 +23,6 @@ use trust::validator::{FetchFailure, Subject};
 use trust::{Signer, Validator, sha256};
 
 use super::fetch::fetch_segments;
-use super::run::answer;
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 
@@ -39,6 +38,8 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_secs(4);
 const MESSAGE_TRIES: usize = 3;
 const CERTIFICATE_TIMEOUT: Duration = Duration::from_secs(2);
 const TURN: Duration = Duration::from_millis(500);
+/// How long a prefix may take to be registered.
+const REGISTER_TIMEOUT: StdDuration = StdDuration::from_secs(10);
 
 /// Whose commands are carried out.
 pub(super) enum Trust {
@@ -46,6 +47,14 @@ pub(super) enum Trust {
     Anyone,
     /// Those that lead up to an anchor.
     Validator(Box<Validator>),
+}
+
+/// A prefix that is to be registered for the repository's objects, or no longer.
+pub(super) struct PrefixChange {
+    pub(super) prefix: Name,
+    pub(super) is_wanted: bool,
+    /// Told when it is done.
+    pub(super) done: SyncSender<Result<(), String>>,
 }
 
 /// Takes commands.
@@ -59,6 +68,7 @@ pub(super) struct Commander {
     jobs: Arc<Jobs>,
     nonces: BTreeMap<Vec<u8>, StdInstant>,
     prefixes: Vec<Name>,
+    changes: Sender<PrefixChange>,
 }
 
 /// How far commands are, by their digests.
@@ -133,14 +143,16 @@ impl Verb {
 }
 
 impl Commander {
-    /// Registers the repository's name.
+    /// Registers the repository's name. Gives what commands want registered: whoever serves the objects does
+    /// it.
     pub(super) fn start(
         mut client: Client,
         connect: ConnectArguments,
         repository: Name,
         service: ServiceHandle,
         (signer, trust): (Signer, Trust),
-    ) -> Result<Self, ToolError> {
+    ) -> Result<(Self, Receiver<PrefixChange>), ToolError> {
+        let (changes, wanted) = channel();
         let jobs = Arc::new(Jobs::default());
         for verb in Verb::ALL {
             let (jobs, signer) = (Arc::clone(&jobs), signer.clone());
@@ -156,7 +168,7 @@ impl Commander {
             );
         }
         client.register(&repository)?;
-        Ok(Commander {
+        let commander = Commander {
             client,
             connect,
             repository,
@@ -166,7 +178,9 @@ impl Commander {
             jobs,
             nonces: BTreeMap::new(),
             prefixes: Vec::new(),
-        })
+            changes,
+        };
+        Ok((commander, wanted))
     }
 
     /// Takes commands for as long as `goes_on` says.
@@ -307,10 +321,10 @@ impl Commander {
                     tell!("cairn: {prefix} is not registered: {MAX_PREFIXES} prefixes are already");
                     Ok(())
                 }
-                Verb::Insert => self.register(prefix),
+                Verb::Insert => self.change(prefix.clone(), true).map(|()| self.prefixes.push(prefix)),
                 Verb::Delete if self.prefixes.contains(&prefix) => {
                     self.prefixes.retain(|other| *other != prefix);
-                    self.client.stop_serving(&prefix)
+                    self.change(prefix, false)
                 }
                 Verb::Delete => Ok(()),
             };
@@ -320,11 +334,11 @@ impl Commander {
         }
     }
 
-    fn register(&mut self, prefix: Name) -> Result<(), ClientError> {
-        let service = self.service.clone();
-        self.client.serve(&prefix, answer_with(move |interest| Ok(answer(&service, interest))))?;
-        self.prefixes.push(prefix);
-        Ok(())
+    fn change(&self, prefix: Name, is_wanted: bool) -> Result<(), String> {
+        let (done, told) = sync_channel(1);
+        let late = |_| "nobody registers prefixes any more, or it takes too long".to_owned();
+        self.changes.send(PrefixChange { prefix, is_wanted, done }).map_err(|_| late(()))?;
+        told.recv_timeout(REGISTER_TIMEOUT).map_err(|_| late(()))?
     }
 }
 

@@ -12,6 +12,7 @@ mod run;
 mod show;
 mod transfer;
 mod upkeep;
+mod window;
 
 use std::process::ExitCode;
 

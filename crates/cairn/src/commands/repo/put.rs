@@ -1,26 +1,30 @@
 //! `cairn repo put`: a file becomes an object of a repository.
 
-use std::path::PathBuf;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use flow::{Publication, PublicationConfig, SegmentSize};
 use packet::time::Duration;
-use packet::{Data, Name};
+use packet::{Data, Dialect, Name};
 use repo::service::unix_now;
-use repo::{Refusal, Store};
+use repo::{Refusal, Selection, Store};
 use serde_json::json;
 
 use super::folder::{FolderArguments, close};
+use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
 use crate::tool::signing::SigningArguments;
+use crate::tool::sized::{self, Sized};
 use crate::tool::units::{content_size, duration, show_size};
-use crate::tool::{ToolError, input, output};
+use crate::tool::{ToolError, output};
 
 /// Put a file (or standard input) into a repository.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Names are those of `cairn put`. When the command ends, all of the object would survive a power cut.
+Names are those of `cairn put`. When the command ends, all of the object would survive a power cut. When it fails or is interrupted, \
+nothing of it is kept.
 
 Examples:
   cairn repo put store /lab/film -f film.mp4
@@ -32,7 +36,7 @@ pub(crate) struct PutArguments {
     folder: FolderArguments,
     /// The name.
     name: Name,
-    /// The file; standard input if it is left out.
+    /// The file; standard input if it is left out. Of a pipe a copy lies among the temporary files meanwhile.
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Bytes of content in a segment.
@@ -53,25 +57,24 @@ pub(crate) struct PutArguments {
 
 impl PutArguments {
     pub(super) fn run(&self) -> Result<ExitCode, ToolError> {
-        let content = input(self.file.as_deref())?;
+        let interrupt = Interrupt::catch()?;
+        let content = sized::open(self.file.as_deref(), &interrupt)?;
+        let size = content.bytes;
         let mut store = self.folder.open_or_make(u64::MAX)?;
         let version = unix_now().as_millis();
-        let size = content.len() as u64;
         let mut config = PublicationConfig::new(self.name.clone(), version, size, self.signing.signer()?);
         config.segment_size = self.size;
         config.freshness = self.freshness;
         let publication = Publication::new(config)?;
-        let mut progress = Progress::new(self.quiet, "storing");
-        for segment in 0..=publication.last_segment() {
-            let Some(range) = publication.range(segment) else { continue };
-            let start = usize::try_from(range.offset_bytes).unwrap_or(usize::MAX);
-            let part = content.get(start..).and_then(|rest| rest.get(..range.len_bytes as usize));
-            insert(&mut store, &publication.segment(segment, part.unwrap_or_default())?)?;
-            progress.set(range.offset_bytes + range.len_bytes, Some(size));
+        let object = Selection::Object(Dialect::Ndn, publication.name().clone());
+        let is_new = store.select(&object).is_empty();
+        let stored = self.store(&mut store, &publication, &content, &interrupt);
+        if stored.is_err() && is_new {
+            // Of what was there before, some has been replaced; the rest is still what somebody stored.
+            store.delete(unix_now(), &object).map_err(ToolError::other)?;
         }
-        store.commit().map_err(ToolError::other)?;
-        progress.finish();
         close(store)?;
+        stored?;
         let (name, segments) = (publication.name(), publication.last_segment() + 1);
         if self.json {
             output::json(&json!({ "name": name.to_string(), "bytes": size, "segments": segments }))?;
@@ -82,8 +85,43 @@ impl PutArguments {
     }
 }
 
-/// Inserts a packet; what waits is committed when it is as much as may wait.
+impl PutArguments {
+    /// Stores all segments, each read when its turn comes.
+    fn store(
+        &self,
+        store: &mut Store,
+        publication: &Publication,
+        from: &Sized,
+        interrupt: &Interrupt,
+    ) -> Result<(), ToolError> {
+        let called = self.file.as_deref().unwrap_or(Path::new("standard input"));
+        let mut progress = Progress::new(self.quiet, "storing");
+        let mut content = Vec::new();
+        for segment in 0..=publication.last_segment() {
+            let Some(range) = publication.range(segment) else { continue };
+            if interrupt.came() {
+                return Err(ToolError::other("interrupted before all was stored"));
+            }
+            // A segment is smaller than a packet.
+            content.resize(usize::try_from(range.len_bytes).unwrap_or(0), 0);
+            from.file.read_exact_at(&mut content, range.offset_bytes).map_err(ToolError::file(called))?;
+            insert(store, &publication.segment(segment, &content)?)?;
+            progress.set(range.offset_bytes + range.len_bytes, Some(from.bytes));
+        }
+        store.commit().map_err(ToolError::other)?;
+        progress.finish();
+        Ok(())
+    }
+}
+
+/// Packets are committed when they are so many bytes: a larger group would be no faster, and takes memory.
+const COMMIT_BYTES: u64 = 4 << 20;
+
+/// Inserts a packet; what waits is committed when it is much.
 pub(super) fn insert(store: &mut Store, data: &Data) -> Result<(), ToolError> {
+    if store.open_bytes() >= COMMIT_BYTES {
+        store.commit().map_err(ToolError::other)?;
+    }
     match store.insert(unix_now(), data) {
         Ok(_) => Ok(()),
         Err(Refusal::TooManyOpen) => {

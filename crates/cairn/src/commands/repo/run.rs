@@ -2,22 +2,21 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 
 use clap::Args;
-use flow::source::{Reply, Server, ServerConfig, answer_with};
+use client::Client;
 use packet::Name;
-use repo::eviction;
-use repo::service::{Service, ServiceConfig, ServiceHandle};
-use repo::store::metadata_packet;
-use repo::{Answer, Event};
+use repo::service::{Service, ServiceConfig};
+use repo::{Event, eviction};
 
-use super::commands::{Commander, Trust};
+use super::commands::{Commander, PrefixChange, Trust};
 use super::folder::FolderArguments;
+use super::window::{Window, answer_box};
 use crate::tool::ToolError;
 use crate::tool::connect::ConnectArguments;
 use crate::tool::interrupt::Interrupt;
-use crate::tool::serving::serve_until;
+use crate::tool::serving::leave;
 use crate::tool::signing::SigningArguments;
 use crate::tool::trusting::TrustArguments;
 use crate::tool::units::show_size;
@@ -73,7 +72,8 @@ impl RunArguments {
             store.set_eviction(policy);
         }
         let (objects, bytes) = (store.catalogue().len(), store.bytes());
-        let service = Service::start(store, ServiceConfig::default(), Arc::new(|_, _| ()))?;
+        let (answer_box, answers) = answer_box();
+        let service = Service::start(store, ServiceConfig::default(), answer_box.answered())?;
         let mut client = self.connect.client_as(&self.signing)?;
         for prefix in &self.prefixes {
             client.register(prefix)?;
@@ -84,32 +84,44 @@ impl RunArguments {
                 bound.map_err(|error| ToolError::other(format!("cannot listen at {address}: {error}")))?;
             tell!("bulk insertion at {bound}");
         }
-        self.take_commands(&service, &interrupt)?;
+        let changes = self.take_commands(&service, &interrupt)?;
         tell!(
             "serving {objects} objects, {}, from {}",
             show_size(bytes as f64),
             self.folder.path().display()
         );
         let handle = service.handle();
-        let source = answer_with(move |interest| Ok(answer(&handle, interest)));
-        let mut server = Server::new(source, ServerConfig::default(), client.now());
-        let served = serve_until(&mut client, &mut server, &interrupt, |_, _| true);
+        let mut window = Window::new(move |question, interest| handle.ask(question, interest), answers);
+        let served = loop {
+            if interrupt.came() {
+                break Ok(());
+            }
+            change_prefixes(&mut client, changes.as_ref());
+            if let Err(error) = window.turn(&mut client) {
+                break Err(error);
+            }
+        };
+        leave(&mut client);
         let store = service.stop();
         served?;
         let mut store = store.ok_or_else(|| ToolError::other("the repository's thread has failed"))?;
         while let Some(Event::Corrupt(name)) = store.poll_event() {
             tell!("cairn: {name} was not as it had been written, and was dropped");
         }
-        let (packets, bytes) = (server.counters().data, server.counters().content_bytes);
+        let (packets, bytes) = window.served();
         tell!("served {packets} packets, {}", show_size(bytes as f64));
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl RunArguments {
-    /// Begins to take commands, if there is a name for them.
-    fn take_commands(&self, service: &Service, interrupt: &Interrupt) -> Result<(), ToolError> {
-        let Some(name) = &self.name else { return Ok(()) };
+    /// Begins to take commands, if there is a name for them. Gives what they want registered.
+    fn take_commands(
+        &self,
+        service: &Service,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Receiver<PrefixChange>>, ToolError> {
+        let Some(name) = &self.name else { return Ok(None) };
         let trust = match (self.trust.validator()?, self.anyone) {
             (Some(validator), _) => Trust::Validator(Box::new(validator)),
             (None, true) => Trust::Anyone,
@@ -121,7 +133,8 @@ impl RunArguments {
         let client = self.connect.client_as(&self.signing)?;
         let connect = self.connect.clone();
         let signer = self.signing.signer()?;
-        let commander = Commander::start(client, connect, name.clone(), service.handle(), (signer, trust))?;
+        let (commander, changes) =
+            Commander::start(client, connect, name.clone(), service.handle(), (signer, trust))?;
         let interrupt = interrupt.clone();
         let run = move || {
             if let Err(error) = commander.run(|| !interrupt.came()) {
@@ -130,20 +143,18 @@ impl RunArguments {
         };
         std::thread::Builder::new().name("commands".to_owned()).spawn(run)?;
         tell!("commands are taken at {name}");
-        Ok(())
+        Ok(Some(changes))
     }
 }
 
-/// What the repository says to an Interest.
-pub(super) fn answer(service: &ServiceHandle, interest: &packet::Interest) -> Reply {
-    let asked = interest.clone();
-    let found = service.call(move |store, now| match store.answer(now, &asked) {
-        Some(Answer::Data(data)) => Some(data),
-        Some(Answer::Metadata(metadata)) => {
-            let prefix = asked.name().prefix(asked.component_count() - 1).to_name();
-            metadata_packet(now, &prefix, &metadata).ok()
-        }
-        None => None,
-    });
-    found.flatten().map_or(Reply::Silence, Reply::Data)
+/// Registers what commands want registered, and takes back what they do not want any more.
+fn change_prefixes(client: &mut Client, changes: Option<&Receiver<PrefixChange>>) {
+    for change in changes.into_iter().flat_map(Receiver::try_iter) {
+        let changed = match change.is_wanted {
+            true => client.register(&change.prefix),
+            false => client.unregister(&change.prefix),
+        };
+        // Whoever wanted it may have waited long enough.
+        let _ = change.done.send(changed.map_err(|error| error.to_string()));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -14,13 +14,15 @@ use serde_json::json;
 use super::folder::{FolderArguments, close, matching, read, segments};
 use super::pattern::Pattern;
 use super::put::insert;
+use crate::tool::interrupt::Interrupt;
 use crate::tool::progress::Progress;
-use crate::tool::{ToolError, output, write_output};
+use crate::tool::{ToolError, files, output};
 
 /// Write an object of a repository to a file or standard output.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Of several versions the last one is written. Signatures are not checked: to do that, serve the repository and use `cairn get`.
+Of several versions the last one is written. Signatures are not checked: to do that, serve the repository and use `cairn get`. A file \
+is there as a whole or not at all.
 
 Examples:
   cairn repo get store /lab/film -o film.mp4
@@ -47,13 +49,24 @@ impl GetArguments {
             return Err(ToolError::other(format!("{} is not there as a whole", self.name)));
         };
         let numbers: Vec<u32> = segments(object).collect();
-        let mut content = Vec::new();
-        for segment in numbers {
-            let data = read(&mut store, id, segment)?;
-            let data = data.ok_or_else(|| ToolError::other(format!("segment {segment} cannot be read")))?;
-            content.extend_from_slice(data.content());
+        let interrupt = Interrupt::catch()?;
+        let write = |out: &mut dyn Write| -> Result<(), ToolError> {
+            let mut out = BufWriter::new(out);
+            for segment in numbers {
+                if interrupt.came() {
+                    return Err(ToolError::other("interrupted before all was written"));
+                }
+                let data = read(&mut store, id, segment)?;
+                let data =
+                    data.ok_or_else(|| ToolError::other(format!("segment {segment} cannot be read")))?;
+                out.write_all(data.content())?;
+            }
+            Ok(out.flush()?)
+        };
+        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => files::write_by(path, false, || interrupt.came(), |file| write(file))?,
+            None => write(&mut io::stdout().lock())?,
         }
-        write_output(self.output.as_deref(), &content, false)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,0 +1,272 @@
+//! Insertion and deletion in service, beside raw writing and the paper's way to delete.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use packet::ndn::{DataBuilder, InterestBuilder};
+use packet::random::Random;
+use packet::{Data, Dialect, Name, NameHasher, PrefixHashes};
+use repo::disk::{Disk, RealDisk};
+use repo::eviction::DeletionRule;
+use repo::reclaim::{CopyAndSwap, Phase, Reclaim, WhileDeleting};
+use repo::service::{Service, ServiceConfig, ServiceHandle};
+use repo::{Limits, Selection, Store, StoreConfig, StoreKeys};
+
+use super::{Must, Row, SEGMENT_BYTES, SEGMENTS, Stage};
+use crate::tool::ToolError;
+use crate::tool::histogram::Histogram;
+
+/// The folder of the store, which the router opens afterwards.
+pub(super) const STORE: &str = "store";
+/// Bytes of packets whose insertion is timed, and which are also written raw.
+const TIMED_BYTES: u64 = 256 << 20;
+/// Raw writing is synced as often.
+const SYNC_BYTES: usize = 1 << 20;
+/// How long it is read before something is deleted.
+const BEFORE: Duration = Duration::from_secs(2);
+/// Pages of the B-tree that copy and swap may keep.
+const TREE_CACHE_BYTES: usize = 64 << 20;
+
+type Answers = Receiver<(u64, bool)>;
+
+/// Fills a store, deletes a quarter of it while it is read, and asks its filter for what is not there.
+pub(super) fn measure(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
+    let hasher = NameHasher::new(keys());
+    let (service, answers) = start(stage, &hasher)?;
+    insert(stage, &service, rows)?;
+    delete(&service, answers, stage.objects, rows)?;
+    stage.progress.set_message("misses");
+    miss(&service, &hasher, rows)?;
+    let stats = service.call(|store, _| store.stats()).ok_or_else(gone)?;
+    let bytes = stats.memory_bytes as f64 / stats.segments.max(1) as f64;
+    rows.push(Row::new("memory of a stored segment", bytes, "B", Must::AtMost(40.0)));
+    service.stop().map(drop).ok_or_else(gone)
+}
+
+fn keys() -> [u64; 2] {
+    let mut random = Random::from_seed(client::Clock::seed());
+    [random.next_u64(), random.next_u64()]
+}
+
+fn gone() -> ToolError {
+    ToolError::other("the repository's thread has failed")
+}
+
+fn start(stage: &Stage, hasher: &NameHasher) -> Result<(Service, Answers), ToolError> {
+    let path = stage.folder.path(STORE);
+    let disk = RealDisk::open(&path).map_err(ToolError::file(path))?;
+    let config = StoreConfig {
+        limits: Limits { max_bytes: u64::MAX, ..Limits::default() },
+        deletion: DeletionRule { threshold_bytes: u64::MAX, ratio: 0.0 },
+        ..StoreConfig::default()
+    };
+    let keys = StoreKeys { records: keys(), names: hasher.clone() };
+    let (store, _) = Store::open(Arc::new(disk), config, keys).map_err(ToolError::other)?;
+    let (tell, answers) = channel();
+    let answered = Arc::new(move |question, found: Option<_>| {
+        let _ = tell.send((question, found.is_some()));
+    });
+    Ok((Service::start(store, ServiceConfig::default(), answered)?, answers))
+}
+
+fn packet(object: u64, segment: u64) -> Result<Data, ToolError> {
+    let mut content = vec![object as u8; SEGMENT_BYTES as usize];
+    if let Some(first) = content.first_chunk_mut() {
+        *first = segment.to_le_bytes();
+    }
+    let name: Name = Stage::name(object, segment).parse().map_err(ToolError::other)?;
+    Ok(DataBuilder::new(name).content(content).build_with_digest()?)
+}
+
+/// Inserts packets, and returns when all are durable.
+fn insert_all(
+    service: &ServiceHandle,
+    packets: impl Iterator<Item = Result<Data, ToolError>>,
+) -> Result<(), ToolError> {
+    let (tell, told) = channel();
+    for packet in packets {
+        let tell = tell.clone();
+        let done = move |result| {
+            let _ = tell.send(result);
+        };
+        service.insert_and_tell(packet?, done).map_err(ToolError::other)?;
+    }
+    drop(tell);
+    told.iter().collect::<Result<(), _>>().map_err(ToolError::other)
+}
+
+/// Times the first packets, and writes the same bytes raw; then stores the others.
+fn insert(stage: &Stage, service: &Service, rows: &mut Vec<Row>) -> Result<(), ToolError> {
+    let object_bytes = SEGMENTS * SEGMENT_BYTES;
+    let timed = (TIMED_BYTES / object_bytes).min(stage.objects);
+    let all_of = |object| (0..SEGMENTS).map(move |segment| packet(object, segment));
+    stage.progress.set_message("raw writing");
+    let packets = (0..timed).flat_map(all_of).collect::<Result<Vec<_>, _>>()?;
+    let raw = write_raw(stage, &packets)?;
+    stage.progress.set_message("durable insertion");
+    let began = Instant::now();
+    let bytes: usize = packets.iter().map(|packet| packet.wire().len()).sum();
+    insert_all(&service.handle(), packets.into_iter().map(Ok))?;
+    let seconds = began.elapsed().as_secs_f64();
+    let rate = |seconds: f64| bytes as f64 / seconds / 1e6;
+    rows.push(Row::new("raw writing, a sync for each MiB", rate(raw), "MB/s", Must::Nothing));
+    rows.push(Row::new("insertion, acknowledged when durable", rate(seconds), "MB/s", Must::Nothing));
+    rows.push(Row::new("of what raw writing reaches", raw / seconds * 100.0, "%", Must::AtLeast(60.0)));
+    stage.progress.set_message("filling");
+    insert_all(&service.handle(), (timed..stage.objects).flat_map(all_of))
+}
+
+/// Seconds that it takes to write these packets one behind the other.
+fn write_raw(stage: &Stage, packets: &[Data]) -> Result<f64, ToolError> {
+    let path = stage.folder.path("raw");
+    let disk = RealDisk::open(&path).map_err(ToolError::file(&path))?;
+    let file = disk.open("raw", true)?;
+    let mut chunk = Vec::with_capacity(2 * SYNC_BYTES);
+    let (mut offset, mut took) = (0, Duration::ZERO);
+    for packet in packets {
+        chunk.extend_from_slice(packet.wire());
+        if chunk.len() >= SYNC_BYTES {
+            let began = Instant::now();
+            file.write_at(offset, &chunk)?;
+            file.sync()?;
+            took += began.elapsed();
+            offset += chunk.len() as u64;
+            chunk.clear();
+        }
+    }
+    drop(file);
+    std::fs::remove_dir_all(&path).map_err(ToolError::file(path))?;
+    Ok(took.as_secs_f64())
+}
+
+/// Reads segments that stay, one at a time.
+struct Reader {
+    service: ServiceHandle,
+    answers: Answers,
+    random: Random,
+    objects: u64,
+    asked: u64,
+}
+
+impl Reader {
+    fn read(&mut self, goes_on: impl Fn() -> bool) -> Result<Histogram, ToolError> {
+        let mut times = Histogram::new();
+        while goes_on() {
+            let object = self.random.below(self.objects / 4) * 4;
+            let name: Name =
+                Stage::name(object, self.random.below(SEGMENTS)).parse().map_err(ToolError::other)?;
+            let interest = InterestBuilder::new(name).build()?;
+            self.asked += 1;
+            let began = Instant::now();
+            self.service.ask(self.asked, interest).map_err(ToolError::other)?;
+            let (_, is_found) = self.answers.recv().map_err(|_| gone())?;
+            let took = began.elapsed();
+            if !is_found {
+                return Err(ToolError::other("a stored packet was not found"));
+            }
+            times.add(packet::time::Duration::from_nanos(took.as_nanos() as u64));
+        }
+        Ok(times)
+    }
+}
+
+/// Deletes a quarter while the rest is read.
+fn delete(service: &Service, answers: Answers, objects: u64, rows: &mut Vec<Row>) -> Result<(), ToolError> {
+    let handle = service.handle();
+    let random = Random::from_seed(7);
+    let mut reader = Reader { service: service.handle(), answers, random, objects, asked: 0 };
+    let began = Instant::now();
+    let before = reader.read(|| began.elapsed() < BEFORE)?;
+    let is_over = AtomicBool::new(false);
+    let (acknowledged, given_back, during) = std::thread::scope(|scope| {
+        let deleter = scope.spawn(|| {
+            let times = delete_and_wait(&handle);
+            is_over.store(true, Ordering::Relaxed);
+            times
+        });
+        let during = reader.read(|| !is_over.load(Ordering::Relaxed));
+        let (acknowledged, given_back) = deleter.join().map_err(|_| gone())??;
+        Ok::<_, ToolError>((acknowledged, given_back, during?))
+    })?;
+    let millis = |duration: packet::time::Duration| duration.as_nanos() as f64 / 1e6;
+    let (p99_before, p99) = (millis(before.quantile(0.99)), millis(during.quantile(0.99)));
+    let most = Must::AtMost;
+    rows.push(Row::new("a quarter deleted in service: acknowledged", acknowledged, "s", Must::Nothing));
+    rows.push(Row::new("a quarter deleted in service: room given back", given_back, "s", most(2.0)));
+    rows.push(Row::new("reads before: 99 %", p99_before, "ms", Must::Nothing));
+    rows.push(Row::new("reads meanwhile: 99 %", p99, "ms", Must::Nothing));
+    rows.push(Row::new("reads meanwhile: 99 % of that before", p99 / p99_before, "times", most(3.0)));
+    rows.push(Row::new("reads meanwhile: slowest", millis(during.quantile(1.0)), "ms", most(50.0)));
+    rows.push(Row::new("reads meanwhile", during.count() as f64, "packets", Must::Nothing));
+    Ok(())
+}
+
+/// Seconds until the deletion is acknowledged, and until its room is given back.
+fn delete_and_wait(service: &ServiceHandle) -> Result<(f64, f64), ToolError> {
+    let began = Instant::now();
+    let selection = Selection::Prefix(Dialect::Ndn, "/gone".parse().map_err(ToolError::other)?);
+    let deleted = service.call(move |store, now| store.delete(now, &selection)).ok_or_else(gone)?;
+    deleted.map_err(ToolError::other)?;
+    let acknowledged = began.elapsed().as_secs_f64();
+    while service.call(|store, _| store.stats().pending_punches).ok_or_else(gone)? > 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok((acknowledged, began.elapsed().as_secs_f64()))
+}
+
+/// What it costs the data plane that nothing is here.
+fn miss(service: &Service, hasher: &NameHasher, rows: &mut Vec<Row>) -> Result<(), ToolError> {
+    const NAMES: u64 = 1024;
+    const ROUNDS: u64 = 1000;
+    let mut asked = Vec::new();
+    for number in 0..NAMES {
+        let name: Name = format!("/kept/{number}/v=2/seg=0").parse().map_err(ToolError::other)?;
+        let hashes: PrefixHashes = hasher.hash(Dialect::Ndn, name.components());
+        asked.push((InterestBuilder::new(name).build()?, hashes));
+    }
+    let filter = service.filter();
+    let began = Instant::now();
+    let mut held = 0_u64;
+    for _ in 0..ROUNDS {
+        let asked = std::hint::black_box(&asked);
+        held += asked.iter().filter(|(interest, hashes)| filter.may_answer(interest, hashes)).count() as u64;
+    }
+    let nanos = began.elapsed().as_nanos() as f64 / (NAMES * ROUNDS) as f64;
+    if held > 0 {
+        return Err(ToolError::other("the filter affirms what is not there"));
+    }
+    rows.push(Row::new("a miss, without a read", nanos, "ns", Must::AtMost(100.0)));
+    Ok(())
+}
+
+/// Deletes the same quarter of the same packets as the paper does: sort, copy, clean up.
+pub(super) fn measure_copy_and_swap(stage: &Stage, rows: &mut Vec<Row>) -> Result<(), ToolError> {
+    stage.progress.set_message("copy and swap");
+    // Its room is needed.
+    let path = stage.folder.path(STORE);
+    std::fs::remove_dir_all(&path).map_err(ToolError::file(path))?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(stage.folder.path("swap"))?);
+    let mut layout =
+        CopyAndSwap::new(&disk, WhileDeleting::Stop, TREE_CACHE_BYTES).map_err(ToolError::other)?;
+    let sample = packet(0, 0)?;
+    for object in 0..stage.objects {
+        for segment in 0..SEGMENTS {
+            layout.insert(object, segment as u32, sample.wire()).map_err(ToolError::other)?;
+        }
+        layout.commit().map_err(ToolError::other)?;
+    }
+    let going: Vec<u64> = (0..stage.objects).filter(|&object| Stage::goes(object)).collect();
+    let began = Instant::now();
+    layout.begin_deletion(&going).map_err(ToolError::other)?;
+    while layout.step().map_err(ToolError::other)? != Phase::Idle {}
+    let seconds = began.elapsed().as_secs_f64();
+    rows.push(Row::new("the same quarter by copy and swap", seconds, "s", Must::Nothing));
+    let ours = rows.iter().find(|row| row.what.ends_with("room given back")).map(|row| row.measured);
+    if let Some(ours) = ours {
+        let what = "copy and swap, of what ours takes";
+        rows.push(Row::new(what, seconds / ours, "times", Must::AtLeast(10.0)));
+    }
+    Ok(())
+}

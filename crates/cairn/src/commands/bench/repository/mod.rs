@@ -1,0 +1,222 @@
+//! `cairn bench repository`: what a repository costs on this machine, and what it must not cost.
+
+mod disk;
+mod memory;
+mod router;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use super::own_folder;
+use crate::tool::units::show_size;
+use crate::tool::{ToolError, output};
+
+/// How to measure a repository.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+All of it happens in one run on one file system: what others would do with the same bytes stands beside it. The folder needs twice \
+the bytes that are stored.
+
+Examples:
+  cairn bench repository
+  cairn bench repository --full --folder /var/lib     8 GiB on the disk that matters
+  cairn bench repository --json > numbers.json
+
+Exit codes: 0 done, whatever the numbers are; 1 failure; 2 wrong usage.")]
+pub(crate) struct RepositoryArguments {
+    /// Mebibytes that are stored.
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    megabytes: u64,
+    /// Store 8 GiB.
+    #[arg(long, conflicts_with = "megabytes")]
+    full: bool,
+    /// Where to put what is stored, for the time of the measurement; the folder for temporary files if left
+    /// out.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a number must be.
+#[derive(Clone, Copy, Debug)]
+enum Must {
+    AtMost(f64),
+    AtLeast(f64),
+    /// It stands there to compare with.
+    Nothing,
+}
+
+/// One number.
+#[derive(Debug)]
+struct Row {
+    what: String,
+    measured: f64,
+    unit: &'static str,
+    must: Must,
+}
+
+impl Row {
+    fn new(what: impl Into<String>, measured: f64, unit: &'static str, must: Must) -> Self {
+        Row { what: what.into(), measured, unit, must }
+    }
+
+    /// How much of what is allowed was used: above one the number is not what it must be.
+    fn ratio(&self) -> Option<f64> {
+        match self.must {
+            Must::AtMost(bound) => Some(self.measured / bound),
+            Must::AtLeast(bound) => Some(bound / self.measured),
+            Must::Nothing => None,
+        }
+    }
+}
+
+/// Content of a segment, and segments of an object.
+const SEGMENT_BYTES: u64 = 8000;
+const SEGMENTS: u64 = 512;
+
+/// What is stored, and where.
+struct Stage {
+    folder: Folder,
+    objects: u64,
+    progress: ProgressBar,
+}
+
+/// A folder that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Stage {
+    fn bytes(&self) -> u64 {
+        self.objects * SEGMENTS * SEGMENT_BYTES
+    }
+
+    /// Objects of which a deletion takes every one: a quarter of all, among the others.
+    fn goes(object: u64) -> bool {
+        object % 4 == 3
+    }
+
+    fn name(object: u64, segment: u64) -> String {
+        let word = if Stage::goes(object) { "gone" } else { "kept" };
+        format!("/{word}/{object}/v=1/seg={segment}")
+    }
+}
+
+/// Measures everything, and prints it.
+pub(super) fn run(arguments: &RepositoryArguments) -> Result<(), ToolError> {
+    let bytes = if arguments.full { 8 << 30 } else { arguments.megabytes << 20 };
+    let folder = match &arguments.folder {
+        Some(folder) => folder.join(format!("cairn-bench-{}", std::process::id())),
+        None => own_folder()?,
+    };
+    std::fs::create_dir_all(&folder).map_err(ToolError::file(&folder))?;
+    let folder = Folder(folder);
+    check_room(&folder.0, bytes.saturating_mul(2))?;
+    let progress = ProgressBar::new_spinner();
+    progress.enable_steady_tick(Duration::from_millis(250));
+    let objects = (bytes / (SEGMENTS * SEGMENT_BYTES)).max(8);
+    let stage = Stage { folder, objects, progress };
+    let mut rows = Vec::new();
+    let measured = disk::measure(&stage, &mut rows)
+        .and_then(|()| router::measure(&stage, &mut rows))
+        .and_then(|()| disk::measure_copy_and_swap(&stage, &mut rows))
+        .and_then(|()| memory::measure(&mut rows));
+    stage.progress.finish_and_clear();
+    // What was measured until then is told all the same.
+    print(&stage, &rows, arguments.json)?;
+    measured
+}
+
+fn check_room(folder: &Path, wanted: u64) -> Result<(), ToolError> {
+    let disk = rustix::fs::statvfs(folder).map_err(std::io::Error::from).map_err(ToolError::file(folder))?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < wanted {
+        let (wanted, free) = (show_size(wanted as f64), show_size(free as f64));
+        let why = format!("{wanted} of room are needed at {}, and {free} are free", folder.display());
+        return Err(ToolError::other(why));
+    }
+    Ok(())
+}
+
+fn print(stage: &Stage, rows: &[Row], as_json: bool) -> std::io::Result<()> {
+    if as_json {
+        let rows = rows.iter().map(|row| {
+            let must = match row.must {
+                Must::AtMost(bound) => json!({ "at_most": bound }),
+                Must::AtLeast(bound) => json!({ "at_least": bound }),
+                Must::Nothing => json!(null),
+            };
+            json!({
+                "what": row.what,
+                "measured": row.measured,
+                "unit": row.unit,
+                "must": must,
+                "ratio": row.ratio(),
+            })
+        });
+        let rows: Vec<_> = rows.collect();
+        return output::json(&json!({ "stored_bytes": stage.bytes(), "rows": rows }));
+    }
+    output::line(format_args!("{} stored in segments of 8 kB", show_size(stage.bytes() as f64)))?;
+    let shown = |row: &Row| {
+        let must = match row.must {
+            Must::AtMost(bound) => format!("≤ {}", number(bound)),
+            Must::AtLeast(bound) => format!("≥ {}", number(bound)),
+            Must::Nothing => String::new(),
+        };
+        let ratio = row.ratio().map(|ratio| format!("{ratio:.2}"));
+        let verdict = match row.ratio() {
+            Some(ratio) if ratio > 1.0 => "not met",
+            Some(_) => "met",
+            None => "",
+        };
+        let measured = format!("{} {}", number(row.measured), row.unit);
+        vec![row.what.clone(), measured, must, ratio.unwrap_or_default(), verdict.to_owned()]
+    };
+    let rows: Vec<_> = rows.iter().map(shown).collect();
+    output::table(&["what", "measured", "must", "of what is allowed", ""], &rows)
+}
+
+fn number(value: f64) -> String {
+    match value {
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 1.0 => format!("{value:.2}"),
+        value => format!("{value:.4}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_above_one_says_that_the_number_is_not_what_it_must_be() {
+        let ratio = |measured, must| Row::new("x", measured, "s", must).ratio();
+        assert_eq!(ratio(3.0, Must::AtMost(2.0)), Some(1.5));
+        assert_eq!(ratio(30.0, Must::AtLeast(60.0)), Some(2.0));
+        assert_eq!(ratio(120.0, Must::AtLeast(60.0)), Some(0.5));
+        assert_eq!(ratio(1.0, Must::Nothing), None);
+    }
+
+    #[test]
+    fn a_quarter_of_the_objects_goes_by_one_prefix() {
+        let gone = (0..1000).filter(|&object| Stage::name(object, 7).starts_with("/gone/")).count();
+        assert_eq!(gone, 250);
+    }
+}

@@ -1,0 +1,217 @@
+//! Serving a window of Interests: the repository's threads look for the answers to all of them at once, and
+//! each is sent when it is found.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration as StdDuration;
+
+use flow::source::{Carrier, Reply};
+use packet::time::{Duration, Instant};
+use packet::{Data, Interest, LinkHeader};
+use repo::service::{Answered, Busy};
+
+/// Interests that wait for the repository at once. More wait in the connection.
+const WINDOW: usize = 256;
+/// How long nobody may ask before it is looked what else there is to do.
+const TURN: Duration = Duration::from_millis(100);
+/// How long no answer may come before it is looked who asks.
+const PAUSE: StdDuration = StdDuration::from_millis(1);
+
+/// An answer by the number of its question; nothing if there is none.
+type Told = (u64, Option<Data>);
+
+/// Takes a service's answers to a [`Window`].
+pub(super) struct AnswerBox(Sender<Told>);
+
+/// Where answers go, and where they come from.
+pub(super) fn answer_box() -> (AnswerBox, Receiver<Told>) {
+    let (send, receive) = channel();
+    (AnswerBox(send), receive)
+}
+
+impl AnswerBox {
+    /// What the service calls. There are never more answers than questions that wait.
+    pub(super) fn answered(self) -> Answered {
+        // Nobody listens any more when it ends.
+        std::sync::Arc::new(move |question, found| {
+            let _ = self.0.send((question, found.map(|found| found.data)));
+        })
+    }
+}
+
+/// Interests that wait for their answers.
+pub(super) struct Window<A> {
+    ask: A,
+    answers: Receiver<Told>,
+    waiting: BTreeMap<u64, Waiting>,
+    next: u64,
+    packets: u64,
+    content_bytes: u64,
+}
+
+struct Waiting {
+    interest: Interest,
+    asked: LinkHeader,
+    expires: Instant,
+}
+
+impl<A: FnMut(u64, Interest) -> Result<(), Busy>> Window<A> {
+    /// With what asks the repository, and what brings its answers.
+    pub(super) fn new(ask: A, answers: Receiver<Told>) -> Self {
+        Window { ask, answers, waiting: BTreeMap::new(), next: 0, packets: 0, content_bytes: 0 }
+    }
+
+    /// Packets sent, and bytes of content in them.
+    pub(super) fn served(&self) -> (u64, u64) {
+        (self.packets, self.content_bytes)
+    }
+
+    /// Takes the Interests there are, as far as there is room, and sends the answers there are. Waits a
+    /// moment where there is nothing to do.
+    pub(super) fn turn<C: Carrier>(&mut self, carrier: &mut C) -> Result<(), C::Error> {
+        let now = carrier.now();
+        let mut until = if self.waiting.is_empty() { now + TURN } else { now };
+        while self.has_room(carrier.now())
+            && let Some((interest, asked)) = carrier.next_interest(until)?
+        {
+            self.take(carrier.now(), interest, asked);
+            until = carrier.now();
+        }
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut next = self.answers.recv_timeout(PAUSE).ok();
+        while let Some((question, data)) = next {
+            if let (Some(waiting), Some(data)) = (self.waiting.remove(&question), data) {
+                self.packets += 1;
+                self.content_bytes += data.content().len() as u64;
+                carrier.send(&waiting.interest, &waiting.asked, &Reply::Data(data))?;
+            }
+            next = self.answers.try_recv().ok();
+        }
+        carrier.flush()
+    }
+
+    fn has_room(&mut self, now: Instant) -> bool {
+        if self.waiting.len() >= WINDOW {
+            self.waiting.retain(|_, waiting| waiting.expires > now);
+        }
+        self.waiting.len() < WINDOW
+    }
+
+    fn take(&mut self, now: Instant, interest: Interest, asked: LinkHeader) {
+        let question = self.next;
+        self.next += 1;
+        // Who finds it busy is answered by nobody, and asks again.
+        if (self.ask)(question, interest.clone()).is_ok() {
+            let expires = now + interest.lifetime();
+            self.waiting.insert(question, Waiting { interest, asked, expires });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::ndn::{DataBuilder, InterestBuilder};
+    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::convert::Infallible;
+
+    /// Brings Interests that came all at once, and keeps what is sent.
+    struct Crowd {
+        now: Instant,
+        coming: VecDeque<u64>,
+        sent: Vec<(u64, String)>,
+    }
+
+    fn crowd(count: u64) -> Crowd {
+        Crowd { now: Instant::ZERO, coming: (0..count).collect(), sent: Vec::new() }
+    }
+
+    fn data(number: u64) -> Data {
+        DataBuilder::new(format!("/a/{number}").parse().unwrap()).build_with_digest().unwrap()
+    }
+
+    impl Carrier for Crowd {
+        type Error = Infallible;
+
+        fn now(&self) -> Instant {
+            self.now
+        }
+
+        fn next_interest(&mut self, until: Instant) -> Result<Option<(Interest, LinkHeader)>, Infallible> {
+            let Some(number) = self.coming.pop_front() else {
+                self.now = until;
+                return Ok(None);
+            };
+            let name = format!("/a/{number}").parse().unwrap();
+            let interest = InterestBuilder::new(name).lifetime(Duration::from_secs(1)).build().unwrap();
+            Ok(Some((interest, LinkHeader { congestion_mark: number, ..LinkHeader::NONE })))
+        }
+
+        fn send(&mut self, _: &Interest, asked: &LinkHeader, reply: &Reply) -> Result<(), Infallible> {
+            let Reply::Data(data) = reply else { panic!("{reply:?}") };
+            self.sent.push((asked.congestion_mark, data.name().to_string()));
+            Ok(())
+        }
+
+        fn flush(&mut self) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn as_many_interests_wait_at_once_as_the_window_has_and_each_gets_its_own_answer() {
+        let count = 3 * WINDOW as u64 + 7;
+        let (mut crowd, asked) = (crowd(count), RefCell::new(Vec::new()));
+        let (told, answers) = channel();
+        let ask = |question, _| {
+            asked.borrow_mut().push(question);
+            Ok(())
+        };
+        let mut window = Window::new(ask, answers);
+        let mut most = 0;
+        while crowd.sent.len() < count as usize {
+            window.turn(&mut crowd).unwrap();
+            let open = asked.take();
+            most = most.max(open.len());
+            // The last that was asked is found first.
+            for &question in open.iter().rev() {
+                told.send((question, Some(data(question)))).unwrap();
+            }
+        }
+        assert_eq!(most, WINDOW);
+        assert_eq!((crowd.sent[0].0, window.served().0), (WINDOW as u64 - 1, count));
+        assert!(crowd.sent.iter().all(|(number, name)| *name == format!("/a/{number}")));
+    }
+
+    #[test]
+    fn who_gets_no_answer_leaves_the_window_when_he_waits_no_more() {
+        let mut crowd = crowd(2 * WINDOW as u64);
+        let (told, answers) = channel();
+        let asked = RefCell::new(0);
+        let ask = |_, _| {
+            *asked.borrow_mut() += 1;
+            Ok(())
+        };
+        let mut window = Window::new(ask, answers);
+        window.turn(&mut crowd).unwrap();
+        window.turn(&mut crowd).unwrap();
+        assert_eq!(*asked.borrow(), WINDOW);
+        // Half of them are told that there is nothing; the others just grow old.
+        for question in 0..WINDOW as u64 / 2 {
+            told.send((question, None)).unwrap();
+        }
+        window.turn(&mut crowd).unwrap();
+        window.turn(&mut crowd).unwrap();
+        assert_eq!(*asked.borrow(), WINDOW + WINDOW / 2);
+        crowd.now = Instant::from_millis(1001);
+        window.turn(&mut crowd).unwrap();
+        assert_eq!((*asked.borrow(), crowd.sent.len()), (2 * WINDOW, 0));
+        // An answer that comes too late is nobody's.
+        told.send((WINDOW as u64 - 1, Some(data(1)))).unwrap();
+        window.turn(&mut crowd).unwrap();
+        assert!(crowd.sent.is_empty());
+    }
+}

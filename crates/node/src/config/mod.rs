@@ -4,6 +4,7 @@
 //! below, so it cannot be out of date. A key that does not exist is an error that names the line and what may
 //! have been meant.
 
+mod ccnx;
 mod check;
 mod from_nfd;
 mod impairment;
@@ -15,6 +16,7 @@ mod section;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
+pub use ccnx::CcnxConfig;
 use section::section;
 use serde::{Deserialize, Serialize};
 
@@ -256,6 +258,9 @@ pub struct FaceSection {
     /// Whether the face goes when its socket fails; otherwise it tries again.
     #[serde(default)]
     pub persistent: bool,
+    /// The language that is spoken there: ndn, or ccnx, whose routes are names such as ccnx:/parc.com.
+    #[serde(default = "ndn")]
+    pub dialect: String,
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,
@@ -280,6 +285,10 @@ pub struct AuthorizeSection {
     /// Their certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
+}
+
+fn ndn() -> String {
+    "ndn".to_owned()
 }
 
 fn configured_cost() -> u64 {
@@ -322,6 +331,8 @@ pub struct Config {
     pub websocket: WebSocketConfig,
     /// Ethernet.
     pub ethernet: EthernetConfig,
+    /// The CCNx dialect.
+    pub ccnx: CcnxConfig,
     /// Management.
     pub management: ManagementSection,
     /// Metrics.

@@ -53,15 +53,39 @@ impl DataPlane {
 
     /// Makes a face for a peer that appeared.
     #[cold]
-    pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
+    pub(super) fn add_datagram_face_on_demand(
+        &mut self,
+        number: usize,
+        peer: SocketAddr,
+        first: &[u8],
+    ) -> Option<FaceId> {
         if !self.may_add_on_demand(Some(Origin::of_address(peer.ip())), Kind::Datagram) {
             return None;
         }
-        let settings = self.udp_link_settings();
-        self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)
+        let dialect = self.sockets.channels.get(number)?.dialect;
+        let settings = self.udp_link_settings(dialect);
+        let id = self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)?;
+        // As with ccnd, who is on this host and says so first is an application. The system lets nobody else
+        // send from such an address.
+        if peer.ip().to_canonical().is_loopback() && Codec::is_heartbeat(dialect, first) {
+            self.set_scope(id, FaceScope::Local);
+        }
+        Some(id)
     }
 
-    pub(super) fn udp_link_settings(&self) -> LinkSettings {
+    /// Has a face lead to this host, or to another one.
+    #[cold]
+    pub(super) fn set_scope(&mut self, id: FaceId, scope: FaceScope) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        face.scope = scope;
+        let config = self.settings.faces.limited(face.engine_config());
+        self.engine.configure_face(self.now, id, config);
+    }
+
+    pub(super) fn udp_link_settings(&self, dialect: Dialect) -> LinkSettings {
+        if dialect == Dialect::Ccnx {
+            return self.ccnx_datagram_settings();
+        }
         LinkSettings {
             reliability: self.settings.udp.reliability,
             transport_mtu_bytes: Some(self.settings.udp.mtu_bytes),
@@ -69,6 +93,29 @@ impl DataPlane {
             receive_capacity_bytes: Some(0),
             probe_path_mtu: true,
             ..self.stream_link_settings()
+        }
+    }
+
+    /// Messages of CCNx are not cut: the system sends large datagrams in fragments of IP.
+    fn ccnx_datagram_settings(&self) -> LinkSettings {
+        LinkSettings {
+            transport_mtu_bytes: Some(MAX_DATAGRAM_BYTES),
+            congestion_marking: false,
+            stuffed_bytes: self.settings.ccnx.stuffed_bytes,
+            ..self.stream_link_settings()
+        }
+    }
+
+    /// Applications of CCNx may say by which face an Interest shall leave.
+    fn settings_of_stream(&self, dialect: Dialect, local: &FaceUri, scope: FaceScope) -> LinkSettings {
+        match dialect {
+            Dialect::Ndn => self.stream_link_settings(),
+            Dialect::Ccnx => LinkSettings {
+                local_fields: scope == FaceScope::Local,
+                congestion_marking: false,
+                may_be_adapter: matches!(local, FaceUri::Unix(_)),
+                ..self.stream_link_settings()
+            },
         }
     }
 
@@ -85,6 +132,8 @@ impl DataPlane {
             fragmentation: false,
             receive_capacity_bytes: None,
             probe_path_mtu: false,
+            may_be_adapter: false,
+            stuffed_bytes: 0,
         }
     }
 
@@ -227,10 +276,11 @@ impl DataPlane {
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
+            ends_when_sent: false,
             noted_queue: 0,
             websocket,
         };
-        let settings = self.stream_link_settings();
+        let settings = self.settings_of_stream(dialect, &local, scope);
         let transport = Transport::Stream(port);
         let link_type = LinkType::PointToPoint;
         let id = self.add_face(NewFace {
@@ -449,6 +499,7 @@ impl DataPlane {
             return self.destroy_face(id, why);
         }
         let was_up = face.state == FaceState::Up;
+        face.codec.begin_stream();
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
             note_queue(&mut self.occupancy.held.queued_bytes, port);

@@ -6,14 +6,14 @@ use packet::{Buffer, Dialect, Name};
 
 use super::DataPlane;
 use super::faces::Peer;
-use crate::codec::{Codec, LinkSettings};
+use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, NextHopChange, NodeStatus, RouteStatus,
     StrategyChoice, UpdateFaceError, in_words,
 };
 use crate::drop_reason::DropCounters;
-use crate::face::{StreamTarget, Transport};
+use crate::face::{Face, StreamTarget, Transport};
 use crate::transport::datagram::DatagramChannel;
 
 /// Items of a list that are collected in one go.
@@ -21,8 +21,9 @@ pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        if !Codec::speaks(request.dialect) {
-            return Err(CreateFaceError::Unsupported("faces of this dialect cannot be made yet".to_owned()));
+        if request.dialect == Dialect::Ccnx && matches!(request.remote, FaceUri::Ethernet(_)) {
+            let problem = "CCNx over Ethernet needs the link protocol NDNLP v1, which faces do not speak yet";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
         if request.persistency == FacePersistency::OnDemand {
             let problem = "on-demand faces are made when a peer appears, not on request";
@@ -65,8 +66,9 @@ impl DataPlane {
         let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
-        let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
-            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        let settings =
+            changed(self.udp_link_settings(request.dialect), &request.changes, FaceScope::NonLocal)
+                .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         let id = self
             .add_datagram_face(channel, peer, request.persistency, settings)
             .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))?;
@@ -143,10 +145,12 @@ impl DataPlane {
 
     /// The face that is there already: one to the same end, over Ethernet by the same interface.
     fn face_to(&self, request: &CreateFace) -> Option<FaceStatus> {
-        let is_it = |remote: &FaceUri, local: &FaceUri| {
-            *remote == request.remote && request.local.as_ref().is_none_or(|wanted| wanted == local)
+        let is_it = |face: &Face| {
+            face.remote == request.remote
+                && face.codec.dialect() == request.dialect
+                && request.local.as_ref().is_none_or(|wanted| *wanted == face.local)
         };
-        let face = self.faces.values().find(|face| is_it(&face.remote, &face.local))?;
+        let face = self.faces.values().find(|face| is_it(face))?;
         self.face_status(face.id)
     }
 

@@ -223,6 +223,7 @@ impl DataPlane {
             return self.handle_stream_end(id, "writing failed");
         }
         self.note_queue(id);
+        self.end_if_all_is_sent(id);
     }
 
     /// Writes more to a connection that has room again.

@@ -6,8 +6,8 @@
 use engine::{
     ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec, UnsolicitedPolicy,
 };
-use packet::Name;
 use packet::time::Duration;
+use packet::{Dialect, Name};
 
 use super::limits;
 use super::patterns::Selection;
@@ -18,7 +18,9 @@ use crate::control::{
     NodeControl,
 };
 use crate::node::RemoteControl;
-use crate::plane::{FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
+use crate::plane::{
+    CcnxSettings, FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings,
+};
 use crate::start::memory::Shares;
 use crate::start::{CONFIGURED, descriptors};
 
@@ -103,19 +105,23 @@ impl CheckedFace {
             Some(given) => Some(Impaired::new(&given.config()?, given.direction, given.seed)),
             None => None,
         };
+        let dialect = match section.dialect.as_str() {
+            "ndn" => Dialect::Ndn,
+            "ccnx" => Dialect::Ccnx,
+            other => {
+                let problem = format!("face.dialect: there is no dialect {other}; there are ndn, ccnx");
+                return Err(ConfigError::new(problem));
+            }
+        };
         Ok(CheckedFace {
             request: CreateFace {
                 remote: uri(&section.remote)?,
                 local: section.local.as_deref().map(uri).transpose()?,
                 persistency,
                 changes: FaceChanges::default(),
-                dialect: CONFIGURED,
+                dialect,
             },
-            routes: section
-                .routes
-                .iter()
-                .map(|route| name("face.routes", route))
-                .collect::<Result<_, _>>()?,
+            routes: section.routes.iter().map(|route| route_in(dialect, route)).collect::<Result<_, _>>()?,
             cost: section.cost,
             impairment,
         })
@@ -133,9 +139,20 @@ impl CheckedFace {
             let hop = NextHop { face: face.id, cost: self.cost };
             node.add_next_hop(dialect, &prefix, hop, None)
                 .map_err(|error| ConfigError::new(format!("route {prefix} to {remote}: {error}")))?;
-            routes.push((prefix, hop));
+            // NFD's management knows no others.
+            if dialect == Dialect::Ndn {
+                routes.push((prefix, hop));
+            }
         }
         Ok(())
+    }
+}
+
+fn route_in(dialect: Dialect, text: &str) -> Result<Name, ConfigError> {
+    match dialect {
+        Dialect::Ndn => name("face.routes", text),
+        Dialect::Ccnx => packet::ccnx::uri::parse(text)
+            .map_err(|error| ConfigError::new(format!("face.routes: {text:?}: {error}"))),
     }
 }
 
@@ -201,6 +218,7 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
             own_sockets: shares.own_udp_sockets,
             own_receive_bytes: shares.own_udp_receive_bytes,
         },
+        ccnx: CcnxSettings { stuffed_bytes: config.ccnx.stuffed_bytes },
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
         congestion_marking: node.congestion_marking,
@@ -289,6 +307,7 @@ mod tests {
             ("[[strategy]]\nprefix = \"a\"\nstrategy = \"asf\"", "strategy.prefix: \"a\""),
             ("[[face]]\nremote = \"udp4://x\"", "face: face address udp4://x"),
             ("[[face]]\nremote = \"udp4://127.0.0.1:9\"\nroutes = [\"a\"]", "face.routes: \"a\""),
+            ("[[face]]\nremote = \"udp4://127.0.0.1:9\"\ndialect = \"ndnx\"", "there is no dialect ndnx"),
             (
                 "[[face]]\nremote = \"udp4://127.0.0.1:9\"\n[face.impairment]\nloss = 2.0",
                 "impairment.loss lies between 0 and 1",

@@ -8,6 +8,7 @@ mod memory;
 mod patterns;
 pub(crate) mod threads;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineConfig, LinkType};
@@ -25,7 +26,7 @@ use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
 pub(crate) use configured_interfaces::ConfiguredInterfaces;
 
-/// The language of all listeners and faces of a configuration: it has no word to choose one yet.
+/// The language of all listeners outside the section about CCNx.
 pub(crate) const CONFIGURED: Dialect = Dialect::Ndn;
 
 /// All that a data plane is made of, with the sockets bound already.
@@ -44,13 +45,11 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let engine = checked.engine()?;
     let settings = checked.settings.clone();
     let mut channels = Vec::new();
-    for &local in &config.udp.listen {
-        let bound = DatagramChannel::bind(
-            local,
-            CONFIGURED,
-            checked.receive_buffer_bytes,
-            config.udp.send_buffer_bytes,
-        );
+    let of_ccnx = ccnx_addresses(config, &config.ccnx.udp);
+    let all = config.udp.listen.iter().map(|local| (*local, CONFIGURED)).chain(of_ccnx);
+    for (local, dialect) in all {
+        let bound =
+            DatagramChannel::bind(local, dialect, checked.receive_buffer_bytes, config.udp.send_buffer_bytes);
         match bound {
             Ok((channel, granted)) => {
                 if granted.receive_bytes < granted.wanted_receive_bytes {
@@ -138,8 +137,9 @@ fn ethernet(interfaces: &ConfiguredInterfaces) -> Result<Vec<EthernetChannel>, S
 
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
     let mut listeners = Vec::new();
-    for &local in &config.tcp.listen {
-        match Listener::tcp(local, CONFIGURED) {
+    let of_ccnx = ccnx_addresses(config, &config.ccnx.tcp);
+    for (local, dialect) in config.tcp.listen.iter().map(|local| (*local, CONFIGURED)).chain(of_ccnx) {
+        match Listener::tcp(local, dialect) {
             Ok(listener) => listeners.push(listener),
             Err(error) if is_missing_family(&error) && local.ip().is_unspecified() => {
                 tracing::info!("no TCP at {local}: {error}");
@@ -163,10 +163,23 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
         }
         None => listeners.push(default_unix_listener()?),
     }
+    for path in config.ccnx.unix.iter().filter(|_| config.ccnx.enabled) {
+        let listen = |source| StartError::Listen { address: path.display().to_string(), source };
+        listeners.push(Listener::unix(path, Dialect::Ccnx).map_err(listen)?);
+    }
     for listener in &listeners {
         tracing::info!("listening at {}", listener.uri());
     }
     Ok(listeners)
+}
+
+/// Addresses at which CCNx is spoken, if it is.
+fn ccnx_addresses<'a>(
+    config: &Config,
+    addresses: &'a [SocketAddr],
+) -> impl Iterator<Item = (SocketAddr, Dialect)> + 'a {
+    let enabled = config.ccnx.enabled;
+    addresses.iter().filter(move |_| enabled).map(|local| (*local, Dialect::Ccnx))
 }
 
 /// Where NDN applications look for a forwarder, if this user may make that; otherwise the user's own place.

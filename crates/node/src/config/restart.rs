@@ -19,6 +19,7 @@ impl Config {
         ethernet.accept = new.ethernet.accept;
         let mut ccnx = self.ccnx.clone();
         ccnx.stuffed_bytes = new.ccnx.stuffed_bytes;
+        ccnx.status_page = new.ccnx.status_page;
         websocket.local_origins.clone_from(&new.websocket.local_origins);
         let fixed = [
             ("tables", tables != new.tables),

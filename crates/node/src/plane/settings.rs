@@ -83,6 +83,8 @@ pub(crate) struct UdpSettings {
 pub(crate) struct CcnxSettings {
     /// Interests leave together in datagrams of so many bytes; 0 for each by itself.
     pub(crate) stuffed_bytes: usize,
+    /// Whether whoever comes by TCP is shown the status page.
+    pub(crate) status_page: bool,
 }
 
 impl FaceLimits {

@@ -7,8 +7,9 @@
 use engine::FaceId;
 
 use super::DataPlane;
+use crate::control::FaceUri;
 use crate::drop_reason::DropReason;
-use crate::face::Transport;
+use crate::face::{Face, Transport};
 use crate::transport::ring::RingSender;
 
 /// A request for the status page.
@@ -29,13 +30,16 @@ impl DataPlane {
     /// A connection begins with a request instead of messages.
     #[cold]
     pub(super) fn ask_for_status(&mut self, id: FaceId, request: Vec<u8>) {
+        let is_by_tcp = |face: &Face| matches!(face.remote, FaceUri::Tcp(_));
+        let is_hidden =
+            !self.settings.ccnx.status_page && self.faces.get(&id).is_some_and(|face| is_by_tcp(face));
         let asked = match &mut self.control.status_requests {
-            Some(sender) => {
+            Some(sender) if !is_hidden => {
                 let asked = sender.push(StatusRequest { face: id, request }, 0).is_ok();
                 sender.wake();
                 asked
             }
-            None => false,
+            _ => false,
         };
         let Some(face) = self.faces.get_mut(&id) else { return };
         if !asked {

@@ -218,7 +218,7 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
             own_sockets: shares.own_udp_sockets,
             own_receive_bytes: shares.own_udp_receive_bytes,
         },
-        ccnx: CcnxSettings { stuffed_bytes: config.ccnx.stuffed_bytes },
+        ccnx: CcnxSettings { stuffed_bytes: config.ccnx.stuffed_bytes, status_page: config.ccnx.status_page },
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
         congestion_marking: node.congestion_marking,

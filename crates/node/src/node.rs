@@ -13,7 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
 use crate::capture::CaptureServer;
-use crate::ccnd::{CcndService, load_or_make_key};
+use crate::ccnd::CcndService;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
@@ -164,7 +164,7 @@ impl Node {
         };
         let face = node.open_internal_face()?;
         node.open_repositories(config, waker_of_answers)?;
-        node.serve_ccnx(config, clock)?;
+        node.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &node.remote)?;
         let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = TellsItsEnd(end_sender);
@@ -211,19 +211,6 @@ impl Node {
             let config = SecondStoreConfig { max_waiting, patience };
             self.remote.call(move |plane| plane.attach_repositories(seam, answers, config));
         }
-        Ok(())
-    }
-
-    /// Does for clients of CCNx what ccnd does for them.
-    fn serve_ccnx(&mut self, config: &Config, clock: Clock) -> Result<(), StartError> {
-        let ccnx = &config.ccnx;
-        if !ccnx.enabled {
-            return Ok(());
-        }
-        let signer = load_or_make_key(ccnx.key_file.as_deref())?;
-        let listens_at = ccnx.tcp.first().copied();
-        let (remote, most) = (self.remote.clone(), ccnx.max_registrations);
-        self.ccnd = Some(CcndService::start(signer, clock, remote, listens_at, most)?);
         Ok(())
     }
 
@@ -316,9 +303,7 @@ impl Node {
         self.captures = None;
         self.remote.call(DataPlane::stop);
         self.wait();
-        if let Some(mut ccnd) = self.ccnd.take() {
-            ccnd.wait();
-        }
+        self.ccnd = None;
         self.repositories.stop();
     }
 }

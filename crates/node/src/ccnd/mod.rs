@@ -25,7 +25,7 @@ use trust::SignError;
 use trust::ccnx::CcnxSigner;
 
 use crate::control::{FaceStatus, NodeControl, Now};
-pub(crate) use identity::load_or_make_key;
+use identity::load_or_make_key;
 use registrations::Registrations;
 use requests::{Answer, Verb};
 pub(crate) use service::CcndService;

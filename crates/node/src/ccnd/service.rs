@@ -10,8 +10,9 @@ use packet::{Dialect, Packet};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use trust::ccnx::CcnxSigner;
 
-use super::Ccnd;
+use super::{Ccnd, load_or_make_key};
 use crate::clock::Clock;
+use crate::config::CcnxConfig;
 use crate::control::{CreateInnerFace, NodeControl};
 use crate::node::RemoteControl;
 use crate::plane::StatusRequest;
@@ -23,7 +24,7 @@ const STATUS_REQUESTS: usize = 16;
 /// What may wait for the service: signing an answer takes a millisecond, so that more would wait in vain.
 const LIMITS: InnerLimits = InnerLimits { packets: 1024, bytes: 4 << 20 };
 
-/// The service; it ends with the node.
+/// The service; it ends with the data plane.
 pub(crate) struct CcndService {
     thread: Option<JoinHandle<()>>,
 }
@@ -37,8 +38,21 @@ struct Loop {
 }
 
 impl CcndService {
-    /// Starts it: its prefixes lead to it when this returns.
-    pub(crate) fn start(
+    /// Starts it if the configuration asks for it: its prefixes lead to it when this returns.
+    pub(crate) fn start_if_enabled(
+        config: &CcnxConfig,
+        clock: Clock,
+        remote: &RemoteControl,
+    ) -> std::io::Result<Option<Self>> {
+        if !config.enabled {
+            return Ok(None);
+        }
+        let signer = load_or_make_key(config.key_file.as_deref())?;
+        let listens_at = config.tcp.first().copied();
+        Self::start(signer, clock, remote.clone(), listens_at, config.max_registrations).map(Some)
+    }
+
+    fn start(
         signer: CcnxSigner,
         clock: Clock,
         mut remote: RemoteControl,
@@ -67,9 +81,11 @@ impl CcndService {
         })?;
         Ok(CcndService { thread: Some(thread) })
     }
+}
 
-    /// Waits until it has ended, which it does with the data plane.
-    pub(crate) fn wait(&mut self) {
+/// Waits until it has ended, which it does with the data plane.
+impl Drop for CcndService {
+    fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -122,7 +122,8 @@ section! {
         admit: bool = true,
         /// Whether Interests are answered.
         serve: bool = true,
-        /// Data that nobody asked for: drop-all, admit-local, admit-network or admit-all.
+        /// Data that nobody asked for: drop-all, admit-local, admit-network or admit-all. Of applications of
+        /// CCNx on this host it is kept in any case but admit-network: that is how they publish.
         unsolicited: String = "drop-all".to_owned(),
     }
 }

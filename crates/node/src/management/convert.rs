@@ -197,6 +197,7 @@ fn face_flags(face: &control::FaceStatus) -> FaceFlags {
         (face.local_fields, FaceFlags::LOCAL_FIELDS),
         (face.reliability, FaceFlags::LP_RELIABILITY),
         (face.congestion_marking, FaceFlags::CONGESTION_MARKING),
+        (face.dialect == packet::Dialect::Ccnx, FaceFlags::CCNX),
     ];
     all.iter().filter(|(is_set, _)| *is_set).fold(FaceFlags::NONE, |flags, (_, flag)| flags.with(*flag))
 }

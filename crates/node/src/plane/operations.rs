@@ -208,8 +208,12 @@ impl DataPlane {
         hop: NextHop,
         announcement: Option<Buffer>,
     ) -> Result<(), AddNextHopError> {
-        if !self.faces.contains_key(&hop.face) {
-            return Err(AddNextHopError::NoFace(hop.face));
+        match self.faces.get(&hop.face) {
+            None => return Err(AddNextHopError::NoFace(hop.face)),
+            Some(face) if face.codec.dialect() != dialect => {
+                return Err(AddNextHopError::OtherDialect(hop.face));
+            }
+            Some(_) => {}
         }
         Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
     }

@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use cairn_node::control::{CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl};
+use cairn_node::control::{AddNextHopError, CreateFace, FaceChanges, FacePersistency, FaceUri, NodeControl};
 use engine::{FaceId, NextHop};
 use packet::ccnx::{pdu, uri};
 use packet::{Dialect, Interest};
@@ -63,6 +63,19 @@ fn the_same_name_in_two_dialects_is_two_names() {
     let spoken = |dialect| faces.iter().filter(|face| face.dialect == dialect).count();
     // Management, and the neighbour; the service for clients, the other neighbour, and the client.
     assert_eq!((spoken(Dialect::Ndn), spoken(Dialect::Ccnx)), (2, 3));
+}
+
+#[test]
+fn a_face_of_one_dialect_is_no_next_hop_of_the_other() {
+    let host = Host::new();
+    let prefix = uri::parse("ccnx:/same").unwrap();
+    let mut client = host.unix();
+    client.ccnd_id();
+    let hop = NextHop { face: last_face(&host), cost: 0 };
+    let mut control = host.node.control();
+    let refused = control.add_next_hop(Dialect::Ndn, &prefix, hop, None);
+    assert_eq!(refused, Err(AddNextHopError::OtherDialect(hop.face)));
+    assert_eq!(control.add_next_hop(Dialect::Ccnx, &prefix, hop, None), Ok(()));
 }
 
 #[test]

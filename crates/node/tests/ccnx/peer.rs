@@ -123,7 +123,7 @@ impl Host {
 
     /// The socket of the second dialect comes behind that of the first.
     fn address(&self, of: impl Fn(&FaceUri) -> Option<SocketAddr>) -> SocketAddr {
-        self.node.control().channels().iter().filter_map(of).last().unwrap()
+        self.node.control().channels().iter().filter_map(of).next_back().unwrap()
     }
 }
 

@@ -3,10 +3,18 @@
 //! A stream is a sequence of messages, and so is a datagram. A datagram of one byte or none is a heartbeat,
 //! which only says that its sender is there. The first message in a wrapper (CCNProtocolDataUnit) that comes
 //! over a unix socket makes the peer a link adapter: from then on it is sent wrapped messages, too.
+//!
+//! Over links whose peers want it, messages travel in packets of NDNLP v1, which cuts, acknowledges and sends
+//! again. The state machine for that is [`link::v1`].
 
 use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
-use packet::ccnx::{Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, pdu};
+use link::v1::{Config, LinkService};
+use packet::ccnx::{
+    Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, ndnlp, pdu,
+};
+use packet::random::Random;
+use packet::time::Instant;
 use packet::{Buffer, Dialect, LinkHeader, Packet};
 
 use super::{FrameSink, Framing, LinkSettings};
@@ -20,6 +28,8 @@ pub(crate) struct CcnxCodec {
     has_begun: bool,
     /// Whether the peer is a link adapter, which wraps messages and wants them wrapped.
     is_adapter: bool,
+    /// What carries messages where they do not travel as they are.
+    link: Option<Box<LinkService>>,
     /// Interests that wait to leave together, in one datagram.
     together: Vec<u8>,
     /// The number that the next datagram of the peer should have, once it has sent one.
@@ -52,16 +62,22 @@ const REQUEST_BYTES: usize = 15;
 const MOST_LOST: u64 = 255;
 
 impl CcnxCodec {
-    pub(crate) fn new(settings: LinkSettings) -> Self {
-        CcnxCodec {
+    /// A codec; `None` if the settings do not fit together.
+    pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
+        let link = match settings.ndnlp {
+            true => Some(Box::new(LinkService::new(ndnlp_config(&settings), random).ok()?)),
+            false => None,
+        };
+        Some(CcnxCodec {
             settings,
+            link,
             framer: framer(),
             has_begun: false,
             is_adapter: false,
             together: Vec::new(),
             expected: None,
             counters: Counters::default(),
-        }
+        })
     }
 
     pub(super) fn settings(&self) -> &LinkSettings {
@@ -104,12 +120,33 @@ impl CcnxCodec {
     }
 
     /// Takes in one message of a stream, or a datagram of any number of them.
-    pub(super) fn receive(&mut self, frame: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+    #[inline]
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        frame: &[u8],
+        engine: &mut Engine,
+        arrivals: &mut Arrivals,
+    ) {
+        if self.link.is_some() {
+            return self.receive_packet(now, frame, engine, arrivals);
+        }
         if self.is_stream() {
             return self.read(frame, engine, arrivals);
         }
         if frame.len() > 1 {
             self.read_all(frame, engine, arrivals);
+        }
+    }
+
+    /// Takes in a packet of NDNLP, and the messages that are complete now.
+    #[inline(never)]
+    fn receive_packet(&mut self, now: Instant, frame: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        let Some(link) = &mut self.link else { return };
+        // The service has counted what was wrong with it, and may have messages all the same.
+        let _ = link.receive(now, frame);
+        while let Some(message) = self.link.as_mut().and_then(|link| link.poll_deliver()) {
+            self.read_all(&message, engine, arrivals);
         }
     }
 
@@ -200,7 +237,7 @@ impl CcnxCodec {
 
     /// Turns a packet into frames, or lets it wait for others.
     #[inline]
-    pub(super) fn send(&mut self, transmit: Transmit, sink: &mut impl FrameSink) {
+    pub(super) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
         let is_interest = match &transmit.packet {
             Packet::Interest(_) => true,
             Packet::Data(_) => false,
@@ -210,6 +247,11 @@ impl CcnxCodec {
             }
         };
         let wire = transmit.packet.into_wire();
+        if let Some(link) = &mut self.link {
+            // The service has counted what it does not take.
+            let _ = link.send(now, wire);
+            return self.poll_frames(now, sink);
+        }
         if self.is_adapter {
             sink.bytes().extend_from_slice(&pdu::OPENING);
             sink.end_frame(Some(wire));
@@ -221,14 +263,14 @@ impl CcnxCodec {
             return;
         }
         if is_interest && self.settings.stuffed_bytes > 0 {
-            return self.send_together(wire, sink);
+            return self.send_together(now, wire, sink);
         }
         sink.end_frame(Some(wire));
     }
 
-    fn send_together(&mut self, wire: Buffer, sink: &mut impl FrameSink) {
+    fn send_together(&mut self, now: Instant, wire: Buffer, sink: &mut impl FrameSink) {
         if self.together.len() + wire.len() > self.settings.stuffed_bytes {
-            self.poll_frames(sink);
+            self.poll_frames(now, sink);
         }
         if wire.len() > self.settings.stuffed_bytes {
             return sink.end_frame(Some(wire));
@@ -236,13 +278,47 @@ impl CcnxCodec {
         self.together.extend_from_slice(&wire);
     }
 
-    /// Whether something waits to leave together with what may follow in the same turn.
+    /// Whether something waits to leave together with what may follow in the same turn, or to be
+    /// acknowledged.
     #[inline]
     pub(super) fn wants_poll(&self) -> bool {
-        !self.together.is_empty()
+        !self.together.is_empty() || self.link.is_some()
     }
 
-    pub(super) fn poll_frames(&mut self, sink: &mut impl FrameSink) {
+    /// Whether what stands around a message stands in frames of its own, or messages are cut.
+    #[inline]
+    pub(super) fn keeps_order(&self) -> bool {
+        self.is_adapter || self.link.is_some()
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        if let Some(link) = &mut self.link {
+            link.handle_timeout(now);
+        }
+        self.poll_frames(now, sink);
+    }
+
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.link.as_ref().map_or(Instant::NEVER, |link| link.next_deadline())
+    }
+
+    #[inline]
+    pub(super) fn partial_bytes(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.usage().partial_bytes)
+    }
+
+    pub(super) fn evict_partial_packets(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.evict_partial_messages();
+        }
+    }
+
+    pub(super) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        if let Some(link) = &mut self.link {
+            while link.poll_transmit(now, sink.bytes()).is_some() {
+                sink.end_frame(None);
+            }
+        }
         if !self.together.is_empty() {
             sink.bytes().extend_from_slice(&self.together);
             self.together.clear();
@@ -260,12 +336,23 @@ impl CcnxCodec {
             ("nack-to-ccnx", not_expressible),
             ("too-large", too_large),
         ];
-        all.into_iter().filter(|(_, count)| *count > 0).collect()
+        let of_link = self.link.iter().flat_map(|link| link.drops().iter());
+        let of_link = of_link.map(|(reason, count)| (reason.as_str(), count));
+        all.into_iter().chain(of_link).filter(|(_, count)| *count > 0).collect()
     }
 }
 
 fn framer() -> Framer {
     Framer::new(MAX_MESSAGE_BYTES + WRAPPER_BYTES)
+}
+
+/// The parameters of the paper but for those that the link is known to have.
+fn ndnlp_config(settings: &LinkSettings) -> Config {
+    Config {
+        mtu_bytes: settings.transport_mtu_bytes,
+        request_acks: settings.reliability,
+        ..Config::default()
+    }
 }
 
 /// What a message is, by its first bytes.
@@ -319,7 +406,13 @@ fn request_framing(stream: &[u8]) -> Framing {
 /// Whether a stranger's datagram is at least one message or a heartbeat, so that noise makes no faces.
 pub(super) fn is_welcome(frame: &[u8]) -> bool {
     is_heartbeat(frame)
+        || is_ndnlp1(frame)
         || matches!(message_len(frame), Ok(Some(length)) if frame.get(..length).is_some_and(is_message))
+}
+
+/// Whether a frame is a packet of NDNLP v1, perhaps padded.
+pub(super) fn is_ndnlp1(frame: &[u8]) -> bool {
+    ndnlp::Packet::decode(frame).is_ok()
 }
 
 /// Whether a datagram only says that its sender is there.

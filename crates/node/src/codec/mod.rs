@@ -83,6 +83,8 @@ pub(crate) struct LinkSettings {
     pub(crate) may_be_adapter: bool,
     /// Interests of CCNx leave together as long as a datagram has no more bytes; 0 for each by itself.
     pub(crate) stuffed_bytes: usize,
+    /// Whether messages of CCNx travel in packets of NDNLP v1, which are acknowledged if `reliability` is on.
+    pub(crate) ndnlp: bool,
 }
 
 impl Codec {
@@ -90,7 +92,7 @@ impl Codec {
     pub(crate) fn new(dialect: Dialect, settings: LinkSettings, random: Random) -> Option<Self> {
         match dialect {
             Dialect::Ndn => Some(Codec::Ndn(Box::new(NdnCodec::new(settings, random)?))),
-            Dialect::Ccnx => Some(Codec::Ccnx(Box::new(CcnxCodec::new(settings)))),
+            Dialect::Ccnx => Some(Codec::Ccnx(Box::new(CcnxCodec::new(settings, random)?))),
         }
     }
 
@@ -126,7 +128,7 @@ impl Codec {
     ) {
         match self {
             Codec::Ndn(codec) => codec.receive(now, from, frame, engine, arrivals),
-            Codec::Ccnx(codec) => codec.receive(frame, engine, arrivals),
+            Codec::Ccnx(codec) => codec.receive(now, frame, engine, arrivals),
             Codec::Bare(_) => {}
         }
     }
@@ -136,7 +138,7 @@ impl Codec {
     pub(crate) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.send(now, transmit, sink),
-            Codec::Ccnx(codec) => codec.send(transmit, sink),
+            Codec::Ccnx(codec) => codec.send(now, transmit, sink),
             Codec::Bare(_) => {}
         }
     }
@@ -145,7 +147,8 @@ impl Codec {
     pub(crate) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.handle_timeout(now, sink),
-            Codec::Ccnx(_) | Codec::Bare(_) => {}
+            Codec::Ccnx(codec) => codec.handle_timeout(now, sink),
+            Codec::Bare(_) => {}
         }
     }
 
@@ -153,7 +156,7 @@ impl Codec {
     pub(crate) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.poll_frames(now, sink),
-            Codec::Ccnx(codec) => codec.poll_frames(sink),
+            Codec::Ccnx(codec) => codec.poll_frames(now, sink),
             Codec::Bare(_) => {}
         }
     }
@@ -162,7 +165,8 @@ impl Codec {
     pub(crate) fn next_deadline(&self) -> Instant {
         match self {
             Codec::Ndn(codec) => codec.next_deadline(),
-            Codec::Ccnx(_) | Codec::Bare(_) => Instant::NEVER,
+            Codec::Ccnx(codec) => codec.next_deadline(),
+            Codec::Bare(_) => Instant::NEVER,
         }
     }
 
@@ -236,7 +240,7 @@ impl Codec {
         match self {
             Codec::Ndn(codec) => codec.settings().reliability || codec.is_held_back(),
             // What stands around a message stands in frames of its own.
-            Codec::Ccnx(codec) => codec.is_adapter(),
+            Codec::Ccnx(codec) => codec.keeps_order(),
             Codec::Bare(_) => true,
         }
     }
@@ -246,7 +250,8 @@ impl Codec {
     pub(crate) fn partial_bytes(&self) -> usize {
         match self {
             Codec::Ndn(codec) => codec.partial_bytes(),
-            Codec::Ccnx(_) | Codec::Bare(_) => 0,
+            Codec::Ccnx(codec) => codec.partial_bytes(),
+            Codec::Bare(_) => 0,
         }
     }
 
@@ -271,7 +276,8 @@ impl Codec {
     pub(crate) fn evict_partial_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_partial_packets(),
-            Codec::Ccnx(_) | Codec::Bare(_) => {}
+            Codec::Ccnx(codec) => codec.evict_partial_packets(),
+            Codec::Bare(_) => {}
         }
     }
 
@@ -302,6 +308,11 @@ impl Codec {
             Dialect::Ndn => ndn::is_welcome(frame),
             Dialect::Ccnx => ccnx::is_welcome(frame),
         }
+    }
+
+    /// Whether a frame is a packet of NDNLP v1, which tells that its sender speaks that.
+    pub(crate) fn is_ndnlp1(dialect: Dialect, frame: &[u8]) -> bool {
+        dialect == Dialect::Ccnx && ccnx::is_ndnlp1(frame)
     }
 
     /// Whether a frame only says that its sender is there. As the first of a peer on this host it says that

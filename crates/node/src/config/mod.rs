@@ -262,6 +262,9 @@ pub struct FaceSection {
     /// The language that is spoken there: ndn, or ccnx, whose routes are names such as ccnx:/parc.com.
     #[serde(default = "ndn")]
     pub dialect: String,
+    /// For ccnx over UDP and Ethernet: messages travel in packets of NDNLP v1, as ndnld sends them, that are
+    /// acknowledged ("acknowledged") or not ("plain"). Left out, they travel as they are over UDP.
+    pub ndnlp: Option<String>,
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,

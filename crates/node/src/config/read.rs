@@ -86,6 +86,7 @@ const EXAMPLES: &str = r#"
 # cost = 10
 # persistent = false           # true: the face goes when its socket fails
 # local = "dev://eth0"         # for ether:// only
+# ndnlp = "acknowledged"       # for ccnx: packets of NDNLP v1, as ndnld sends them; or "plain"
 # dialect = "ndn"              # or "ccnx", with routes such as "ccnx:/example"
 # [face.impairment]            # a bad link on purpose; what is left out is perfect
 # direction = "both"           # or "in", or "out"

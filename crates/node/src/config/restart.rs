@@ -20,6 +20,8 @@ impl Config {
         let mut ccnx = self.ccnx.clone();
         ccnx.stuffed_bytes = new.ccnx.stuffed_bytes;
         ccnx.status_page = new.ccnx.status_page;
+        (ccnx.ndnlp_mtu_bytes, ccnx.ndnlp_acknowledged) =
+            (new.ccnx.ndnlp_mtu_bytes, new.ccnx.ndnlp_acknowledged);
         websocket.local_origins.clone_from(&new.websocket.local_origins);
         let fixed = [
             ("tables", tables != new.tables),

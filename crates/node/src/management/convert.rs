@@ -123,6 +123,7 @@ pub(super) fn face_changes(parameters: &ControlParameters) -> FaceChanges {
         congestion_interval: parameters.base_congestion_marking_interval_ns.map(Duration::from_nanos),
         congestion_threshold_bytes: parameters.default_congestion_threshold_bytes,
         mtu_bytes: parameters.mtu_bytes,
+        ndnlp1: None,
     }
 }
 

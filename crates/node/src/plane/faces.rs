@@ -63,7 +63,10 @@ impl DataPlane {
             return None;
         }
         let dialect = self.sockets.channels.get(number)?.dialect;
-        let settings = self.udp_link_settings(dialect);
+        let settings = match Codec::is_ndnlp1(dialect, first) {
+            true => self.ndnlp1_settings(self.settings.ccnx.ndnlp_mtu_bytes),
+            false => self.udp_link_settings(dialect),
+        };
         let id = self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)?;
         // As with ccnd, who is on this host and says so first is an application. The system lets nobody else
         // send from such an address.
@@ -106,6 +109,17 @@ impl DataPlane {
         }
     }
 
+    /// Messages of CCNx in packets of NDNLP v1, which are no larger than that.
+    pub(super) fn ndnlp1_settings(&self, mtu_bytes: usize) -> LinkSettings {
+        LinkSettings {
+            transport_mtu_bytes: Some(mtu_bytes),
+            congestion_marking: false,
+            reliability: self.settings.ccnx.ndnlp_acknowledged,
+            ndnlp: true,
+            ..self.stream_link_settings()
+        }
+    }
+
     /// Applications of CCNx may say by which face an Interest shall leave.
     fn settings_of_stream(&self, dialect: Dialect, local: &FaceUri, scope: FaceScope) -> LinkSettings {
         match dialect {
@@ -134,6 +148,7 @@ impl DataPlane {
             probe_path_mtu: false,
             may_be_adapter: false,
             stuffed_bytes: 0,
+            ndnlp: false,
         }
     }
 
@@ -209,7 +224,10 @@ impl DataPlane {
         let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
-        let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(mtu_bytes, peer));
+        let settings = settings.unwrap_or_else(|| match dialect {
+            Dialect::Ndn => self.ethernet_link_settings(mtu_bytes, peer),
+            Dialect::Ccnx => self.ndnlp1_settings(mtu_bytes),
+        });
         let way = Way::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
         let id = self.add_face(NewFace {

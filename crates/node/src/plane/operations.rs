@@ -21,8 +21,9 @@ pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        if request.dialect == Dialect::Ccnx && matches!(request.remote, FaceUri::Ethernet(_)) {
-            let problem = "CCNx over Ethernet needs the link protocol NDNLP v1, which faces do not speak yet";
+        let may_speak_ndnlp1 = matches!(request.remote, FaceUri::Udp(_) | FaceUri::Ethernet(_));
+        if request.changes.ndnlp1.is_some() && !(request.dialect == Dialect::Ccnx && may_speak_ndnlp1) {
+            let problem = "NDNLP v1 carries CCNx over UDP and Ethernet, and nothing else";
             return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
         if request.persistency == FacePersistency::OnDemand {
@@ -66,9 +67,15 @@ impl DataPlane {
         let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
-        let settings =
-            changed(self.udp_link_settings(request.dialect), &request.changes, FaceScope::NonLocal)
-                .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
+        let settings = match request.changes.ndnlp1 {
+            Some(acknowledged) => LinkSettings {
+                reliability: acknowledged,
+                ..self.ndnlp1_settings(self.settings.ccnx.ndnlp_mtu_bytes)
+            },
+            None => self.udp_link_settings(request.dialect),
+        };
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
+            .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         let id = self
             .add_datagram_face(channel, peer, request.persistency, settings)
             .ok_or_else(|| CreateFaceError::Unsupported("the settings do not fit together".to_owned()))?;
@@ -100,7 +107,13 @@ impl DataPlane {
                 ))
             })?;
         let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
-        let settings = self.ethernet_link_settings(mtu_bytes, peer);
+        let settings = match (request.dialect, request.changes.ndnlp1) {
+            (Dialect::Ndn, _) => self.ethernet_link_settings(mtu_bytes, peer),
+            (Dialect::Ccnx, None) => self.ndnlp1_settings(mtu_bytes),
+            (Dialect::Ccnx, Some(acknowledged)) => {
+                LinkSettings { reliability: acknowledged, ..self.ndnlp1_settings(mtu_bytes) }
+            }
+        };
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         self.add_ethernet_face(channel, peer, request.persistency, Some(settings))

@@ -83,6 +83,9 @@ pub(crate) struct UdpSettings {
 pub(crate) struct CcnxSettings {
     /// Interests leave together in datagrams of so many bytes; 0 for each by itself.
     pub(crate) stuffed_bytes: usize,
+    /// The largest packet of NDNLP v1 over UDP, and whether packets are to be acknowledged.
+    pub(crate) ndnlp_mtu_bytes: usize,
+    pub(crate) ndnlp_acknowledged: bool,
     /// Whether whoever comes by TCP is shown the status page.
     pub(crate) status_page: bool,
 }

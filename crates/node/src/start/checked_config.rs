@@ -113,12 +113,21 @@ impl CheckedFace {
                 return Err(ConfigError::new(problem));
             }
         };
+        let ndnlp1 = match section.ndnlp.as_deref() {
+            None => None,
+            Some("plain") => Some(false),
+            Some("acknowledged") => Some(true),
+            Some(other) => {
+                let problem = format!("face.ndnlp: {other} is neither plain nor acknowledged");
+                return Err(ConfigError::new(problem));
+            }
+        };
         Ok(CheckedFace {
             request: CreateFace {
                 remote: uri(&section.remote)?,
                 local: section.local.as_deref().map(uri).transpose()?,
                 persistency,
-                changes: FaceChanges::default(),
+                changes: FaceChanges { ndnlp1, ..FaceChanges::default() },
                 dialect,
             },
             routes: section.routes.iter().map(|route| route_in(dialect, route)).collect::<Result<_, _>>()?,
@@ -218,7 +227,12 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
             own_sockets: shares.own_udp_sockets,
             own_receive_bytes: shares.own_udp_receive_bytes,
         },
-        ccnx: CcnxSettings { stuffed_bytes: config.ccnx.stuffed_bytes, status_page: config.ccnx.status_page },
+        ccnx: CcnxSettings {
+            stuffed_bytes: config.ccnx.stuffed_bytes,
+            status_page: config.ccnx.status_page,
+            ndnlp_mtu_bytes: config.ccnx.ndnlp_mtu_bytes.max(link::v1::MIN_MTU_BYTES),
+            ndnlp_acknowledged: config.ccnx.ndnlp_acknowledged,
+        },
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
         congestion_marking: node.congestion_marking,

@@ -74,7 +74,8 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let listeners = listeners(config)?;
     let interfaces = ConfiguredInterfaces::read(config, checked.receive_buffer_bytes)?;
     let groups = groups(&interfaces)?;
-    let ethernet = ethernet(&interfaces)?;
+    let mut ethernet = ethernet(&interfaces)?;
+    ethernet.extend(ccnx_ethernet(config)?);
     Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, interfaces })
 }
 
@@ -133,6 +134,25 @@ fn ethernet(interfaces: &ConfiguredInterfaces) -> Result<Vec<EthernetChannel>, S
         }
     }
     Ok(channels)
+}
+
+/// Interfaces on which CCNx is spoken in packets of NDNLP v1. There is no group: ndnld has none.
+fn ccnx_ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
+    let names = config.ccnx.ethernet.iter().filter(|_| config.ccnx.enabled);
+    let all = interfaces::all()?;
+    let open = |name: &String| {
+        let Some(interface) = all.iter().find(|interface| interface.name == *name) else {
+            return Err(ConfigError::new(format!("ccnx.ethernet: there is no interface {name}")).into());
+        };
+        EthernetChannel::open(interface, Dialect::Ccnx, false).map_err(|source| match source.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                let what = format!("Ethernet on {name}");
+                StartError::Capability { what, capability: "CAP_NET_RAW" }
+            }
+            _ => StartError::Listen { address: format!("Ethernet on {name}"), source },
+        })
+    };
+    names.map(open).collect()
 }
 
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
@@ -241,7 +261,8 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
         plane.add_group(channel, link_type)?;
     }
     for channel in prepared.ethernet {
-        plane.add_ethernet(channel, prepared.interfaces.ethernet_multicast)?;
+        let multicast = prepared.interfaces.ethernet_multicast && channel.dialect == Dialect::Ndn;
+        plane.add_ethernet(channel, multicast)?;
     }
     plane.follow_interfaces(prepared.interfaces);
     Ok(plane)

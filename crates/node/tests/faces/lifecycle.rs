@@ -155,6 +155,7 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
     config.content_store.max_entries = 7;
     config.faces.push(cairn_node::config::FaceSection {
         dialect: "ndn".to_owned(),
+        ndnlp: None,
         remote: "udp4://127.0.0.1:9".to_owned(),
         local: None,
         persistent: false,

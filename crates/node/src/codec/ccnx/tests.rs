@@ -45,6 +45,7 @@ const STREAM: LinkSettings = LinkSettings {
     probe_path_mtu: false,
     may_be_adapter: true,
     stuffed_bytes: 0,
+    ndnlp: false,
 };
 const DATAGRAMS: LinkSettings =
     LinkSettings { local_fields: false, transport_mtu_bytes: Some(65_507), may_be_adapter: false, ..STREAM };
@@ -56,11 +57,15 @@ impl Bench {
         let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();
         let face = FaceConfig { dialect: Dialect::Ccnx, scope: FaceScope::Local, ..FaceConfig::remote() };
         engine.add_face(Instant::ZERO, NEAR, face).unwrap();
-        Bench { codec: CcnxCodec::new(settings), engine, arrivals: Arrivals::new(NEAR) }
+        Bench {
+            codec: CcnxCodec::new(settings, Random::from_seed(1)).unwrap(),
+            engine,
+            arrivals: Arrivals::new(NEAR),
+        }
     }
 
     fn receive(&mut self, frame: &[u8]) {
-        self.codec.receive(frame, &mut self.engine, &mut self.arrivals);
+        self.codec.receive(Instant::ZERO, frame, &mut self.engine, &mut self.arrivals);
     }
 
     /// Interests and ContentObjects that the engine was given.
@@ -96,7 +101,7 @@ impl Bench {
 
     fn send(&mut self, packet: Packet) -> Vec<Vec<u8>> {
         let mut frames = Frames::default();
-        self.codec.send(transmit(packet), &mut frames);
+        self.codec.send(Instant::ZERO, transmit(packet), &mut frames);
         frames.0
     }
 
@@ -237,10 +242,10 @@ fn interests_leave_together_as_long_as_a_datagram_has_room() {
     let length = plain(&name(0)).wire().len();
     let mut frames = Frames::default();
     for number in 0..7 {
-        bench.codec.send(transmit(Packet::Interest(plain(&name(number)))), &mut frames);
+        bench.codec.send(Instant::ZERO, transmit(Packet::Interest(plain(&name(number)))), &mut frames);
     }
     assert!(bench.codec.wants_poll());
-    bench.codec.poll_frames(&mut frames);
+    bench.codec.poll_frames(Instant::ZERO, &mut frames);
     assert!(!bench.codec.wants_poll());
     let most = 100 / length;
     assert!(most >= 2 && frames.0.len() == 7usize.div_ceil(most), "{length} {:?}", frames.0.len());
@@ -312,4 +317,33 @@ fn captures_by_name_see_what_is_in_a_datagram_and_in_a_wrapper() {
     assert_eq!(name_in(&pdu::wrap_pdu(packet.wire())), name);
     assert_eq!(name_in(&pdu::EMPTY_PDU), None);
     assert_eq!(name_in(b"x"), None);
+}
+
+#[test]
+fn over_ndnlp_a_large_message_is_cut_acknowledged_and_put_together() {
+    let settings =
+        LinkSettings { ndnlp: true, reliability: true, transport_mtu_bytes: Some(1420), ..DATAGRAMS };
+    let (mut near, mut far) = (Bench::new(settings), Bench::new(settings));
+    let large = plain(&format!("ccnx:/{}", ["x".repeat(800), "y".repeat(2000)].join("/")));
+    let packets = near.send(Packet::Interest(large));
+    assert_eq!(packets.len(), 3);
+    assert!(packets.iter().all(|packet| packet.len() <= 1420 && is_ndnlp1(packet) && is_welcome(packet)));
+    packets.iter().rev().for_each(|packet| far.receive(packet));
+    assert_eq!(far.taken(), [1, 0]);
+    let mut acks = Frames::default();
+    far.codec.handle_timeout(far.codec.next_deadline(), &mut acks);
+    assert_eq!(acks.0.len(), 1);
+    assert!(near.codec.next_deadline() < Instant::NEVER, "it waits for an acknowledgement");
+    near.receive(&acks.0[0]);
+    assert_eq!(near.codec.next_deadline(), Instant::NEVER);
+    // One that never comes is sent again.
+    let packets = near.send(Packet::Interest(plain("ccnx:/a")));
+    let mut again = Frames::default();
+    near.codec.handle_timeout(near.codec.next_deadline(), &mut again);
+    assert_eq!(again.0, packets);
+    // What is no packet is counted by the link.
+    near.receive(b"garbage");
+    assert_eq!(near.dropped("malformed-frame"), 1);
+    near.codec.evict_partial_packets();
+    assert_eq!(near.codec.partial_bytes(), 0);
 }

@@ -64,7 +64,11 @@ impl DataPlane {
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
         let is_it = |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer);
-        let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
+        // ndnld knows its peers by port as well, and expects its own.
+        let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
+        let channels = &self.sockets.channels;
+        let best = channels.position(fits_best).filter(|_| request.dialect == Dialect::Ccnx);
+        let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
         let settings = match request.changes.ndnlp1 {

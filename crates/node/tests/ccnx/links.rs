@@ -121,3 +121,22 @@ fn a_face_that_is_made_for_ndnlp_begins_with_it_and_takes_acknowledgements() {
         assert!(refused.unwrap_err().to_string().contains("NDNLP v1"), "{remote}");
     }
 }
+
+#[test]
+fn a_neighbour_is_called_from_the_port_that_it_expects() {
+    let free = || UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (usual, other) = (free(), free());
+    let host = Host::with(|config| config.ccnx.udp = vec![usual, other]);
+    let there = std::net::SocketAddr::new("127.0.0.2".parse().unwrap(), other.port());
+    let mut control = host.node.control();
+    for (remote, local) in [(there, other), ("127.0.0.2:9".parse().unwrap(), usual)] {
+        let face = control.create_face(CreateFace {
+            remote: FaceUri::Udp(remote),
+            local: None,
+            persistency: FacePersistency::Permanent,
+            changes: FaceChanges::default(),
+            dialect: Dialect::Ccnx,
+        });
+        assert_eq!(face.unwrap().local, FaceUri::Udp(local));
+    }
+}

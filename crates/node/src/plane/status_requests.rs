@@ -63,7 +63,7 @@ impl DataPlane {
     }
 
     /// Ends a connection that was only waiting for its answer to be sent.
-    #[inline]
+    #[cold]
     pub(super) fn end_if_all_is_sent(&mut self, id: FaceId) {
         let Some(face) = self.faces.get(&id) else { return };
         if let Transport::Stream(port) = &face.transport

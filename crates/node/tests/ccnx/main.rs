@@ -4,6 +4,7 @@
 
 mod faces;
 mod forwarding;
+mod hostile;
 mod links;
 mod peer;
 mod registration;

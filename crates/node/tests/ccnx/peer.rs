@@ -144,6 +144,14 @@ impl<S: Socket> Peer<S> {
         self.socket.transmit(bytes);
     }
 
+    /// The same to whoever may have gone.
+    pub(crate) fn try_send(&mut self, bytes: &[u8])
+    where
+        S: Write,
+    {
+        let _ = self.socket.write_all(bytes);
+    }
+
     /// The next message.
     pub(crate) fn recv(&mut self) -> Vec<u8> {
         self.recv_within(PATIENCE).expect("an answer comes")

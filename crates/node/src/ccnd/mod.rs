@@ -14,6 +14,7 @@ mod registrations;
 mod requests;
 mod service;
 mod status;
+mod strategies;
 
 use std::net::SocketAddr;
 

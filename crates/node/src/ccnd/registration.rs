@@ -86,7 +86,7 @@ impl Ccnd {
     }
 }
 
-fn name(source: &NameSource<'_>) -> Option<Name> {
+pub(super) fn name(source: &NameSource<'_>) -> Option<Name> {
     match source {
         NameSource::Ccnb(name) => name.to_name().ok(),
         NameSource::Canonical(name) => Some(name.to_name()),

@@ -17,6 +17,9 @@ pub(super) enum Verb {
     PrefixReg,
     SelfReg,
     Unreg,
+    SetStrategy,
+    GetStrategy,
+    RemoveStrategy,
 }
 
 /// What a request leads to, if it is answered at all.
@@ -36,6 +39,9 @@ impl Verb {
             b"prefixreg" => Verb::PrefixReg,
             b"selfreg" => Verb::SelfReg,
             b"unreg" => Verb::Unreg,
+            b"setstrategy" => Verb::SetStrategy,
+            b"getstrategy" => Verb::GetStrategy,
+            b"removestrategy" => Verb::RemoveStrategy,
             _ => return None,
         })
     }
@@ -48,6 +54,9 @@ impl Verb {
             Verb::PrefixReg => "prefixreg",
             Verb::SelfReg => "selfreg",
             Verb::Unreg => "unreg",
+            Verb::SetStrategy => "setstrategy",
+            Verb::GetStrategy => "getstrategy",
+            Verb::RemoveStrategy => "removestrategy",
         }
     }
 }
@@ -77,6 +86,9 @@ impl Ccnd {
             Verb::DestroyFace => self.destroy_face(node, object.content()),
             Verb::PrefixReg | Verb::SelfReg => self.register(now, node, verb, object.content(), from),
             Verb::Unreg => self.unregister(node, object.content()),
+            Verb::SetStrategy | Verb::GetStrategy | Verb::RemoveStrategy => {
+                self.choose_strategy(node, verb, object.content())
+            }
         }
     }
 }

@@ -180,7 +180,7 @@ impl DataPlane {
     /// Writes what waits for one face.
     fn flush(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
-        let mut is_last = false;
+        let is_last;
         let ended = match &mut face.transport {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };

@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -136,8 +137,10 @@ impl Drop for Host {
 
 impl<S: Socket> Peer<S> {
     pub(crate) fn new(socket: S) -> Self {
-        let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap();
-        Peer { socket, kept: Vec::new(), signer }
+        // A key takes long to make, and who signs is not what these tests are about.
+        static SIGNER: LazyLock<CcnxSigner> =
+            LazyLock::new(|| CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap());
+        Peer { socket, kept: Vec::new(), signer: SIGNER.clone() }
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {

@@ -1,7 +1,7 @@
 //! Who a forwarder is, and prefixes that clients register.
 
-use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse};
-use packet::ccnx::{ContentKind, ContentObjectView, uri};
+use packet::ccnx::management::{ForwardingEntry, ForwardingFlags, StatusResponse, StrategySelection};
+use packet::ccnx::{ContentKind, ContentObjectView, NameSource, uri};
 
 use crate::peer::{Host, Peer, interest, name_in};
 
@@ -174,4 +174,33 @@ fn a_forwarder_is_the_same_after_a_restart() {
     let id = || Host::with(|config| config.ccnx.key_file = Some(key.clone())).unix().ccnd_id();
     assert_eq!(id(), id());
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_strategy_is_chosen_by_ccnds_name_told_and_taken_back() {
+    let host = Host::new();
+    let mut client = host.unix();
+    let id = client.ccnd_id();
+    let name = uri::parse("ccnx:/chosen/here").unwrap();
+    let selection = |verb: &'static str, strategy: Option<&'static str>| {
+        let selection = StrategySelection { action: Some(verb), strategy, ..StrategySelection::new(&name) };
+        selection.encode().unwrap()
+    };
+    let mut ask = |verb: &'static str, strategy: Option<&'static str>| {
+        let (kind, content) = client.command(&id, verb, &selection(verb, strategy));
+        if kind == ContentKind::Nack {
+            return Err(StatusResponse::decode(&content).unwrap().code);
+        }
+        let told = StrategySelection::decode(&content).unwrap();
+        let NameSource::Ccnb(prefix) = told.name else { panic!("a name as it is on the wire") };
+        Ok((prefix.to_string(), told.strategy.unwrap().to_owned()))
+    };
+    let at = |prefix: &str, word: &str| Ok((prefix.to_owned(), word.to_owned()));
+    assert_eq!(ask("getstrategy", None), at("ccnx:/", "default"));
+    assert_eq!(ask("setstrategy", Some("parallel")), at("ccnx:/chosen/here", "parallel"));
+    assert_eq!(ask("getstrategy", None), at("ccnx:/chosen/here", "parallel"));
+    assert_eq!(ask("setstrategy", Some("asf")), at("ccnx:/chosen/here", "asf"));
+    assert_eq!(ask("removestrategy", None), at("ccnx:/", "default"));
+    assert_eq!(ask("setstrategy", Some("trace")), Err(504));
+    assert_eq!(ask("setstrategy", None), Err(504));
 }

@@ -199,6 +199,8 @@ flags! {
         LP_RELIABILITY = 2, "lp-reliability";
         /// Marks packets when its send queue is long.
         CONGESTION_MARKING = 4, "congestion-marking";
+        /// The peer speaks CCNx. Ours alone: NFD has no such faces, and other tools pass over it.
+        CCNX = 0x1_0000, "ccnx";
     }
 }
 

@@ -103,6 +103,8 @@ pub(crate) struct StreamPort {
     pub(crate) attempt_at: Instant,
     /// Since when a frame has been incomplete.
     pub(crate) incomplete_since: Option<Instant>,
+    /// Whether nothing more is read, and the connection ends when what waits has been sent.
+    pub(crate) ends_when_sent: bool,
     /// What the node believes to wait here, in its sum over all faces.
     pub(crate) noted_queue: usize,
     /// What stands between the connection and its frames, for browsers.

@@ -42,6 +42,7 @@
 //! - `plane/`: the data plane, one file for each part of a turn. `face` is what it knows about a face.
 //! - `codec/`: frames into packets and back, the one place that knows the languages faces speak.
 //! - `transport/`: one file for each kind of socket; `sys/` is what the kernel offers and safe crates do not.
+//! - `ccnd`: what clients of CCNx's forwarder expect: registration, faces, pings, the status page.
 //! - `repository`: persistent stores behind the content store, on threads of their own.
 //! - `serve`: sources of Data served over faces inside the process.
 //! - [`control`]: the seam to management protocols; [`management`] is NFD's.
@@ -49,6 +50,7 @@
 //! - [`load`]: what `cairn bench forward` measures with.
 
 pub mod capture;
+mod ccnd;
 mod clock;
 mod codec;
 pub mod config;

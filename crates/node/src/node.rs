@@ -13,6 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use thiserror::Error;
 
 use crate::capture::CaptureServer;
+use crate::ccnd::CcndService;
 use crate::clock::Clock;
 use crate::config::{Config, ConfigError};
 use crate::control::{
@@ -83,6 +84,7 @@ pub struct Node {
     control: Option<JoinHandle<()>>,
     metrics: Option<MetricsServer>,
     captures: Option<CaptureServer>,
+    ccnd: Option<CcndService>,
     repositories: Repositories,
     /// Says when one of the threads has ended without which the node is none.
     ended: Mutex<Option<Receiver<()>>>,
@@ -127,6 +129,7 @@ impl Node {
             tasks: task_sender,
             waker: waker.clone(),
             application: application_counters,
+            ccnd: Arc::default(),
             repositories: Arc::default(),
         };
         let ends = Ends { tasks, waker, messages };
@@ -154,12 +157,14 @@ impl Node {
             control: None,
             metrics: None,
             captures: None,
+            ccnd: None,
             repositories: Repositories::default(),
             ended: Mutex::new(Some(ended)),
             config: config.clone(),
         };
         let face = node.open_internal_face()?;
         node.open_repositories(config, waker_of_answers)?;
+        node.ccnd = CcndService::start_if_enabled(&config.ccnx, clock, &node.remote)?;
         let routes = checked.apply(&mut node.remote)?;
         let remote = node.remote.clone();
         let control_end = TellsItsEnd(end_sender);
@@ -298,6 +303,7 @@ impl Node {
         self.captures = None;
         self.remote.call(DataPlane::stop);
         self.wait();
+        self.ccnd = None;
         self.repositories.stop();
     }
 }
@@ -315,6 +321,8 @@ pub struct RemoteControl {
     waker: Arc<OwnedFd>,
     /// What the application has counted so far.
     application: Arc<Mutex<Vec<(&'static str, u64)>>>,
+    /// The same of the service for clients of CCNx.
+    ccnd: Arc<Mutex<Vec<(&'static str, u64)>>>,
     repositories: Arc<Mutex<Vec<Watched>>>,
 }
 
@@ -349,9 +357,16 @@ impl RemoteControl {
         *self.application.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
-    /// What the application has counted.
+    /// Has it known what the service for clients of CCNx has counted.
+    pub(crate) fn publish_ccnd_counters(&self, counters: Vec<(&'static str, u64)>) {
+        *self.ccnd.lock().unwrap_or_else(PoisonError::into_inner) = counters;
+    }
+
+    /// What the application has counted, and the service for clients of CCNx.
     pub(crate) fn application_counters(&self) -> Vec<(&'static str, u64)> {
-        self.application.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut counters = self.application.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        counters.extend(self.ccnd.lock().unwrap_or_else(PoisonError::into_inner).iter());
+        counters
     }
 
     /// Has a tap see, and perhaps change, all frames of a face until the face goes; false if there is no such

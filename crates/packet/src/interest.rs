@@ -243,6 +243,18 @@ impl Interest {
         Ok(())
     }
 
+    /// The same Interest of CCNx without a FaceID, which is between an application and its forwarder alone.
+    /// Copies the packet; any other is given back as it is.
+    ///
+    /// # Errors
+    /// None but for a packet that could not have been read.
+    pub fn without_face_id(self) -> Result<Self, DecodeError> {
+        match self.ccnx().filter(|view| view.face_id().is_some()) {
+            Some(view) => Interest::decode_ccnx(ccnx::without_face_id(view)?),
+            None => Ok(self),
+        }
+    }
+
     /// Writes the nonce, adding the field if it was absent. Copies the packet.
     ///
     /// # Errors

@@ -55,6 +55,15 @@ pub enum VerifyError {
     /// The signature does not fit the bytes.
     #[error("the signature does not fit: the packet was changed, or signed by another key")]
     Wrong,
+    /// The key is not the one that the packet names as its publisher's (CCNx).
+    #[error("the key is not that of the publisher whom the packet names")]
+    OtherPublisher,
+    /// The signature is over a digest that is not supported (CCNx).
+    #[error("the signature is over a digest other than SHA-256")]
+    UnknownDigest,
+    /// The way from the packet to the root of the Merkle tree that was signed leads nowhere (CCNx).
+    #[error("the packet's witness is no way to the root of a Merkle tree")]
+    Witness,
     /// The name of an Interest does not carry the digest of its parameters.
     #[error("the parameters digest in the name does not fit the parameters")]
     ParametersDigest,

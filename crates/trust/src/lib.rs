@@ -23,6 +23,7 @@
 //! cryptographic library: seeded randomness would make them worthless. All else is as repeatable as the rest
 //! of Cairn.
 
+pub mod ccnx;
 pub mod certificate;
 mod digest;
 mod error;

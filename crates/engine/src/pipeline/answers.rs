@@ -213,14 +213,15 @@ impl Engine {
             !face.is_local() && entry.out_records.iter().any(|record| is_shared(record.face))
         };
         !face.is_point_to_point()
-            || self.welcomes_unsolicited(face.is_local())
+            || self.welcomes_unsolicited(face.config.dialect, face.is_local())
             || (face.config.dialect == Dialect::Ccnx && asked_all())
     }
 
-    /// Whether Data that nobody asked for may be kept.
-    pub(super) fn welcomes_unsolicited(&self, from_local: bool) -> bool {
+    /// Whether Data that nobody asked for may be kept. Applications of CCNx publish by putting objects into
+    /// the store of ccnd, and some of them end then.
+    pub(super) fn welcomes_unsolicited(&self, dialect: Dialect, from_local: bool) -> bool {
         match self.tables.store.config.unsolicited {
-            UnsolicitedPolicy::DropAll => false,
+            UnsolicitedPolicy::DropAll => from_local && dialect == Dialect::Ccnx,
             UnsolicitedPolicy::AdmitLocal => from_local,
             UnsolicitedPolicy::AdmitNetwork => !from_local,
             UnsolicitedPolicy::AdmitAll => true,

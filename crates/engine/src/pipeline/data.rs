@@ -131,7 +131,7 @@ impl Engine {
         let Arrived { now, from, name, .. } = arrived;
         let reason = if found.not_asked { DropReason::NotAsked } else { DropReason::Unsolicited };
         self.drop_packet(from, reason);
-        if cacheable && self.welcomes_unsolicited(self.is_local(from)) {
+        if cacheable && self.welcomes_unsolicited(data.dialect(), self.is_local(from)) {
             self.tables.store.insert(&mut self.tables.index, now, data, name.hash, found.known);
         }
     }

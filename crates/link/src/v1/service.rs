@@ -181,6 +181,12 @@ impl LinkService {
         self.deliveries.pop_front()
     }
 
+    /// Drops the incomplete messages, and counts them.
+    pub fn evict_partial_messages(&mut self) {
+        self.drops.add(DropReason::PartialEvicted, self.partial.len() as u64);
+        self.partial = PartialMessages::new(&self.config);
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if nothing
     /// waits.
     pub fn next_deadline(&self) -> Instant {

@@ -6,7 +6,10 @@
 //! hold several packets; and frames that nobody asked for, such as heartbeats, leave when its deadline has
 //! come. The rest of the data plane moves frames and packets and asks no questions about either.
 
+mod ccnx;
 mod ndn;
+
+use std::borrow::Cow;
 
 use engine::batch::Arrivals;
 use engine::{Engine, Transmit};
@@ -14,6 +17,7 @@ use packet::Dialect;
 use packet::random::Random;
 use packet::time::Instant;
 
+pub(crate) use ccnx::CcnxCodec;
 pub(crate) use ndn::NdnCodec;
 
 use crate::control::CongestionSettings;
@@ -22,6 +26,8 @@ use crate::control::CongestionSettings;
 pub(crate) enum Codec {
     /// NDN packets in NDNLPv2.
     Ndn(Box<NdnCodec>),
+    /// Messages of CCNx as they are, one after the other.
+    Ccnx(Box<CcnxCodec>),
     /// No frames at all: packets cross as they are.
     Bare(Box<Bare>),
 }
@@ -39,6 +45,8 @@ pub(crate) enum Framing {
     Complete(usize),
     /// More bytes are needed.
     Incomplete,
+    /// The stream is no stream of frames: it is a request for the status page, which takes so many bytes.
+    StatusRequest(usize),
     /// This is no stream of frames, or the frame is larger than any may be.
     Invalid,
 }
@@ -71,6 +79,12 @@ pub(crate) struct LinkSettings {
     pub(crate) receive_capacity_bytes: Option<u64>,
     /// Whether the path may carry less than the transport's MTU.
     pub(crate) probe_path_mtu: bool,
+    /// Whether the peer may turn out to be a link adapter of CCNx, which is the way to other hosts.
+    pub(crate) may_be_adapter: bool,
+    /// Interests of CCNx leave together as long as a datagram has no more bytes; 0 for each by itself.
+    pub(crate) stuffed_bytes: usize,
+    /// Whether messages of CCNx travel in packets of NDNLP v1, which are acknowledged if `reliability` is on.
+    pub(crate) ndnlp: bool,
 }
 
 impl Codec {
@@ -78,16 +92,7 @@ impl Codec {
     pub(crate) fn new(dialect: Dialect, settings: LinkSettings, random: Random) -> Option<Self> {
         match dialect {
             Dialect::Ndn => Some(Codec::Ndn(Box::new(NdnCodec::new(settings, random)?))),
-            // No face speaks it yet but inside the process.
-            Dialect::Ccnx => None,
-        }
-    }
-
-    /// Whether faces on sockets can speak this dialect.
-    pub(crate) fn speaks(dialect: Dialect) -> bool {
-        match dialect {
-            Dialect::Ndn => true,
-            Dialect::Ccnx => false,
+            Dialect::Ccnx => Some(Codec::Ccnx(Box::new(CcnxCodec::new(settings, random)?))),
         }
     }
 
@@ -101,6 +106,7 @@ impl Codec {
     pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Codec::Ndn(_) => Dialect::Ndn,
+            Codec::Ccnx(_) => Dialect::Ccnx,
             Codec::Bare(bare) => bare.dialect,
         }
     }
@@ -122,6 +128,7 @@ impl Codec {
     ) {
         match self {
             Codec::Ndn(codec) => codec.receive(now, from, frame, engine, arrivals),
+            Codec::Ccnx(codec) => codec.receive(now, frame, engine, arrivals),
             Codec::Bare(_) => {}
         }
     }
@@ -131,6 +138,7 @@ impl Codec {
     pub(crate) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.send(now, transmit, sink),
+            Codec::Ccnx(codec) => codec.send(now, transmit, sink),
             Codec::Bare(_) => {}
         }
     }
@@ -139,6 +147,7 @@ impl Codec {
     pub(crate) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.handle_timeout(now, sink),
+            Codec::Ccnx(codec) => codec.handle_timeout(now, sink),
             Codec::Bare(_) => {}
         }
     }
@@ -147,6 +156,7 @@ impl Codec {
     pub(crate) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
         match self {
             Codec::Ndn(codec) => codec.poll_frames(now, sink),
+            Codec::Ccnx(codec) => codec.poll_frames(now, sink),
             Codec::Bare(_) => {}
         }
     }
@@ -155,6 +165,7 @@ impl Codec {
     pub(crate) fn next_deadline(&self) -> Instant {
         match self {
             Codec::Ndn(codec) => codec.next_deadline(),
+            Codec::Ccnx(codec) => codec.next_deadline(),
             Codec::Bare(_) => Instant::NEVER,
         }
     }
@@ -163,7 +174,7 @@ impl Codec {
     pub(crate) fn handle_send_queue(&mut self, queued_bytes: u64) {
         match self {
             Codec::Ndn(codec) => codec.handle_send_queue(queued_bytes),
-            Codec::Bare(_) => {}
+            Codec::Ccnx(_) | Codec::Bare(_) => {}
         }
     }
 
@@ -172,6 +183,7 @@ impl Codec {
     pub(crate) fn framing(&mut self, stream: &[u8]) -> Framing {
         match self {
             Codec::Ndn(_) => ndn::framing(stream),
+            Codec::Ccnx(codec) => codec.framing(stream),
             Codec::Bare(_) => Framing::Invalid,
         }
     }
@@ -180,6 +192,7 @@ impl Codec {
     pub(crate) fn settings(&self) -> &LinkSettings {
         match self {
             Codec::Ndn(codec) => codec.settings(),
+            Codec::Ccnx(codec) => codec.settings(),
             Codec::Bare(bare) => &bare.settings,
         }
     }
@@ -188,6 +201,7 @@ impl Codec {
     pub(crate) fn set_settings(&mut self, settings: LinkSettings) -> bool {
         match self {
             Codec::Ndn(codec) => codec.set_settings(settings),
+            Codec::Ccnx(codec) => codec.set_settings(settings),
             Codec::Bare(bare) => bare.settings == settings,
         }
     }
@@ -196,6 +210,7 @@ impl Codec {
     pub(crate) fn drops(&self) -> Vec<(&'static str, u64)> {
         match self {
             Codec::Ndn(codec) => codec.drops(),
+            Codec::Ccnx(codec) => codec.drops(),
             Codec::Bare(_) => Vec::new(),
         }
     }
@@ -204,6 +219,7 @@ impl Codec {
     pub(crate) fn mtu_bytes(&self) -> Option<usize> {
         match self {
             Codec::Ndn(codec) => codec.mtu_bytes(),
+            Codec::Ccnx(codec) => codec.settings().transport_mtu_bytes,
             Codec::Bare(_) => None,
         }
     }
@@ -213,6 +229,7 @@ impl Codec {
     pub(crate) fn wants_poll(&self) -> bool {
         match self {
             Codec::Ndn(codec) => codec.wants_poll(),
+            Codec::Ccnx(codec) => codec.wants_poll(),
             Codec::Bare(_) => false,
         }
     }
@@ -222,6 +239,8 @@ impl Codec {
     pub(crate) fn keeps_order(&self) -> bool {
         match self {
             Codec::Ndn(codec) => codec.settings().reliability || codec.is_held_back(),
+            // What stands around a message stands in frames of its own.
+            Codec::Ccnx(codec) => codec.keeps_order(),
             Codec::Bare(_) => true,
         }
     }
@@ -231,6 +250,7 @@ impl Codec {
     pub(crate) fn partial_bytes(&self) -> usize {
         match self {
             Codec::Ndn(codec) => codec.partial_bytes(),
+            Codec::Ccnx(codec) => codec.partial_bytes(),
             Codec::Bare(_) => 0,
         }
     }
@@ -240,7 +260,7 @@ impl Codec {
     pub(crate) fn waiting_bytes(&self) -> usize {
         match self {
             Codec::Ndn(codec) => codec.waiting_bytes(),
-            Codec::Bare(_) => 0,
+            Codec::Ccnx(_) | Codec::Bare(_) => 0,
         }
     }
 
@@ -248,7 +268,7 @@ impl Codec {
     pub(crate) fn evict_waiting_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_waiting_packets(),
-            Codec::Bare(_) => {}
+            Codec::Ccnx(_) | Codec::Bare(_) => {}
         }
     }
 
@@ -256,16 +276,29 @@ impl Codec {
     pub(crate) fn evict_partial_packets(&mut self) {
         match self {
             Codec::Ndn(codec) => codec.evict_partial_packets(),
+            Codec::Ccnx(codec) => codec.evict_partial_packets(),
             Codec::Bare(_) => {}
         }
     }
 
+    /// What comes next by the face begins another stream.
+    pub(crate) fn begin_stream(&mut self) {
+        if let Codec::Ccnx(codec) = self {
+            codec.begin_stream();
+        }
+    }
+
+    /// Whether the peer has turned out to be a link adapter, behind which there are other hosts.
+    pub(crate) fn is_adapter(&self) -> bool {
+        matches!(self, Codec::Ccnx(codec) if codec.is_adapter())
+    }
+
     /// The name of the packet in a frame, in canonical form; `None` if there is none, as in a fragment that
     /// is not the first.
-    pub(crate) fn name_in(dialect: Dialect, frame: &[u8]) -> Option<&[u8]> {
+    pub(crate) fn name_in(dialect: Dialect, frame: &[u8]) -> Option<Cow<'_, [u8]>> {
         match dialect {
-            Dialect::Ndn => ndn::name_in(frame),
-            Dialect::Ccnx => None,
+            Dialect::Ndn => ndn::name_in(frame).map(Cow::Borrowed),
+            Dialect::Ccnx => ccnx::name_in(frame).map(Cow::Owned),
         }
     }
 
@@ -273,7 +306,21 @@ impl Codec {
     pub(crate) fn is_welcome(dialect: Dialect, frame: &[u8]) -> bool {
         match dialect {
             Dialect::Ndn => ndn::is_welcome(frame),
-            Dialect::Ccnx => false,
+            Dialect::Ccnx => ccnx::is_welcome(frame),
+        }
+    }
+
+    /// Whether a frame is a packet of NDNLP v1, which tells that its sender speaks that.
+    pub(crate) fn is_ndnlp1(dialect: Dialect, frame: &[u8]) -> bool {
+        dialect == Dialect::Ccnx && ccnx::is_ndnlp1(frame)
+    }
+
+    /// Whether a frame only says that its sender is there. As the first of a peer on this host it says that
+    /// the peer is an application.
+    pub(crate) fn is_heartbeat(dialect: Dialect, frame: &[u8]) -> bool {
+        match dialect {
+            Dialect::Ndn => false,
+            Dialect::Ccnx => ccnx::is_heartbeat(frame),
         }
     }
 }

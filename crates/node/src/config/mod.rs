@@ -4,6 +4,7 @@
 //! below, so it cannot be out of date. A key that does not exist is an error that names the line and what may
 //! have been meant.
 
+mod ccnx;
 mod check;
 mod from_nfd;
 mod impairment;
@@ -15,6 +16,7 @@ mod section;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
+pub use ccnx::CcnxConfig;
 use section::section;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +122,8 @@ section! {
         admit: bool = true,
         /// Whether Interests are answered.
         serve: bool = true,
-        /// Data that nobody asked for: drop-all, admit-local, admit-network or admit-all.
+        /// Data that nobody asked for: drop-all, admit-local, admit-network or admit-all. Of applications of
+        /// CCNx on this host it is kept in any case but admit-network: that is how they publish.
         unsolicited: String = "drop-all".to_owned(),
     }
 }
@@ -256,6 +259,12 @@ pub struct FaceSection {
     /// Whether the face goes when its socket fails; otherwise it tries again.
     #[serde(default)]
     pub persistent: bool,
+    /// The language that is spoken there: ndn, or ccnx, whose routes are names such as ccnx:/parc.com.
+    #[serde(default = "ndn")]
+    pub dialect: String,
+    /// For ccnx over UDP and Ethernet: messages travel in packets of NDNLP v1, as ndnld sends them, that are
+    /// acknowledged ("acknowledged") or not ("plain"). Left out, they travel as they are over UDP.
+    pub ndnlp: Option<String>,
     /// Names that lead there.
     #[serde(default)]
     pub routes: Vec<String>,
@@ -280,6 +289,10 @@ pub struct AuthorizeSection {
     /// Their certificates are fetched.
     #[serde(default)]
     pub delegates: bool,
+}
+
+fn ndn() -> String {
+    "ndn".to_owned()
 }
 
 fn configured_cost() -> u64 {
@@ -322,6 +335,8 @@ pub struct Config {
     pub websocket: WebSocketConfig,
     /// Ethernet.
     pub ethernet: EthernetConfig,
+    /// The CCNx dialect.
+    pub ccnx: CcnxConfig,
     /// Management.
     pub management: ManagementSection,
     /// Metrics.

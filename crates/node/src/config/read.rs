@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::section::Key;
 use super::{
-    Config, ContentStoreSection, EthernetConfig, LogConfig, ManagementSection, MetricsConfig,
+    CcnxConfig, Config, ContentStoreSection, EthernetConfig, LogConfig, ManagementSection, MetricsConfig,
     MulticastConfig, NodeConfig, TablesConfig, TcpConfig, UdpConfig, UnixConfig, WebSocketConfig,
 };
 
@@ -46,7 +46,7 @@ impl Config {
             "# Configuration of a Cairn node. Every key is shown with its default; what is left out has it.\n",
         );
         let defaults = toml::Table::try_from(Config::default()).unwrap_or_default();
-        let sections: [(&str, &[&str], &[Key]); 12] = [
+        let sections: [(&str, &[&str], &[Key]); 13] = [
             ("node", NodeConfig::ABOUT, NodeConfig::KEYS),
             ("tables", TablesConfig::ABOUT, TablesConfig::KEYS),
             ("content_store", ContentStoreSection::ABOUT, ContentStoreSection::KEYS),
@@ -56,6 +56,7 @@ impl Config {
             ("unix", UnixConfig::ABOUT, UnixConfig::KEYS),
             ("websocket", WebSocketConfig::ABOUT, WebSocketConfig::KEYS),
             ("ethernet", EthernetConfig::ABOUT, EthernetConfig::KEYS),
+            ("ccnx", CcnxConfig::ABOUT, CcnxConfig::KEYS),
             ("management", ManagementSection::ABOUT, ManagementSection::KEYS),
             ("metrics", MetricsConfig::ABOUT, MetricsConfig::KEYS),
             ("log", LogConfig::ABOUT, LogConfig::KEYS),
@@ -85,6 +86,8 @@ const EXAMPLES: &str = r#"
 # cost = 10
 # persistent = false           # true: the face goes when its socket fails
 # local = "dev://eth0"         # for ether:// only
+# ndnlp = "acknowledged"       # for ccnx: packets of NDNLP v1, as ndnld sends them; or "plain"
+# dialect = "ndn"              # or "ccnx", with routes such as "ccnx:/example"
 # [face.impairment]            # a bad link on purpose; what is left out is perfect
 # direction = "both"           # or "in", or "out"
 # delay_micros = 10000

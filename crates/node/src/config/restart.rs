@@ -17,6 +17,11 @@ impl Config {
             (new.udp.mtu_bytes, new.udp.reliability, new.udp.accept);
         udp.own_sockets = new.udp.own_sockets;
         ethernet.accept = new.ethernet.accept;
+        let mut ccnx = self.ccnx.clone();
+        ccnx.stuffed_bytes = new.ccnx.stuffed_bytes;
+        ccnx.status_page = new.ccnx.status_page;
+        (ccnx.ndnlp_mtu_bytes, ccnx.ndnlp_acknowledged) =
+            (new.ccnx.ndnlp_mtu_bytes, new.ccnx.ndnlp_acknowledged);
         websocket.local_origins.clone_from(&new.websocket.local_origins);
         let fixed = [
             ("tables", tables != new.tables),
@@ -26,6 +31,7 @@ impl Config {
             ("unix", self.unix != new.unix),
             ("websocket.listen", websocket != new.websocket),
             ("ethernet", ethernet != new.ethernet),
+            ("ccnx", ccnx != new.ccnx),
             ("management", self.management != new.management || self.authorize != new.authorize),
             ("repository", self.repositories != new.repositories),
             ("node.pin_to_cpu", self.node.pin_to_cpu != new.node.pin_to_cpu),
@@ -59,6 +65,8 @@ mod tests {
                 "[node]\nmax_faces = 3\n[content_store]\nmax_entries = 5\n[metrics]\n[log]\nfilter = \"warn\"",
                 &[],
             ),
+            ("[ccnx]\nenabled = true", &["ccnx"]),
+            ("[ccnx]\nstuffed_bytes = 1400", &[]),
             ("[[repository]]\npath = \"x\"", &["repository"]),
             ("[[authorize]]\ncertificate = \"x\"", &["management"]),
         ] {

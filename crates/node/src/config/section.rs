@@ -23,8 +23,8 @@ macro_rules! section {
         }
 
         impl $name {
-            const ABOUT: &'static [&'static str] = &[$($about,)+];
-            const KEYS: &'static [$crate::config::section::Key] =
+            pub(in crate::config) const ABOUT: &'static [&'static str] = &[$($about,)+];
+            pub(in crate::config) const KEYS: &'static [$crate::config::section::Key] =
                 &[$($crate::config::section::Key { name: stringify!($field), doc: &[$($doc,)+] },)+];
         }
     };

@@ -91,6 +91,10 @@ pub struct FaceChanges {
     pub congestion_threshold_bytes: Option<u64>,
     /// Largest frame to send, 64 bytes or more: on faces with an MTU only.
     pub mtu_bytes: Option<u64>,
+    /// Whether messages of CCNx travel in packets of NDNLP v1 that are acknowledged; `None` for messages as
+    /// they are over UDP, and for what the configuration says over Ethernet. It is chosen when a face is made
+    /// and stays.
+    pub ndnlp1: Option<bool>,
 }
 
 /// A face as it is.

@@ -177,6 +177,9 @@ pub enum AddNextHopError {
     /// No such face.
     #[error("face {0} does not exist")]
     NoFace(FaceId),
+    /// The face speaks another dialect than the prefix is of.
+    #[error("face {0} speaks another dialect")]
+    OtherDialect(FaceId),
     /// The table has no place for it.
     #[error(transparent)]
     Table(#[from] engine::RouteError),

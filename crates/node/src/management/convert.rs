@@ -123,6 +123,7 @@ pub(super) fn face_changes(parameters: &ControlParameters) -> FaceChanges {
         congestion_interval: parameters.base_congestion_marking_interval_ns.map(Duration::from_nanos),
         congestion_threshold_bytes: parameters.default_congestion_threshold_bytes,
         mtu_bytes: parameters.mtu_bytes,
+        ndnlp1: None,
     }
 }
 
@@ -197,6 +198,7 @@ fn face_flags(face: &control::FaceStatus) -> FaceFlags {
         (face.local_fields, FaceFlags::LOCAL_FIELDS),
         (face.reliability, FaceFlags::LP_RELIABILITY),
         (face.congestion_marking, FaceFlags::CONGESTION_MARKING),
+        (face.dialect == packet::Dialect::Ccnx, FaceFlags::CCNX),
     ];
     all.iter().filter(|(is_set, _)| *is_set).fold(FaceFlags::NONE, |flags, (_, flag)| flags.with(*flag))
 }

@@ -14,6 +14,7 @@ use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 use super::Origin;
 use super::channels::scope_of;
 use super::limits::{Kind, note_queue};
+use super::link_settings::MAX_DATAGRAM_BYTES;
 use super::own_sockets::PROBATION_FRAMES;
 use super::{DataPlane, Settings, Token};
 use crate::codec::{Codec, LinkSettings};
@@ -32,13 +33,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// The first pause before a permanent face connects again; it doubles up to the longest.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(1);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(300);
-/// What is told of the ring behind an Ethernet face: 1,024 frames of 2,304 bytes.
-const ETHERNET_CAPACITY_BYTES: u64 = 2304 << 10;
 /// Trains of larger frames are cut by hardware for no gain.
 const LARGEST_IN_TRAIN: usize = 32_000;
-
-/// The most that a datagram of UDP over IPv4 carries.
-const MAX_DATAGRAM_BYTES: usize = 65_507;
 
 impl DataPlane {
     /// Works by other settings from now on. The limits of a face hold for those, too, that there are already;
@@ -53,39 +49,36 @@ impl DataPlane {
 
     /// Makes a face for a peer that appeared.
     #[cold]
-    pub(super) fn add_datagram_face_on_demand(&mut self, number: usize, peer: SocketAddr) -> Option<FaceId> {
+    pub(super) fn add_datagram_face_on_demand(
+        &mut self,
+        number: usize,
+        peer: SocketAddr,
+        first: &[u8],
+    ) -> Option<FaceId> {
         if !self.may_add_on_demand(Some(Origin::of_address(peer.ip())), Kind::Datagram) {
             return None;
         }
-        let settings = self.udp_link_settings();
-        self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)
+        let dialect = self.sockets.channels.get(number)?.dialect;
+        let settings = match Codec::is_ndnlp1(dialect, first) {
+            true => self.ndnlp1_settings(self.settings.ccnx.ndnlp_mtu_bytes),
+            false => self.udp_link_settings(dialect),
+        };
+        let id = self.add_datagram_face(number, peer, FacePersistency::OnDemand, settings)?;
+        // As with ccnd, who is on this host and says so first is an application. The system lets nobody else
+        // send from such an address.
+        if peer.ip().to_canonical().is_loopback() && Codec::is_heartbeat(dialect, first) {
+            self.set_scope(id, FaceScope::Local);
+        }
+        Some(id)
     }
 
-    pub(super) fn udp_link_settings(&self) -> LinkSettings {
-        LinkSettings {
-            reliability: self.settings.udp.reliability,
-            transport_mtu_bytes: Some(self.settings.udp.mtu_bytes),
-            fragmentation: true,
-            receive_capacity_bytes: Some(0),
-            probe_path_mtu: true,
-            ..self.stream_link_settings()
-        }
-    }
-
-    pub(super) fn stream_link_settings(&self) -> LinkSettings {
-        LinkSettings {
-            local_fields: false,
-            reliability: false,
-            congestion_marking: self.settings.congestion_marking,
-            congestion: self.settings.congestion,
-            transport_mtu_bytes: None,
-            mtu_override_bytes: None,
-            multi_access: false,
-            padded_frames: false,
-            fragmentation: false,
-            receive_capacity_bytes: None,
-            probe_path_mtu: false,
-        }
+    /// Has a face lead to this host, or to another one.
+    #[cold]
+    pub(super) fn set_scope(&mut self, id: FaceId, scope: FaceScope) {
+        let Some(face) = self.faces.get_mut(&id) else { return };
+        face.scope = scope;
+        let config = self.settings.faces.limited(face.engine_config());
+        self.engine.configure_face(self.now, id, config);
     }
 
     pub(super) fn add_datagram_face(
@@ -160,7 +153,10 @@ impl DataPlane {
         let channel = self.sockets.ethernet.get(number)?;
         let (local, dialect, mtu_bytes) = (channel.uri(), channel.dialect, channel.mtu_bytes);
         let state = if channel.place.is_down() { FaceState::Down } else { FaceState::Up };
-        let settings = settings.unwrap_or_else(|| self.ethernet_link_settings(mtu_bytes, peer));
+        let settings = settings.unwrap_or_else(|| match dialect {
+            Dialect::Ndn => self.ethernet_link_settings(mtu_bytes, peer),
+            Dialect::Ccnx => self.ndnlp1_settings(mtu_bytes),
+        });
         let way = Way::Ethernet { channel: number, peer };
         let many = peer.is_multicast();
         let id = self.add_face(NewFace {
@@ -178,19 +174,6 @@ impl DataPlane {
             channel.add_peer(peer, id);
         }
         Some(id)
-    }
-
-    pub(super) fn ethernet_link_settings(&self, mtu_bytes: usize, peer: MacAddress) -> LinkSettings {
-        LinkSettings {
-            transport_mtu_bytes: Some(mtu_bytes),
-            fragmentation: true,
-            padded_frames: true,
-            receive_capacity_bytes: (!peer.is_multicast()).then_some(ETHERNET_CAPACITY_BYTES),
-            multi_access: peer.is_multicast(),
-            // As in NFD, only where it is asked for.
-            congestion_marking: false,
-            ..self.stream_link_settings()
-        }
     }
 
     /// Makes a face over a connection: one that was accepted, or one that is yet to come about.
@@ -227,10 +210,11 @@ impl DataPlane {
             attempt_at: Instant::NEVER,
             // The request must come, and must end, in time.
             incomplete_since: websocket.is_some().then_some(now),
+            ends_when_sent: false,
             noted_queue: 0,
             websocket,
         };
-        let settings = self.stream_link_settings();
+        let settings = self.settings_of_stream(dialect, &local, scope);
         let transport = Transport::Stream(port);
         let link_type = LinkType::PointToPoint;
         let id = self.add_face(NewFace {
@@ -449,6 +433,7 @@ impl DataPlane {
             return self.destroy_face(id, why);
         }
         let was_up = face.state == FaceState::Up;
+        face.codec.begin_stream();
         if let Some(mut stream) = port.stream.take() {
             face.drops.add(DropReason::FaceDown, stream.queue().clear() as u64);
             note_queue(&mut self.occupancy.held.queued_bytes, port);

@@ -16,6 +16,7 @@ mod impaired;
 mod inner;
 mod interfaces;
 mod limits;
+mod link_settings;
 mod new_interfaces;
 mod on_demand;
 mod operations;
@@ -28,6 +29,7 @@ mod schedule;
 mod send;
 mod settings;
 mod sockets;
+mod status_requests;
 mod taps;
 mod turn;
 mod watchdog;
@@ -54,7 +56,8 @@ use crate::transport::train::Outbox;
 pub(crate) use channels::Listener;
 pub(crate) use impaired::Impaired;
 pub(crate) use on_demand::Origin;
-pub(crate) use settings::{FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
+pub(crate) use settings::{CcnxSettings, FaceLimits, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
+pub(crate) use status_requests::StatusRequest;
 pub(crate) use taps::{TapMaker, Taps};
 
 /// Something that another thread wants done by the data plane.
@@ -135,6 +138,8 @@ struct ControlEnd {
     waker: Arc<OwnedFd>,
     tasks: Receiver<Task>,
     messages: RingSender<Message>,
+    /// Where requests for the status page go, if there is somebody who answers.
+    status_requests: Option<RingSender<StatusRequest>>,
     /// Face events that the control thread had no room for.
     late_events: std::collections::VecDeque<FaceEvent>,
 }
@@ -216,6 +221,7 @@ impl DataPlane {
                 waker: ends.waker,
                 tasks: ends.tasks,
                 messages: ends.messages,
+                status_requests: None,
                 late_events: Default::default(),
             },
             occupancy: limits::Occupancy::new(now),

@@ -6,14 +6,14 @@ use packet::{Buffer, Dialect, Name};
 
 use super::DataPlane;
 use super::faces::Peer;
-use crate::codec::{Codec, LinkSettings};
+use crate::codec::LinkSettings;
 use crate::control::{
     AddNextHopError, ContentStoreChanges, ContentStoreStatus, CreateFace, CreateFaceError, FaceChanges,
     FaceConflict, FacePersistency, FaceStatus, FaceUri, MacAddress, NextHopChange, NodeStatus, RouteStatus,
     StrategyChoice, UpdateFaceError, in_words,
 };
 use crate::drop_reason::DropCounters;
-use crate::face::{StreamTarget, Transport};
+use crate::face::{Face, StreamTarget, Transport};
 use crate::transport::datagram::DatagramChannel;
 
 /// Items of a list that are collected in one go.
@@ -21,8 +21,10 @@ pub(crate) const PAGE: usize = 1024;
 
 impl DataPlane {
     pub(crate) fn create_face(&mut self, request: &CreateFace) -> Result<FaceStatus, CreateFaceError> {
-        if !Codec::speaks(request.dialect) {
-            return Err(CreateFaceError::Unsupported("faces of this dialect cannot be made yet".to_owned()));
+        let may_speak_ndnlp1 = matches!(request.remote, FaceUri::Udp(_) | FaceUri::Ethernet(_));
+        if request.changes.ndnlp1.is_some() && !(request.dialect == Dialect::Ccnx && may_speak_ndnlp1) {
+            let problem = "NDNLP v1 carries CCNx over UDP and Ethernet, and nothing else";
+            return Err(CreateFaceError::Unsupported(problem.to_owned()));
         }
         if request.persistency == FacePersistency::OnDemand {
             let problem = "on-demand faces are made when a peer appears, not on request";
@@ -62,10 +64,21 @@ impl DataPlane {
         request: &CreateFace,
     ) -> Result<FaceId, CreateFaceError> {
         let is_it = |channel: &DatagramChannel| channel.dialect == request.dialect && channel.reaches(peer);
-        let channel = self.sockets.channels.position(is_it).ok_or_else(|| {
+        // ndnld knows its peers by port as well, and expects its own.
+        let fits_best = |channel: &DatagramChannel| is_it(channel) && channel.local.port() == peer.port();
+        let channels = &self.sockets.channels;
+        let best = channels.position(fits_best).filter(|_| request.dialect == Dialect::Ccnx);
+        let channel = best.or_else(|| channels.position(is_it)).ok_or_else(|| {
             CreateFaceError::Unsupported(format!("no UDP socket is bound from which {peer} can be reached"))
         })?;
-        let settings = changed(self.udp_link_settings(), &request.changes, FaceScope::NonLocal)
+        let settings = match request.changes.ndnlp1 {
+            Some(acknowledged) => LinkSettings {
+                reliability: acknowledged,
+                ..self.ndnlp1_settings(self.settings.ccnx.ndnlp_mtu_bytes)
+            },
+            None => self.udp_link_settings(request.dialect),
+        };
+        let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         let id = self
             .add_datagram_face(channel, peer, request.persistency, settings)
@@ -98,7 +111,13 @@ impl DataPlane {
                 ))
             })?;
         let mtu_bytes = self.sockets.ethernet.get(channel).map_or(1500, |channel| channel.mtu_bytes);
-        let settings = self.ethernet_link_settings(mtu_bytes, peer);
+        let settings = match (request.dialect, request.changes.ndnlp1) {
+            (Dialect::Ndn, _) => self.ethernet_link_settings(mtu_bytes, peer),
+            (Dialect::Ccnx, None) => self.ndnlp1_settings(mtu_bytes),
+            (Dialect::Ccnx, Some(acknowledged)) => {
+                LinkSettings { reliability: acknowledged, ..self.ndnlp1_settings(mtu_bytes) }
+            }
+        };
         let settings = changed(settings, &request.changes, FaceScope::NonLocal)
             .map_err(|conflicts| CreateFaceError::Unsupported(in_words(&conflicts)))?;
         self.add_ethernet_face(channel, peer, request.persistency, Some(settings))
@@ -143,10 +162,12 @@ impl DataPlane {
 
     /// The face that is there already: one to the same end, over Ethernet by the same interface.
     fn face_to(&self, request: &CreateFace) -> Option<FaceStatus> {
-        let is_it = |remote: &FaceUri, local: &FaceUri| {
-            *remote == request.remote && request.local.as_ref().is_none_or(|wanted| wanted == local)
+        let is_it = |face: &Face| {
+            face.remote == request.remote
+                && face.codec.dialect() == request.dialect
+                && request.local.as_ref().is_none_or(|wanted| *wanted == face.local)
         };
-        let face = self.faces.values().find(|face| is_it(&face.remote, &face.local))?;
+        let face = self.faces.values().find(|face| is_it(face))?;
         self.face_status(face.id)
     }
 
@@ -204,8 +225,12 @@ impl DataPlane {
         hop: NextHop,
         announcement: Option<Buffer>,
     ) -> Result<(), AddNextHopError> {
-        if !self.faces.contains_key(&hop.face) {
-            return Err(AddNextHopError::NoFace(hop.face));
+        match self.faces.get(&hop.face) {
+            None => return Err(AddNextHopError::NoFace(hop.face)),
+            Some(face) if face.codec.dialect() != dialect => {
+                return Err(AddNextHopError::OtherDialect(hop.face));
+            }
+            Some(_) => {}
         }
         Ok(self.engine.add_learned_route(self.now, dialect, prefix.as_ref(), hop, announcement)?)
     }

@@ -192,7 +192,7 @@ impl DataPlane {
             self.tally.drops.count(DropReason::UnknownPeer);
             return None;
         }
-        self.add_datagram_face_on_demand(number, peer)
+        self.add_datagram_face_on_demand(number, peer, frame)
     }
 
     /// Receives what came by a face; whether that was the last of its probation.
@@ -259,6 +259,9 @@ impl DataPlane {
         let source = face.origin_now().map(Source::Origin);
         let Transport::Stream(port) = &mut face.transport else { return false };
         let Some(stream) = &mut port.stream else { return false };
+        if port.ends_when_sent {
+            return self.discard_rest(id);
+        }
         // An application is asked for its wishes a few at a time, so that it can be held before too much
         // waits for it.
         let is_held_back =
@@ -323,7 +326,15 @@ impl DataPlane {
                     // A byte now and then is no progress: only the end of a frame is.
                     let since = port.incomplete_since.filter(|_| frames == 0).unwrap_or(self.now);
                     port.incomplete_since = stream.is_inside_frame().then_some(since);
+                    // Behind a link adapter there are other hosts, whatever the socket says.
+                    if face.codec.is_adapter() && face.scope == FaceScope::Local {
+                        self.set_scope(id, FaceScope::NonLocal);
+                    }
                     return;
+                }
+                Framing::StatusRequest(length) => {
+                    let request = bytes.get(..length).unwrap_or_default().to_vec();
+                    return self.ask_for_status(id, request);
                 }
                 Framing::Invalid => {
                     face.drops.count(DropReason::BrokenStream);

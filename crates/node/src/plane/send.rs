@@ -180,6 +180,7 @@ impl DataPlane {
     /// Writes what waits for one face.
     fn flush(&mut self, id: FaceId) {
         let Some(face) = self.faces.get_mut(&id) else { return };
+        let is_last;
         let ended = match &mut face.transport {
             Transport::Datagram(port) => {
                 let Some(mut outbox) = port.outbox.take() else { return };
@@ -213,7 +214,8 @@ impl DataPlane {
                 }
                 return;
             }
-            Transport::Stream(_) => {
+            Transport::Stream(port) => {
+                is_last = port.ends_when_sent;
                 let most = self.settings.memory.send_queue_bytes / HELD_PART;
                 write_stream(face, &self.sockets.epoll, self.now, most, &mut self.occupancy.held.holds)
             }
@@ -223,6 +225,9 @@ impl DataPlane {
             return self.handle_stream_end(id, "writing failed");
         }
         self.note_queue(id);
+        if is_last {
+            self.end_if_all_is_sent(id);
+        }
     }
 
     /// Writes more to a connection that has room again.

@@ -13,6 +13,7 @@ pub(crate) struct Settings {
     pub(crate) timeouts: Timeouts,
     pub(crate) polling: Polling,
     pub(crate) udp: UdpSettings,
+    pub(crate) ccnx: CcnxSettings,
     pub(crate) accept_ethernet: bool,
     /// Web pages whose WebSockets are local if their ends are.
     pub(crate) local_origins: Vec<String>,
@@ -75,6 +76,18 @@ pub(crate) struct UdpSettings {
     /// Neighbours that may have a socket of their own, and its receive buffer.
     pub(crate) own_sockets: usize,
     pub(crate) own_receive_bytes: usize,
+}
+
+/// Faces that speak CCNx.
+#[derive(Clone, Debug)]
+pub(crate) struct CcnxSettings {
+    /// Interests leave together in datagrams of so many bytes; 0 for each by itself.
+    pub(crate) stuffed_bytes: usize,
+    /// The largest packet of NDNLP v1 over UDP, and whether packets are to be acknowledged.
+    pub(crate) ndnlp_mtu_bytes: usize,
+    pub(crate) ndnlp_acknowledged: bool,
+    /// Whether whoever comes by TCP is shown the status page.
+    pub(crate) status_page: bool,
 }
 
 impl FaceLimits {

@@ -6,8 +6,8 @@
 use engine::{
     ContentStoreConfig, EngineConfig, EvictionPolicy, NextHop, RateLimit, StrategySpec, UnsolicitedPolicy,
 };
-use packet::Name;
 use packet::time::Duration;
+use packet::{Dialect, Name};
 
 use super::limits;
 use super::patterns::Selection;
@@ -19,7 +19,9 @@ use crate::control::{
     NodeControl,
 };
 use crate::node::RemoteControl;
-use crate::plane::{FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings};
+use crate::plane::{
+    CcnxSettings, FaceLimits, Impaired, MemoryLimits, Polling, Settings, Timeouts, UdpSettings,
+};
 use crate::start::memory::Shares;
 use crate::start::{CONFIGURED, descriptors};
 
@@ -107,19 +109,32 @@ impl CheckedFace {
         };
         let (remote, local) = (uri(&section.remote)?, section.local.as_deref().map(uri).transpose()?);
         places::check_face(&remote, local.as_ref())?;
+        let dialect = match section.dialect.as_str() {
+            "ndn" => Dialect::Ndn,
+            "ccnx" => Dialect::Ccnx,
+            other => {
+                let problem = format!("face.dialect: there is no dialect {other}; there are ndn, ccnx");
+                return Err(ConfigError::new(problem));
+            }
+        };
+        let ndnlp1 = match section.ndnlp.as_deref() {
+            None => None,
+            Some("plain") => Some(false),
+            Some("acknowledged") => Some(true),
+            Some(other) => {
+                let problem = format!("face.ndnlp: {other} is neither plain nor acknowledged");
+                return Err(ConfigError::new(problem));
+            }
+        };
         Ok(CheckedFace {
             request: CreateFace {
                 remote,
                 local,
                 persistency,
-                changes: FaceChanges::default(),
-                dialect: CONFIGURED,
+                changes: FaceChanges { ndnlp1, ..FaceChanges::default() },
+                dialect,
             },
-            routes: section
-                .routes
-                .iter()
-                .map(|route| name("face.routes", route))
-                .collect::<Result<_, _>>()?,
+            routes: section.routes.iter().map(|route| route_in(dialect, route)).collect::<Result<_, _>>()?,
             cost: section.cost,
             impairment,
         })
@@ -137,9 +152,20 @@ impl CheckedFace {
             let hop = NextHop { face: face.id, cost: self.cost };
             node.add_next_hop(dialect, &prefix, hop, None)
                 .map_err(|error| ConfigError::new(format!("route {prefix} to {remote}: {error}")))?;
-            routes.push((prefix, hop));
+            // NFD's management knows no others.
+            if dialect == Dialect::Ndn {
+                routes.push((prefix, hop));
+            }
         }
         Ok(())
+    }
+}
+
+fn route_in(dialect: Dialect, text: &str) -> Result<Name, ConfigError> {
+    match dialect {
+        Dialect::Ndn => name("face.routes", text),
+        Dialect::Ccnx => packet::ccnx::uri::parse(text)
+            .map_err(|error| ConfigError::new(format!("face.routes: {text:?}: {error}"))),
     }
 }
 
@@ -204,6 +230,12 @@ fn settings(config: &Config, shares: &Shares, longest_lifetime: Duration) -> Set
             reliability: config.udp.reliability,
             own_sockets: shares.own_udp_sockets,
             own_receive_bytes: shares.own_udp_receive_bytes,
+        },
+        ccnx: CcnxSettings {
+            stuffed_bytes: config.ccnx.stuffed_bytes,
+            status_page: config.ccnx.status_page,
+            ndnlp_mtu_bytes: config.ccnx.ndnlp_mtu_bytes.max(link::v1::MIN_MTU_BYTES),
+            ndnlp_acknowledged: config.ccnx.ndnlp_acknowledged,
         },
         accept_ethernet: config.ethernet.accept,
         local_origins: config.websocket.local_origins.clone(),
@@ -293,6 +325,7 @@ mod tests {
             ("[[strategy]]\nprefix = \"a\"\nstrategy = \"asf\"", "strategy.prefix: \"a\""),
             ("[[face]]\nremote = \"udp4://x\"", "face: face address udp4://x"),
             ("[[face]]\nremote = \"udp4://127.0.0.1:9\"\nroutes = [\"a\"]", "face.routes: \"a\""),
+            ("[[face]]\nremote = \"udp4://127.0.0.1:9\"\ndialect = \"ndnx\"", "there is no dialect ndnx"),
             (
                 "[[face]]\nremote = \"udp4://127.0.0.1:9\"\n[face.impairment]\nloss = 2.0",
                 "impairment.loss lies between 0 and 1",

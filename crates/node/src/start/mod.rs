@@ -9,6 +9,7 @@ mod patterns;
 mod places;
 pub(crate) mod threads;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineConfig, LinkType};
@@ -26,7 +27,7 @@ use crate::transport::ethernet::EthernetChannel;
 pub(crate) use checked_config::CheckedConfig;
 pub(crate) use configured_interfaces::ConfiguredInterfaces;
 
-/// The language of all listeners and faces of a configuration: it has no word to choose one yet.
+/// The language of all listeners outside the section about CCNx.
 pub(crate) const CONFIGURED: Dialect = Dialect::Ndn;
 
 /// All that a data plane is made of, with the sockets bound already.
@@ -45,13 +46,11 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let engine = checked.engine()?;
     let settings = checked.settings.clone();
     let mut channels = Vec::new();
-    for &local in &config.udp.listen {
-        let bound = DatagramChannel::bind(
-            local,
-            CONFIGURED,
-            checked.receive_buffer_bytes,
-            config.udp.send_buffer_bytes,
-        );
+    let of_ccnx = ccnx_addresses(config, &config.ccnx.udp);
+    let all = config.udp.listen.iter().map(|local| (*local, CONFIGURED)).chain(of_ccnx);
+    for (local, dialect) in all {
+        let bound =
+            DatagramChannel::bind(local, dialect, checked.receive_buffer_bytes, config.udp.send_buffer_bytes);
         match bound {
             Ok((channel, granted)) => {
                 if granted.receive_bytes < granted.wanted_receive_bytes {
@@ -76,7 +75,8 @@ pub(crate) fn prepare(config: &Config, checked: &CheckedConfig) -> Result<Prepar
     let listeners = listeners(config)?;
     let interfaces = ConfiguredInterfaces::read(config, checked.receive_buffer_bytes)?;
     let groups = groups(&interfaces)?;
-    let ethernet = ethernet(&interfaces)?;
+    let mut ethernet = ethernet(&interfaces)?;
+    ethernet.extend(ccnx_ethernet(config)?);
     Ok(Prepared { engine, settings, channels, listeners, groups, ethernet, interfaces })
 }
 
@@ -137,10 +137,30 @@ fn ethernet(interfaces: &ConfiguredInterfaces) -> Result<Vec<EthernetChannel>, S
     Ok(channels)
 }
 
+/// Interfaces on which CCNx is spoken in packets of NDNLP v1. There is no group: ndnld has none.
+fn ccnx_ethernet(config: &Config) -> Result<Vec<EthernetChannel>, StartError> {
+    let names = config.ccnx.ethernet.iter().filter(|_| config.ccnx.enabled);
+    let all = interfaces::all()?;
+    let open = |name: &String| {
+        let Some(interface) = all.iter().find(|interface| interface.name == *name) else {
+            return Err(ConfigError::new(format!("ccnx.ethernet: there is no interface {name}")).into());
+        };
+        EthernetChannel::open(interface, Dialect::Ccnx, false).map_err(|source| match source.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                let what = format!("Ethernet on {name}");
+                StartError::Capability { what, capability: "CAP_NET_RAW" }
+            }
+            _ => StartError::Listen { address: format!("Ethernet on {name}"), source },
+        })
+    };
+    names.map(open).collect()
+}
+
 fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
     let mut listeners = Vec::new();
-    for &local in &config.tcp.listen {
-        match Listener::tcp(local, CONFIGURED) {
+    let of_ccnx = ccnx_addresses(config, &config.ccnx.tcp);
+    for (local, dialect) in config.tcp.listen.iter().map(|local| (*local, CONFIGURED)).chain(of_ccnx) {
+        match Listener::tcp(local, dialect) {
             Ok(listener) => listeners.push(listener),
             Err(error) if is_missing_family(&error) && local.ip().is_unspecified() => {
                 tracing::info!("no TCP at {local}: {error}");
@@ -164,10 +184,23 @@ fn listeners(config: &Config) -> Result<Vec<Listener>, StartError> {
         }
         None => listeners.push(default_unix_listener()?),
     }
+    for path in config.ccnx.unix.iter().filter(|_| config.ccnx.enabled) {
+        let listen = |source| StartError::Listen { address: path.display().to_string(), source };
+        listeners.push(Listener::unix(path, Dialect::Ccnx).map_err(listen)?);
+    }
     for listener in &listeners {
         tracing::info!("listening at {}", listener.uri());
     }
     Ok(listeners)
+}
+
+/// Addresses at which CCNx is spoken, if it is.
+fn ccnx_addresses<'a>(
+    config: &Config,
+    addresses: &'a [SocketAddr],
+) -> impl Iterator<Item = (SocketAddr, Dialect)> + 'a {
+    let enabled = config.ccnx.enabled;
+    addresses.iter().filter(move |_| enabled).map(|local| (*local, Dialect::Ccnx))
 }
 
 /// Where NDN applications look for a forwarder, if this user may make that; otherwise the user's own place.
@@ -229,7 +262,8 @@ pub(crate) fn data_plane(clock: Clock, prepared: Prepared, ends: Ends) -> std::i
         plane.add_group(channel, link_type)?;
     }
     for channel in prepared.ethernet {
-        plane.add_ethernet(channel, prepared.interfaces.ethernet_multicast)?;
+        let multicast = prepared.interfaces.ethernet_multicast && channel.dialect == Dialect::Ndn;
+        plane.add_ethernet(channel, multicast)?;
     }
     plane.follow_interfaces(prepared.interfaces);
     Ok(plane)

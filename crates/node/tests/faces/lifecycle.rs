@@ -154,6 +154,8 @@ fn a_new_configuration_is_taken_over_while_the_node_runs() {
     let mut config = quiet_config();
     config.content_store.max_entries = 7;
     config.faces.push(cairn_node::config::FaceSection {
+        dialect: "ndn".to_owned(),
+        ndnlp: None,
         remote: "udp4://127.0.0.1:9".to_owned(),
         local: None,
         persistent: false,

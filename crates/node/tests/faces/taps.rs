@@ -112,6 +112,8 @@ fn a_bad_link_on_purpose_delays_and_loses_frames_as_it_is_told() {
 fn a_link_is_as_bad_as_the_configuration_says_and_mended_when_it_says_so_no_more() {
     let (consumer, producer) = (udp_peer(), udp_peer());
     let face = |delay_micros| cairn_node::config::FaceSection {
+        dialect: "ndn".to_owned(),
+        ndnlp: None,
         remote: format!("udp4://{}", producer.local_addr().unwrap()),
         local: None,
         persistent: false,

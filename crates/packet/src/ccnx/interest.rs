@@ -258,8 +258,18 @@ impl Layout {
 /// The Interest in `view` with its Nonce set to `nonce`, everything else kept.
 pub(crate) fn with_nonce(view: InterestView<'_>, nonce: Nonce) -> Result<Buffer, DecodeError> {
     let bytes = nonce.0.to_be_bytes();
-    let fields = InterestFields { nonce: Some(&bytes), ..view.fields() };
-    fields.encode(view.name()).map(Buffer::from).map_err(|error| match error {
+    rewritten(view, InterestFields { nonce: Some(&bytes), ..view.fields() })
+}
+
+/// The Interest in `view` without its FaceID, everything else kept.
+pub(crate) fn without_face_id(view: InterestView<'_>) -> Result<Buffer, DecodeError> {
+    rewritten(view, InterestFields { face_id: None, ..view.fields() })
+}
+
+/// What was received may be longer than what is made here.
+fn rewritten(view: InterestView<'_>, fields: InterestFields<'_>) -> Result<Buffer, DecodeError> {
+    let encoded = fields.encode_within(view.name().into(), MAX_MESSAGE_BYTES);
+    encoded.map(Buffer::from).map_err(|error| match error {
         EncodeError::Invalid(error) => error,
         EncodeError::TooLarge { size, limit } => {
             DecodeError::new("Interest", 0, Rule::TooLarge { size, limit })
@@ -306,11 +316,14 @@ impl InterestFields<'_> {
     /// # Errors
     /// A field outside its range, a component of `name` that CCNx cannot express, more than 8,800 bytes.
     pub fn encode<'n>(&self, name: impl Into<NameSource<'n>>) -> Result<Vec<u8>, EncodeError> {
-        let name = name.into();
+        self.encode_within(name.into(), MAX_ENCODED_BYTES)
+    }
+
+    fn encode_within(&self, name: NameSource<'_>, limit: usize) -> Result<Vec<u8>, EncodeError> {
         self.check()?;
         let len = element_len(Dtag::INTEREST, name.encoded_len()? + self.encoded_len());
-        if len > MAX_ENCODED_BYTES {
-            return Err(EncodeError::TooLarge { size: len, limit: MAX_ENCODED_BYTES });
+        if len > limit {
+            return Err(EncodeError::TooLarge { size: len, limit });
         }
         let mut out = Vec::with_capacity(len);
         write_open(&mut out, Dtag::INTEREST);

@@ -74,7 +74,7 @@ pub use signed_info::{ContentKind, KeyLocator, SignedInfo};
 pub use ticks::Ticks;
 
 pub(crate) use content_object::Layout as ContentObjectLayout;
-pub(crate) use interest::{Layout as InterestLayout, with_nonce};
+pub(crate) use interest::{Layout as InterestLayout, with_nonce, without_face_id};
 
 use crate::span::Span;
 

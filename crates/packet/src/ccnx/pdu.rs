@@ -9,6 +9,11 @@ use crate::error::{DecodeError, Rule};
 /// it is; from then on ccnd wraps everything it sends on that face.
 pub const EMPTY_PDU: [u8; 5] = *b"CCN\x82\x00";
 
+/// What stands before a message in a CCNProtocolDataUnit; behind it stands [`CLOSE`].
+pub const OPENING: [u8; 4] = *b"CCN\x82";
+
+pub use crate::ccnx::block::CLOSE;
+
 /// What is in the CCNProtocolDataUnit that fills `wire`: whole messages one after the other, usually one, or
 /// none.
 ///
@@ -76,6 +81,18 @@ impl SequenceNumber {
         self.width as usize
     }
 
+    /// The number behind this one, of the same width.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        let last = (1 << (8 * self.width)) - 1;
+        SequenceNumber { number: if self.number >= last { 0 } else { self.number + 1 }, width: self.width }
+    }
+
+    /// How many numbers `later`, which has the same width, comes behind this one.
+    pub const fn distance_to(self, later: Self) -> u64 {
+        later.number.wrapping_sub(self.number) & ((1 << (8 * self.width)) - 1)
+    }
+
     /// Reads a SequenceNumber element that fills `wire`.
     ///
     /// # Errors
@@ -113,6 +130,16 @@ mod tests {
         assert_eq!(refused(&wrap_pdu(&name[..3])).rule, Rule::Truncated { missing: 1 });
         assert_eq!(refused(&wrap_pdu(&[0x8d, 1])), DecodeError::new(FIELD, 4, Rule::UnexpectedBlock("BLOB")));
         assert_eq!(refused(&[&EMPTY_PDU[..], &[0]].concat()).rule, Rule::Trailing(1));
+    }
+
+    #[test]
+    fn sequence_numbers_count_around_at_their_width() {
+        let number = |bytes: &[u8]| SequenceNumber::from_bytes(bytes).unwrap();
+        assert_eq!(SequenceNumber::new(0xffff).next(), SequenceNumber::new(0));
+        assert_eq!(number(&[0xff; 6]).next(), number(&[0; 6]));
+        assert_eq!(number(&[0xff]).next().next(), number(&[1]));
+        assert_eq!(SequenceNumber::new(0xfffe).distance_to(SequenceNumber::new(3)), 5);
+        assert_eq!(SequenceNumber::new(7).distance_to(SequenceNumber::new(7)), 0);
     }
 
     #[test]

@@ -27,11 +27,24 @@ impl PublicKey {
     /// Bytes that are no such thing; algorithms, curves and sizes that are not supported. Curves must be
     /// named, as all implementations write them now.
     pub fn from_spki(spki: &[u8]) -> Result<Self, KeyError> {
+        Self::read(spki, &signature::RSA_PKCS1_2048_8192_SHA256)
+    }
+
+    /// The same for keys of CCNx 0.8, whose RSA keys may have 1,024 bits, too. That is little against whoever
+    /// has much to gain; the caller decides what such a key is good for.
+    ///
+    /// # Errors
+    /// As [`PublicKey::from_spki`].
+    pub fn from_spki_of_ccnx(spki: &[u8]) -> Result<Self, KeyError> {
+        Self::read(spki, &signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY)
+    }
+
+    fn read(spki: &[u8], rsa: &'static dyn VerificationAlgorithm) -> Result<Self, KeyError> {
         let (kind, key) = open_spki(spki)?;
         let algorithm: &'static dyn VerificationAlgorithm = match kind {
             KeyKind::EcdsaP256 => &signature::ECDSA_P256_SHA256_ASN1,
             KeyKind::Ed25519 => &signature::ED25519,
-            KeyKind::Rsa | KeyKind::Hmac => &signature::RSA_PKCS1_2048_8192_SHA256,
+            KeyKind::Rsa | KeyKind::Hmac => rsa,
         };
         let parsed = ParsedPublicKey::new(algorithm, key).map_err(|_| match kind {
             KeyKind::Rsa => KeyError::Unsupported("an RSA key of this size".into()),

@@ -63,7 +63,7 @@ impl Default for ContentStoreConfig {
 /// Whether Data that nobody asked for may be kept. It is never sent anywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UnsolicitedPolicy {
-    /// Never.
+    /// Never, but for what applications on this host send in CCNx: that is how they publish.
     #[default]
     DropAll,
     /// If it came from an application on this host.

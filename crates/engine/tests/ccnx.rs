@@ -1,0 +1,84 @@
+//! What is different in the CCNx dialect.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
+use cairn_engine::{Engine, EngineConfig, FaceConfig, FaceId, NextHop, Transmit};
+use packet::ccnx::{ContentObjectFields, InterestFields, SignedInfo, Ticks, uri};
+use packet::time::Instant;
+use packet::{Data, Dialect, EncodeError, Interest, Packet};
+
+const APPLICATION: FaceId = FaceId(256);
+const OTHER: FaceId = FaceId(257);
+const NEIGHBOUR: FaceId = FaceId(258);
+
+fn engine() -> Engine {
+    let mut engine = Engine::new(EngineConfig::seeded(1).unwrap()).unwrap();
+    let (local, remote) = (FaceConfig::local(), FaceConfig::remote());
+    for (face, config) in [(APPLICATION, local), (OTHER, local), (NEIGHBOUR, remote)] {
+        let config = FaceConfig { dialect: Dialect::Ccnx, ..config };
+        engine.add_face(Instant::ZERO, face, config).unwrap();
+    }
+    engine
+}
+
+fn object(uri: &str) -> Data {
+    let name = uri::parse(uri).unwrap();
+    let fields = ContentObjectFields {
+        name: (&name).into(),
+        signed_info: SignedInfo::new(&[0x11; 32], Ticks::from_unix(1_234_567_890, 0)),
+        content: b"content",
+    };
+    let wire = fields.encode(None, |_| Ok::<_, EncodeError>([0xaa; 16])).unwrap();
+    Data::decode_ccnx(wire.into()).unwrap()
+}
+
+fn interest(uri: &str, fields: InterestFields<'_>) -> Interest {
+    Interest::decode_ccnx(fields.encode(&uri::parse(uri).unwrap()).unwrap().into()).unwrap()
+}
+
+fn sent(engine: &mut Engine) -> Vec<(FaceId, String)> {
+    let describe = |Transmit { face, packet, .. }: Transmit| (face, packet.kind().to_string());
+    std::iter::from_fn(|| engine.poll_transmit()).map(describe).collect()
+}
+
+fn receive(engine: &mut Engine, face: FaceId, packet: Packet) {
+    let mut arrivals = cairn_engine::batch::Arrivals::new(face);
+    arrivals.hash_next(engine, Dialect::Ccnx, packet.name(), packet.nonce());
+    arrivals.push(packet, None);
+    arrivals.hand_over(Instant::ZERO, engine);
+}
+
+#[test]
+fn what_an_application_publishes_unasked_is_kept_and_what_a_neighbour_does_is_not() {
+    let mut engine = engine();
+    receive(&mut engine, APPLICATION, Packet::Data(object("ccnx:/kept/%00")));
+    receive(&mut engine, NEIGHBOUR, Packet::Data(object("ccnx:/dropped/%00")));
+    for (uri, expected) in [("ccnx:/kept", vec![(OTHER, "data".to_owned())]), ("ccnx:/dropped", vec![])] {
+        receive(&mut engine, OTHER, Packet::Interest(interest(uri, InterestFields::default())));
+        let mut answers = sent(&mut engine);
+        // What has no route may go back as a Nack, which faces of this dialect have no word for.
+        answers.retain(|(_, kind)| kind == "data");
+        assert_eq!(answers, expected, "{uri}");
+    }
+}
+
+#[test]
+fn an_interest_as_long_as_a_ccnd_takes_is_forwarded_with_a_nonce() {
+    let mut engine = engine();
+    let long = format!("ccnx:/{}", vec!["x".repeat(1000); 60].join("/"));
+    let prefix = uri::parse("ccnx:/").unwrap();
+    let hop = NextHop { face: NEIGHBOUR, cost: 0 };
+    engine.add_route(Instant::ZERO, Dialect::Ccnx, prefix.as_ref(), hop).unwrap();
+    // What is made here is shorter, so this one is put together.
+    let name = uri::parse(&long).unwrap();
+    let mut wire = vec![0x01, 0xd2, 0xf2];
+    for component in name.components() {
+        packet::ccnx::block::write_blob_element(&mut wire, packet::ccnx::Dtag::COMPONENT, component.value);
+    }
+    wire.extend([0, 0]);
+    receive(&mut engine, APPLICATION, Packet::Interest(Interest::decode_ccnx(wire.into()).unwrap()));
+    let Some(Transmit { packet: Packet::Interest(forwarded), face, .. }) = engine.poll_transmit() else {
+        panic!("it is not forwarded")
+    };
+    assert_eq!((face, forwarded.nonce().is_some()), (NEIGHBOUR, true));
+}

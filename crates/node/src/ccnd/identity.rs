@@ -1,0 +1,87 @@
+//! The key by which clients know a node, kept on disk: CCNDID is its digest.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use trust::ccnx::CcnxSigner;
+use trust::{KeyKind, PrivateKey};
+
+const FILE: &str = "ccnx.key";
+
+/// The signer with the key in `path`, or at the usual place; a key is made if there is none yet.
+///
+/// # Errors
+/// The key cannot be read or written, or is no RSA key. The text names the file.
+pub(super) fn load_or_make_key(path: Option<&Path>) -> io::Result<CcnxSigner> {
+    if let Some(path) = path {
+        return load_or_make(path).map_err(|error| about(path, &error));
+    }
+    let [system, own] = usual_places();
+    load_or_make(&system).or_else(|_| load_or_make(&own).map_err(|error| about(&own, &error)))
+}
+
+fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("the key of CCNx in {}: {error}", path.display()))
+}
+
+/// The system's own place, and this user's.
+fn usual_places() -> [PathBuf; 2] {
+    let own = match (std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME")) {
+        (Some(folder), _) if !folder.is_empty() => PathBuf::from(folder).join("cairn"),
+        (_, Some(home)) => PathBuf::from(home).join(".local/state/cairn"),
+        _ => std::env::temp_dir().join(format!("cairn-{}", rustix::process::getuid().as_raw())),
+    };
+    [Path::new("/var/lib/cairn").join(FILE), own.join(FILE)]
+}
+
+fn load_or_make(path: &Path) -> io::Result<CcnxSigner> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => make(path)?,
+        Err(error) => return Err(error),
+    };
+    let key = PrivateKey::from_der(&bytes).map_err(io::Error::other)?;
+    CcnxSigner::new(key).map_err(io::Error::other)
+}
+
+/// Makes a key that nobody else may read. It is complete under its name or not there.
+fn make(path: &Path) -> io::Result<Vec<u8>> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let key = PrivateKey::generate(KeyKind::Rsa).map_err(io::Error::other)?;
+    let bytes = key.to_pkcs8().map_err(io::Error::other)?;
+    let unfinished = path.with_extension(format!("new-{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+    let written = file.write_all(&bytes).and_then(|()| file.sync_all());
+    written.and_then(|()| std::fs::rename(&unfinished, path)).inspect_err(|_| {
+        // What is left of it would be in nobody's way.
+        let _ = std::fs::remove_file(&unfinished);
+    })?;
+    tracing::info!("a new key of CCNx is in {}", path.display());
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_made_once_and_nobody_else_may_read_it() {
+        let folder = std::env::temp_dir().join(format!("cairn-ccnx-key-{}", std::process::id()));
+        let path = folder.join("below").join(FILE);
+        let first = load_or_make_key(Some(&path)).unwrap();
+        let again = load_or_make_key(Some(&path)).unwrap();
+        assert_eq!(first.publisher(), again.publisher());
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        std::fs::write(&path, b"no key").unwrap();
+        let error = load_or_make_key(Some(&path)).unwrap_err();
+        assert!(error.to_string().contains("ccnx.key: "), "{error}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

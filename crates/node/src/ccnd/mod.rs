@@ -1,0 +1,230 @@
+//! What clients of ccnd, the forwarder of CCNx 0.8, expect of one beside forwarding.
+//!
+//! They find out who it is by its key object, register prefixes and make faces by signed requests, and ask
+//! for pings and a status page. All of that is an application behind an inner face, as NFD's management is;
+//! [`Ccnd`] is the part of it that does no I/O, `service` the thread around it.
+//!
+//! Behaviour is that of ccnd 0.8.2 where clients can see it: which requests get no answer at all, the codes
+//! and words of those that are refused, the lifetimes.
+
+mod faces;
+mod identity;
+mod registration;
+mod registrations;
+mod requests;
+mod service;
+mod status;
+mod strategies;
+
+use std::net::SocketAddr;
+
+use engine::{FaceId, FaceScope};
+use packet::ccnx::{ContentKind, InterestView, KeyLocator, SignedInfo, Ticks, markers, matches};
+use packet::time::Instant;
+use packet::{Buffer, Component, Data, Dialect, Interest, Name};
+use trust::SignError;
+use trust::ccnx::CcnxSigner;
+
+use crate::control::{FaceStatus, NodeControl, Now};
+use identity::load_or_make_key;
+use registrations::Registrations;
+use requests::{Answer, Verb};
+pub(crate) use service::CcndService;
+use status::Meters;
+
+/// The forwarder's services for clients of CCNx.
+pub(crate) struct Ccnd {
+    signer: CcnxSigner,
+    /// Where it listens, for the status page.
+    listens_at: Option<SocketAddr>,
+    started_unix_millis: u64,
+    registrations: Registrations,
+    /// The objects with its key, for this host and for the next.
+    key_objects: [Data; 2],
+    meters: Meters,
+    counters: CcndCounters,
+}
+
+/// What clients have asked for.
+#[derive(Clone, Copy, Debug, Default)]
+struct CcndCounters {
+    /// Requests carried out.
+    done: u64,
+    /// Requests refused in words.
+    refused: u64,
+    /// Interests that got no answer.
+    unanswered: u64,
+    /// Pings answered.
+    pings: u64,
+}
+
+const CCNX: &[u8] = b"ccnx";
+const PING: &[u8] = b"ping";
+/// The service's name below the markers of where it is.
+const CCND: &[u8] = b"ccnd";
+/// How long key objects count as fresh, in seconds.
+const KEY_FRESHNESS: [u32; 2] = [600, 5];
+/// How long answers to requests do.
+const ANSWER_FRESHNESS: u32 = 10;
+/// The same of a ping of nothing but the prefix, and of one with more behind it.
+const PING_FRESHNESS: [u32; 2] = [60, 5];
+
+impl Ccnd {
+    /// The services of a node, which sign with `signer`.
+    pub(crate) fn new(
+        signer: CcnxSigner,
+        listens_at: Option<SocketAddr>,
+        max_registrations: usize,
+        now: Now,
+    ) -> Result<Self, SignError> {
+        let object = |place, freshness| key_object(&signer, place, freshness, now);
+        let [host, neighbours] = KEY_FRESHNESS;
+        let key_objects = [object(markers::LOCALHOST, host)?, object(markers::NEIGHBORHOOD, neighbours)?];
+        Ok(Ccnd {
+            signer,
+            listens_at,
+            started_unix_millis: now.unix_millis,
+            registrations: Registrations::new(max_registrations),
+            key_objects,
+            meters: Meters::default(),
+            counters: CcndCounters::default(),
+        })
+    }
+
+    /// The digest of the key, by which clients address requests.
+    pub(crate) fn id(&self) -> &[u8; 32] {
+        self.signer.publisher()
+    }
+
+    /// What clients have asked for, each under a word of its own.
+    pub(crate) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let CcndCounters { done, refused, unanswered, pings } = self.counters;
+        vec![
+            ("ccnx_requests_done", done),
+            ("ccnx_requests_refused", refused),
+            ("ccnx_unanswered", unanswered),
+            ("ccnx_pings", pings),
+        ]
+    }
+
+    /// The prefixes that must lead to its face.
+    pub(crate) fn prefixes(&self) -> [Name; 4] {
+        [
+            name_of(&[markers::LOCALHOST, markers::SERVICE, CCND]),
+            name_of(&[markers::NEIGHBORHOOD, markers::SERVICE, CCND]),
+            name_of(&[CCNX, PING]),
+            name_of(&[CCNX, self.id()]),
+        ]
+    }
+
+    /// Answers an Interest that came by `from`; `None` for no answer.
+    pub(crate) fn handle_interest(
+        &mut self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        interest: &Interest,
+        from: FaceId,
+    ) -> Option<Data> {
+        let answer = interest.ccnx().and_then(|view| self.answer(now, node, &view, from));
+        self.counters.unanswered += u64::from(answer.is_none());
+        answer
+    }
+
+    fn answer(
+        &mut self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        interest: &InterestView<'_>,
+        from: FaceId,
+    ) -> Option<Data> {
+        let components: Vec<&[u8]> = interest.name().components().collect();
+        let wants_new = interest.answer_origin_kind().generated();
+        match components.as_slice() {
+            [CCNX, PING, rest @ ..] if wants_new => self.pong(now, interest, rest.len()),
+            [CCNX, id, PING, rest @ ..] if *id == self.id() && wants_new => {
+                self.pong(now, interest, rest.len())
+            }
+            [CCNX, id, verb, object] if *id == self.id() && wants_new => {
+                let verb = Verb::of(verb)?;
+                let answer = self.obey(now, node, verb, object, from)?;
+                self.signed_answer(now, interest, answer)
+            }
+            _ => self.key_objects.iter().find(|object| answers(interest, object)).cloned(),
+        }
+    }
+
+    fn pong(&mut self, now: Now, interest: &InterestView<'_>, more: usize) -> Option<Data> {
+        self.counters.pings += 1;
+        let [alone, with_more] = PING_FRESHNESS;
+        let freshness = if more == 0 { alone } else { with_more };
+        let say = |info| SignedInfo { freshness_seconds: Some(freshness), ..info };
+        data(self.signer.sign(interest.name(), &[], ticks(now), say))
+    }
+
+    fn signed_answer(&mut self, now: Now, interest: &InterestView<'_>, answer: Answer) -> Option<Data> {
+        let (content, kind) = match answer {
+            Answer::Done(content) => {
+                self.counters.done += 1;
+                (content, None)
+            }
+            Answer::Refused(refusal) => {
+                self.counters.refused += 1;
+                (refusal.encode(), Some(ContentKind::Nack))
+            }
+        };
+        let say = |info| SignedInfo { freshness_seconds: Some(ANSWER_FRESHNESS), kind, ..info };
+        data(self.signer.sign(interest.name(), &content, ticks(now), say))
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is due.
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.registrations.next_deadline()
+    }
+
+    /// Registrations end whose time has come, and those of faces that are gone.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, node: &mut dyn NodeControl) {
+        self.registrations.handle_timeout(now, node);
+    }
+}
+
+/// The face that a request came by, if it is one of an application on this host, which may ask for anything.
+fn friend(node: &mut dyn NodeControl, from: FaceId) -> Option<FaceStatus> {
+    node.face(from).filter(|face| face.scope == FaceScope::Local && face.dialect == Dialect::Ccnx)
+}
+
+fn answers(interest: &InterestView<'_>, object: &Data) -> bool {
+    object.ccnx().is_some_and(|object| matches(interest, &object))
+}
+
+/// The object with the key: `<place>/%C1.M.SRV/ccnd/KEY/%C1.M.K%00<id>/<version>/%00`.
+fn key_object(signer: &CcnxSigner, place: &[u8], freshness: u32, now: Now) -> Result<Data, SignError> {
+    let digest = [markers::KEY_DIGEST, signer.publisher()].concat();
+    let version = markers::version(ticks(now));
+    let key_name = name_of(&[place, markers::SERVICE, CCND, b"KEY", &digest, &version]);
+    let last = markers::segment(0);
+    let name = name_of(&[place, markers::SERVICE, CCND, b"KEY", &digest, &version, &last]);
+    let wire = signer.sign(&name, signer.spki(), ticks(now), |info| SignedInfo {
+        kind: Some(ContentKind::Key),
+        freshness_seconds: Some(freshness),
+        final_block_id: Some(&last),
+        key_locator: Some(KeyLocator::KeyName { name: (&key_name).into(), publisher: None }),
+        ..info
+    })?;
+    Data::decode_ccnx(Buffer::from(wire)).map_err(|error| SignError::Encode(error.into()))
+}
+
+fn name_of(components: &[&[u8]]) -> Name {
+    let components = components.iter().map(|component| Component::generic(component));
+    // These names are short.
+    Name::from_components(components).unwrap_or_else(|_| Name::root())
+}
+
+fn ticks(now: Now) -> Ticks {
+    let millis = now.unix_millis;
+    Ticks::from_unix(millis / 1000, (millis % 1000) as u32 * 1_000_000)
+}
+
+fn data(signed: Result<Vec<u8>, SignError>) -> Option<Data> {
+    let wire = signed.inspect_err(|error| tracing::warn!(%error, "an answer to a client of CCNx is missing"));
+    Data::decode_ccnx(Buffer::from(wire.ok()?)).ok()
+}

@@ -1,0 +1,94 @@
+//! Signed requests of clients: the Interest `/ccnx/<CCNDID>/<verb>/<object>`, whose last component is a whole
+//! ContentObject. What is asked for stands in its Content.
+
+use engine::FaceId;
+use packet::ccnx::ContentObjectView;
+use packet::ccnx::management::StatusResponse;
+use trust::ccnx::verify_by_own_key;
+
+use super::Ccnd;
+use crate::control::{NodeControl, Now};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    NewFace,
+    DestroyFace,
+    PrefixReg,
+    SelfReg,
+    Unreg,
+    SetStrategy,
+    GetStrategy,
+    RemoveStrategy,
+}
+
+/// What a request leads to, if it is answered at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The content that says what was done.
+    Done(Vec<u8>),
+    /// Why it was not.
+    Refused(StatusResponse<'static>),
+}
+
+impl Verb {
+    pub(super) fn of(component: &[u8]) -> Option<Verb> {
+        Some(match component {
+            b"newface" => Verb::NewFace,
+            b"destroyface" => Verb::DestroyFace,
+            b"prefixreg" => Verb::PrefixReg,
+            b"selfreg" => Verb::SelfReg,
+            b"unreg" => Verb::Unreg,
+            b"setstrategy" => Verb::SetStrategy,
+            b"getstrategy" => Verb::GetStrategy,
+            b"removestrategy" => Verb::RemoveStrategy,
+            _ => return None,
+        })
+    }
+
+    /// The word that the request itself must say, too.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Verb::NewFace => "newface",
+            Verb::DestroyFace => "destroyface",
+            Verb::PrefixReg => "prefixreg",
+            Verb::SelfReg => "selfreg",
+            Verb::Unreg => "unreg",
+            Verb::SetStrategy => "setstrategy",
+            Verb::GetStrategy => "getstrategy",
+            Verb::RemoveStrategy => "removestrategy",
+        }
+    }
+}
+
+impl Answer {
+    pub(super) fn refused(code: u32, text: &'static str) -> Option<Self> {
+        Some(Answer::Refused(StatusResponse { code, text: Some(text) }))
+    }
+}
+
+impl Ccnd {
+    /// Carries a request out; `None` where ccnd says nothing: to a request that cannot be read or whose
+    /// signature does not hold, and to whoever has no right to ask.
+    pub(super) fn obey(
+        &mut self,
+        now: Now,
+        node: &mut dyn NodeControl,
+        verb: Verb,
+        object: &[u8],
+        from: FaceId,
+    ) -> Option<Answer> {
+        let from = super::friend(node, from)?.id;
+        let object = ContentObjectView::decode(object).ok()?;
+        verify_by_own_key(&object).ok()?;
+        match verb {
+            Verb::NewFace => self.make_face(node, object.content()),
+            Verb::DestroyFace => self.destroy_face(node, object.content()),
+            Verb::PrefixReg | Verb::SelfReg => self.register(now, node, verb, object.content(), from),
+            Verb::Unreg => self.unregister(node, object.content()),
+            Verb::SetStrategy | Verb::GetStrategy | Verb::RemoveStrategy => {
+                self.choose_strategy(node, verb, object.content())
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The status page of ccnd 0.8.2, as XML for `ccndstatus` and its kin and as HTML for people.
+//!
+//! It shows the CCNx side of the node: its faces, its registrations. What ccnd counts and Cairn does not, or
+//! counts for both dialects together, is said in `docs/ccnx.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use engine::{FaceId, FaceScope, LinkType};
+use packet::ccnx::management::ForwardingFlags;
+use packet::ccnx::uri::{self, Escaping};
+use packet::time::Instant;
+use packet::{Dialect, Name};
+
+use super::Ccnd;
+use crate::control::{FacePersistency, FaceState, FaceStatus, FaceUri, NodeControl, NodeStatus, Now};
+
+/// What faces had counted when the page was last shown, and when that was.
+#[derive(Debug, Default)]
+pub(super) struct Meters {
+    at: Instant,
+    totals: BTreeMap<FaceId, [u64; 6]>,
+}
+
+/// The interface that clients know: that of CCNx 0.8.2.
+const API_VERSION: u32 = 8002;
+/// What a page says of an entry that does not expire.
+const FOR_EVER: u64 = 0x7fff_ffff;
+const NOT_ALLOWED: &str = "HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n";
+/// The names of the meters of a face, in their order.
+const METERS: [&str; 6] = ["bytein", "byteout", "datain", "introut", "dataout", "intrin"];
+
+/// A face as the page shows it.
+struct Shown {
+    id: u32,
+    flags: u32,
+    received: u64,
+    address: Option<String>,
+    /// What each meter counted, and its rate a second.
+    meters: [(u64, u64); 6],
+}
+
+/// All that a page says.
+struct Page {
+    id: String,
+    listens_at: String,
+    started: String,
+    now: String,
+    status: NodeStatus,
+    faces: Vec<Shown>,
+    /// Prefix, face, flags, seconds left.
+    forwarding: Vec<(String, u32, u32, u64)>,
+}
+
+impl Ccnd {
+    /// The answer to a request, header included.
+    pub(super) fn status_page(&mut self, now: Now, node: &mut dyn NodeControl, request: &[u8]) -> Vec<u8> {
+        let (kind, body) = match request {
+            b"GET / " | b"GET /? " => ("text/html", self.page(now, node).html()),
+            b"GET /?f=xml " => ("text/xml", self.page(now, node).xml()),
+            _ => return NOT_ALLOWED.as_bytes().to_vec(),
+        };
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {kind}; charset=utf-8\r\nConnection: close\r\n\
+             Content-Length: {length}\r\n\r\n"
+        );
+        (head + &body).into_bytes()
+    }
+
+    fn page(&mut self, now: Now, node: &mut dyn NodeControl) -> Page {
+        let mut faces = node.faces();
+        faces.retain(|face| face.dialect == Dialect::Ccnx);
+        let shown = faces.iter().map(|face| self.shown(now.monotonic, face)).collect();
+        let totals = faces.iter().map(|face| (face.id, totals(face))).collect();
+        self.meters = Meters { at: now.monotonic, totals };
+        let routes = node.routes(Dialect::Ccnx);
+        let hops =
+            routes.iter().flat_map(|route| route.next_hops.iter().map(|hop| (&route.prefix, hop.face)));
+        let mut forwarding: Vec<_> =
+            hops.map(|(prefix, face)| self.forwarding(now.monotonic, prefix, face)).collect();
+        forwarding.sort();
+        Page {
+            id: self.id().iter().map(|byte| format!("{byte:02X}")).collect(),
+            listens_at: self.listens_at.map_or_else(String::new, |address| address.port().to_string()),
+            started: seconds(self.started_unix_millis),
+            now: seconds(now.unix_millis),
+            status: node.status(),
+            faces: shown,
+            forwarding,
+        }
+    }
+
+    fn shown(&self, now: Instant, face: &FaceStatus) -> Shown {
+        let elapsed = now.saturating_since(self.meters.at).as_nanos().max(1);
+        let before = self.meters.totals.get(&face.id);
+        let totals = totals(face);
+        let mut meters = totals.map(|total| (total, 0));
+        for ((total, rate), before) in meters.iter_mut().zip(before.copied().unwrap_or(totals)) {
+            let since = u128::from(total.saturating_sub(before)) * 1_000_000_000;
+            *rate = u64::try_from(since / u128::from(elapsed)).unwrap_or(u64::MAX);
+        }
+        Shown {
+            id: face.id.0,
+            flags: flags(face),
+            received: face.traffic.in_frames,
+            address: address(face),
+            meters,
+        }
+    }
+
+    fn forwarding(&self, now: Instant, prefix: &Name, face: FaceId) -> (String, u32, u32, u64) {
+        let registered = self.registrations.get(prefix, face);
+        let flags = registered.map_or(ForwardingFlags::default(), |entry| entry.flags);
+        let left = registered.map_or(FOR_EVER, |entry| {
+            (entry.until.saturating_since(now).as_nanos() / 1_000_000_000).min(FOR_EVER)
+        });
+        let components = prefix.as_ref().components().map(|component| component.value);
+        (uri::format(components, Escaping::Mixed), face.0, flags.0 & 0xff, left)
+    }
+}
+
+impl Page {
+    fn xml(&self) -> String {
+        let (tables, engine) = (&self.status.tables, &self.status.engine);
+        let mut out = format!(
+            "<ccnd><identity><ccndid>{}</ccndid><apiversion>{API_VERSION}</apiversion>\
+             <starttime>{}</starttime><now>{}</now></identity>",
+            self.id, self.started, self.now
+        );
+        let _ = write!(
+            out,
+            "<cobs><accessioned>{}</accessioned><stored>{}</stored><stale>0</stale><sparse>0</sparse>\
+             <duplicate>0</duplicate><sent>{}</sent></cobs>",
+            self.status.in_packets[1], tables.cached, engine.data_sent
+        );
+        let _ = write!(
+            out,
+            "<interests><names>{}</names><pending>{}</pending><propagating>{}</propagating>\
+             <noted>0</noted><accepted>{}</accepted><dropped>{}</dropped><sent>{}</sent>\
+             <stuffed>0</stuffed></interests><faces>",
+            tables.routes,
+            tables.pending,
+            tables.pending,
+            self.status.in_packets[0],
+            self.dropped(),
+            engine.interests_sent
+        );
+        for face in &self.faces {
+            face.write_xml(&mut out);
+        }
+        out.push_str("</faces><forwarding>");
+        for (prefix, face, flags, left) in &self.forwarding {
+            let _ = write!(
+                out,
+                "<fentry><prefix>{}</prefix><dest><faceid>{face}</faceid><flags>{flags:x}</flags>\
+                 <expires>{left}</expires></dest></fentry>",
+                escaped(prefix)
+            );
+        }
+        out.push_str("</forwarding></ccnd>\n");
+        out
+    }
+
+    fn html(&self) -> String {
+        let (tables, engine) = (&self.status.tables, &self.status.engine);
+        let title = format!("cairn ccnd[{}]", std::process::id());
+        let mut out = format!(
+            "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>{title}</title></head>\n\
+             <body><p class='header'>{title} local port {} api {API_VERSION} start {} now {}</p>\n",
+            self.listens_at, self.started, self.now
+        );
+        let _ = write!(
+            out,
+            "<div><b>Content items:</b> {} accessioned, {} stored, 0 stale, 0 sparse, 0 duplicate, \
+             {} sent</div>\n<div><b>Interests:</b> {} names, {} pending, {} propagating, 0 noted</div>\n\
+             <div><b>Interest totals:</b> {} accepted, {} dropped, {} sent, 0 stuffed</div>\n\
+             <h4>Faces</h4>\n<ul>",
+            self.status.in_packets[1],
+            tables.cached,
+            engine.data_sent,
+            tables.routes,
+            tables.pending,
+            tables.pending,
+            self.status.in_packets[0],
+            self.dropped(),
+            engine.interests_sent
+        );
+        for face in &self.faces {
+            face.write_html(&mut out);
+        }
+        out.push_str("</ul><h4>Face Activity Rates</h4><table><tbody>\n");
+        for face in &self.faces {
+            let [bytes_in, bytes_out, data_in, interests_out, data_out, interests_in] =
+                face.meters.map(|(_, rate)| rate);
+            let _ = writeln!(
+                out,
+                " <tr><td><b>face:</b> {}</td>\t<td>{bytes_in:6} / {bytes_out}</td>\t\t\
+                 <td>{data_in:9} / {interests_out}</td>\t\t<td>{data_out:9} / {interests_in}</td></tr>",
+                face.id
+            );
+        }
+        out.push_str("</tbody></table><h4>Forwarding</h4>\n<ul>");
+        for (prefix, face, flags, left) in &self.forwarding {
+            let _ = writeln!(
+                out,
+                " <li>{} <b>face:</b> {face} <b>flags:</b> 0x{flags:x} <b>expires:</b> {left}</li>",
+                escaped(prefix)
+            );
+        }
+        out.push_str("</ul></body></html>\n");
+        out
+    }
+
+    fn dropped(&self) -> u64 {
+        self.status.engine.drops.iter().map(|(_, count)| count).sum()
+    }
+}
+
+impl Shown {
+    fn write_xml(&self, out: &mut String) {
+        let _ = write!(
+            out,
+            "<face><faceid>{}</faceid><faceflags>{:04x}</faceflags><pending>0</pending>\
+             <recvcount>{}</recvcount>",
+            self.id, self.flags, self.received
+        );
+        if let Some(address) = &self.address {
+            let _ = write!(out, "<ip>{}</ip>", escaped(address));
+        }
+        out.push_str("<meters>");
+        for (name, (total, rate)) in METERS.into_iter().zip(self.meters) {
+            let _ = write!(out, "<{name}><total>{total}</total><persec>{rate}</persec></{name}>");
+        }
+        out.push_str("</meters></face>\n");
+    }
+
+    fn write_html(&self, out: &mut String) {
+        let _ =
+            write!(out, " <li><b>face:</b> {} <b>flags:</b> 0x{:x} <b>pending:</b> 0", self.id, self.flags);
+        if self.received > 0 {
+            let _ = write!(out, " <b>activity:</b> {}", self.received);
+        }
+        if let Some(address) = &self.address {
+            let _ = write!(out, " <b>remote:</b> {}", escaped(address));
+        }
+        out.push_str("</li>\n");
+    }
+}
+
+/// In the order of [`METERS`].
+fn totals(face: &FaceStatus) -> [u64; 6] {
+    let (traffic, packets) = (&face.traffic, &face.traffic.packets);
+    [
+        traffic.in_bytes,
+        traffic.out_bytes,
+        packets.in_data,
+        packets.out_interests,
+        packets.out_data,
+        packets.in_interests,
+    ]
+}
+
+/// The flags by which ccnd tells faces apart.
+fn flags(face: &FaceStatus) -> u32 {
+    const LINK: u32 = 0x1;
+    const DATAGRAMS: u32 = 0x2;
+    const FRIENDLY: u32 = 0x4;
+    const LOCAL: u32 = 0x8;
+    const INET: u32 = 0x10;
+    const MULTICAST: u32 = 0x20;
+    const INET6: u32 = 0x40;
+    const PERMANENT: u32 = 0x400;
+    const CONNECTING: u32 = 0x800;
+    const LOOPBACK: u32 = 0x1000;
+    let is_friendly = face.scope == FaceScope::Local;
+    let mut flags = if is_friendly { FRIENDLY } else { 0 };
+    let address = match &face.remote {
+        FaceUri::Udp(address) => {
+            flags |= DATAGRAMS;
+            Some(address)
+        }
+        FaceUri::Tcp(address) => Some(address),
+        FaceUri::Unix(_) | FaceUri::FileDescriptor(_) => {
+            flags |= if is_friendly { LOCAL } else { LOCAL | LINK };
+            None
+        }
+        _ => None,
+    };
+    if let Some(address) = address {
+        flags |= if address.is_ipv4() { INET } else { INET6 };
+        flags |= if address.ip().to_canonical().is_loopback() { LOOPBACK } else { 0 };
+    }
+    for (flag, is_set) in [
+        (MULTICAST, face.link_type != LinkType::PointToPoint),
+        (PERMANENT, face.persistency != FacePersistency::OnDemand),
+        (CONNECTING, face.state == FaceState::Down),
+    ] {
+        flags |= if is_set { flag } else { 0 };
+    }
+    flags
+}
+
+fn address(face: &FaceStatus) -> Option<String> {
+    match &face.remote {
+        FaceUri::Udp(address) | FaceUri::Tcp(address) => Some(address.to_string()),
+        _ => None,
+    }
+}
+
+fn seconds(unix_millis: u64) -> String {
+    format!("{}.{:06}", unix_millis / 1000, unix_millis % 1000 * 1000)
+}
+
+/// Names come from strangers.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&apos;")
+}

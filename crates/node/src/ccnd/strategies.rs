@@ -1,0 +1,77 @@
+//! Strategies that clients choose for prefixes, by ccnd's names for them or by Cairn's.
+
+use engine::StrategySpec;
+use packet::ccnx::management::{StatusResponse, StrategySelection};
+use packet::{Dialect, Name};
+
+use super::Ccnd;
+use super::registration::name;
+use super::requests::{Answer, Verb};
+use crate::control::NodeControl;
+
+/// What ccnd's strategies come nearest to here.
+const KNOWN: [(&str, &str); 4] = [
+    ("default", "best-route"),
+    ("loadsharing", "load-balance"),
+    ("parallel", "multicast"),
+    ("null", "multicast"),
+];
+
+/// Where in the full name of a strategy its word stands: /localhost/nfd/strategy/multicast/v=5.
+const WORD_AT: usize = 3;
+
+impl Ccnd {
+    pub(super) fn choose_strategy(
+        &mut self,
+        node: &mut dyn NodeControl,
+        verb: Verb,
+        content: &[u8],
+    ) -> Option<Answer> {
+        let asked = StrategySelection::decode(content).ok()?;
+        asked.action?;
+        let answer = self.try_to_choose(node, verb, &asked);
+        answer.or_else(|| Answer::refused(StatusResponse::PARAMETER, "could not process strategy req"))
+    }
+
+    fn try_to_choose(
+        &mut self,
+        node: &mut dyn NodeControl,
+        verb: Verb,
+        asked: &StrategySelection<'_>,
+    ) -> Option<Answer> {
+        if asked.action != Some(verb.as_str()) || asked.ccnd_id.is_some_and(|id| id != self.id()) {
+            return None;
+        }
+        let prefix = name(&asked.name)?;
+        match verb {
+            Verb::SetStrategy => {
+                let word = asked.strategy?;
+                let known = KNOWN.iter().find(|(theirs, _)| *theirs == word);
+                let strategy: StrategySpec = known.map_or(word, |(_, ours)| ours).parse().ok()?;
+                node.set_strategy(Dialect::Ccnx, &prefix, &strategy).ok()?;
+            }
+            Verb::RemoveStrategy => {
+                node.unset_strategy(Dialect::Ccnx, &prefix);
+            }
+            _ => {}
+        }
+        let (prefix, word) = in_force(node, &prefix)?;
+        let told = StrategySelection {
+            ccnd_id: Some(self.id()),
+            strategy: Some(&word),
+            ..StrategySelection::new(&prefix)
+        };
+        told.encode().ok().map(Answer::Done)
+    }
+}
+
+/// The choice that holds for a prefix: where it was made, and its word.
+fn in_force(node: &mut dyn NodeControl, prefix: &Name) -> Option<(Name, String)> {
+    let mut choices = node.strategies(Dialect::Ccnx);
+    choices.retain(|choice| choice.prefix.as_ref().is_prefix_of(prefix.as_ref()));
+    let choice = choices.into_iter().max_by_key(|choice| choice.prefix.as_ref().component_count())?;
+    let word = choice.strategy.as_ref().component(WORD_AT)?;
+    let word = String::from_utf8_lossy(word.value).into_owned();
+    let theirs = KNOWN.iter().find(|(_, ours)| *ours == word).map(|(theirs, _)| (*theirs).to_owned());
+    Some((choice.prefix, theirs.unwrap_or(word)))
+}

@@ -1,0 +1,447 @@
+//! The CCNx codec: messages of CCNx 0.8 as ccnd frames them, one after the other.
+//!
+//! A stream is a sequence of messages, and so is a datagram. A datagram of one byte or none is a heartbeat,
+//! which only says that its sender is there. The first message in a wrapper (CCNProtocolDataUnit) that comes
+//! over a unix socket makes the peer a link adapter: from then on it is sent wrapped messages, too.
+//!
+//! Over links whose peers want it, messages travel in packets of NDNLP v1, which cuts, acknowledges and sends
+//! again. The state machine for that is [`link::v1`].
+
+use engine::batch::Arrivals;
+use engine::{Engine, Transmit};
+use link::v1::{Config, LinkService};
+use packet::ccnx::{
+    Dtag, Framer, MAX_MESSAGE_BYTES, Message, Reader, SequenceNumber, message_len, ndnlp, pdu,
+};
+use packet::random::Random;
+use packet::time::Instant;
+use packet::{Buffer, Dialect, LinkHeader, Packet};
+
+use super::{FrameSink, Framing, LinkSettings};
+
+/// One end of a CCNx link.
+pub(crate) struct CcnxCodec {
+    settings: LinkSettings,
+    /// Finds the ends of messages in a stream.
+    framer: Framer,
+    /// Whether a message has come by the stream, so that what follows is no request for the status page.
+    has_begun: bool,
+    /// Whether the peer is a link adapter, which wraps messages and wants them wrapped.
+    is_adapter: bool,
+    /// What carries messages where they do not travel as they are.
+    link: Option<Box<LinkService>>,
+    /// Interests that wait to leave together, in one datagram.
+    together: Vec<u8>,
+    /// The number that the next datagram of the peer should have, once it has sent one.
+    expected: Option<SequenceNumber>,
+    counters: Counters,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    /// Rests of datagrams that were no messages, and messages that broke a rule.
+    malformed: u64,
+    /// Well-formed elements that are no message, and wrappers where none may be.
+    not_understood: u64,
+    /// Datagrams that never came, by the numbers of those that did.
+    lost_datagrams: u64,
+    /// To be sent: what this dialect has no word for.
+    not_expressible: u64,
+    /// To be sent: larger than the link takes.
+    too_large: u64,
+}
+
+/// Bytes of a wrapper around a message.
+const WRAPPER_BYTES: usize = pdu::EMPTY_PDU.len();
+/// How a request for the status page begins.
+const REQUEST: &[u8] = b"GET ";
+/// A request is complete at its second blank, or when there are so many bytes.
+const REQUEST_BYTES: usize = 15;
+/// Numbers of datagrams that may be missing at once and count as lost; if there are more, the peer has
+/// probably begun anew.
+const MOST_LOST: u64 = 255;
+
+impl CcnxCodec {
+    /// A codec; `None` if the settings do not fit together.
+    pub(crate) fn new(settings: LinkSettings, random: Random) -> Option<Self> {
+        let link = match settings.ndnlp {
+            true => Some(Box::new(LinkService::new(ndnlp_config(&settings), random).ok()?)),
+            false => None,
+        };
+        Some(CcnxCodec {
+            settings,
+            link,
+            framer: framer(),
+            has_begun: false,
+            is_adapter: false,
+            together: Vec::new(),
+            expected: None,
+            counters: Counters::default(),
+        })
+    }
+
+    pub(super) fn settings(&self) -> &LinkSettings {
+        &self.settings
+    }
+
+    /// Nothing of this link can be switched.
+    pub(super) fn set_settings(&mut self, settings: LinkSettings) -> bool {
+        self.settings == settings
+    }
+
+    /// Whether the peer has turned out to be a link adapter: its messages come from other hosts.
+    pub(super) fn is_adapter(&self) -> bool {
+        self.is_adapter
+    }
+
+    fn is_stream(&self) -> bool {
+        self.settings.transport_mtu_bytes.is_none()
+    }
+
+    /// Where the first message of `stream` ends. It is asked with all that has come of that message.
+    #[inline]
+    pub(super) fn framing(&mut self, stream: &[u8]) -> Framing {
+        if !self.has_begun && is_request(stream) {
+            return request_framing(stream);
+        }
+        match self.framer.scan(stream) {
+            Ok(Some(length)) => {
+                self.has_begun = true;
+                Framing::Complete(length)
+            }
+            Ok(None) => Framing::Incomplete,
+            Err(_) => Framing::Invalid,
+        }
+    }
+
+    /// What comes next begins another stream.
+    pub(super) fn begin_stream(&mut self) {
+        (self.framer, self.has_begun, self.is_adapter) = (framer(), false, false);
+    }
+
+    /// Takes in one message of a stream, or a datagram of any number of them.
+    #[inline]
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        frame: &[u8],
+        engine: &mut Engine,
+        arrivals: &mut Arrivals,
+    ) {
+        if self.link.is_some() {
+            return self.receive_packet(now, frame, engine, arrivals);
+        }
+        if self.is_stream() {
+            return self.read(frame, engine, arrivals);
+        }
+        if frame.len() > 1 {
+            self.read_all(frame, engine, arrivals);
+        }
+    }
+
+    /// Takes in a packet of NDNLP, and the messages that are complete now.
+    #[inline(never)]
+    fn receive_packet(&mut self, now: Instant, frame: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        let Some(link) = &mut self.link else { return };
+        // The service has counted what was wrong with it, and may have messages all the same.
+        let _ = link.receive(now, frame);
+        while let Some(message) = self.link.as_mut().and_then(|link| link.poll_deliver()) {
+            self.read_all(&message, engine, arrivals);
+        }
+    }
+
+    fn read_all(&mut self, mut bytes: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        while !bytes.is_empty() {
+            let length = message_len(bytes).ok().flatten();
+            let Some((message, rest)) = length.and_then(|length| bytes.split_at_checked(length)) else {
+                // Where the next one begins cannot be known.
+                self.counters.malformed += 1;
+                return;
+            };
+            self.read(message, engine, arrivals);
+            bytes = rest;
+        }
+    }
+
+    /// Reads one whole message.
+    fn read(&mut self, message: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        match Kind::of(message) {
+            Kind::Packet => self.read_packet(message, engine, arrivals),
+            Kind::Wrapper if self.settings.may_be_adapter => {
+                self.is_adapter = true;
+                // It holds whole elements, the framer has seen to that.
+                if let Ok(inside) = pdu::unwrap_pdu(message) {
+                    self.read_wrapped(inside, engine, arrivals);
+                }
+            }
+            Kind::SequenceNumber => match SequenceNumber::decode(message) {
+                Ok(number) => self.count_datagram(number),
+                Err(_) => self.counters.malformed += 1,
+            },
+            Kind::Wrapper | Kind::Other => self.counters.not_understood += 1,
+        }
+    }
+
+    fn read_wrapped(&mut self, mut inside: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        while let Some((message, rest)) =
+            message_len(inside).ok().flatten().and_then(|length| inside.split_at_checked(length))
+        {
+            match Kind::of(message) {
+                Kind::Packet => self.read_packet(message, engine, arrivals),
+                _ => self.counters.not_understood += 1,
+            }
+            inside = rest;
+        }
+    }
+
+    fn read_packet(&mut self, message: &[u8], engine: &mut Engine, arrivals: &mut Arrivals) {
+        // What arrived in a train stays there.
+        let wire = match arrivals.memory.as_ref().and_then(|memory| memory.slice_of(message)) {
+            Some(wire) => wire,
+            None => match arrivals.spare_buffer(engine, message.len()) {
+                Some(spare) => spare.fill(message),
+                None => Buffer::copy_from(message),
+            },
+        };
+        let (hasher, hashes) = (engine.hasher(), arrivals.next_hashes());
+        match Packet::decode_hashed(Dialect::Ccnx, wire, None, hasher, hashes) {
+            Ok(packet) => self.push(packet, arrivals),
+            Err(_) => self.counters.malformed += 1,
+        }
+    }
+
+    /// An Interest may name the face that it shall leave by. That is between an application and its
+    /// forwarder, and goes no further.
+    fn push(&mut self, packet: Packet, arrivals: &mut Arrivals) {
+        let Packet::Interest(interest) = packet else { return arrivals.push(packet, None) };
+        let Some(face) = interest.ccnx().and_then(|view| view.face_id()) else {
+            return arrivals.push(Packet::Interest(interest), None);
+        };
+        let header = LinkHeader { next_hop_face: Some(face.into()), ..LinkHeader::NONE };
+        let header = self.settings.local_fields.then_some(header);
+        match interest.without_face_id() {
+            Ok(interest) => arrivals.push(Packet::Interest(interest), header),
+            Err(_) => self.counters.malformed += 1,
+        }
+    }
+
+    fn count_datagram(&mut self, number: SequenceNumber) {
+        if let Some(expected) = self.expected.filter(|last| last.width_bytes() == number.width_bytes()) {
+            let missing = expected.distance_to(number);
+            if missing < MOST_LOST {
+                self.counters.lost_datagrams += missing;
+            }
+        }
+        self.expected = Some(number.next());
+    }
+
+    /// Turns a packet into frames, or lets it wait for others.
+    #[inline]
+    pub(super) fn send(&mut self, now: Instant, transmit: Transmit, sink: &mut impl FrameSink) {
+        let is_interest = match &transmit.packet {
+            Packet::Interest(_) => true,
+            Packet::Data(_) => false,
+            Packet::Nack(..) => {
+                self.counters.not_expressible += 1;
+                return;
+            }
+        };
+        let wire = transmit.packet.into_wire();
+        if let Some(link) = &mut self.link {
+            // The service has counted what it does not take.
+            let _ = link.send(now, wire);
+            return self.poll_frames(now, sink);
+        }
+        if self.is_adapter {
+            sink.bytes().extend_from_slice(&pdu::OPENING);
+            sink.end_frame(Some(wire));
+            sink.bytes().push(pdu::CLOSE);
+            return sink.end_frame(None);
+        }
+        if self.settings.transport_mtu_bytes.is_some_and(|most| wire.len() > most) {
+            self.counters.too_large += 1;
+            return;
+        }
+        if is_interest && self.settings.stuffed_bytes > 0 {
+            return self.send_together(now, wire, sink);
+        }
+        sink.end_frame(Some(wire));
+    }
+
+    fn send_together(&mut self, now: Instant, wire: Buffer, sink: &mut impl FrameSink) {
+        if self.together.len() + wire.len() > self.settings.stuffed_bytes {
+            self.poll_frames(now, sink);
+        }
+        if wire.len() > self.settings.stuffed_bytes {
+            return sink.end_frame(Some(wire));
+        }
+        self.together.extend_from_slice(&wire);
+    }
+
+    /// Whether something waits to leave together with what may follow in the same turn, or to be
+    /// acknowledged.
+    #[inline]
+    pub(super) fn wants_poll(&self) -> bool {
+        !self.together.is_empty() || self.link.is_some()
+    }
+
+    /// Whether what stands around a message stands in frames of its own, or messages are cut.
+    #[inline]
+    pub(super) fn keeps_order(&self) -> bool {
+        self.is_adapter || self.link.is_some()
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        if let Some(link) = &mut self.link {
+            link.handle_timeout(now);
+        }
+        self.poll_frames(now, sink);
+    }
+
+    pub(super) fn next_deadline(&self) -> Instant {
+        self.link.as_ref().map_or(Instant::NEVER, |link| link.next_deadline())
+    }
+
+    #[inline]
+    pub(super) fn partial_bytes(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.usage().partial_bytes)
+    }
+
+    pub(super) fn evict_partial_packets(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.evict_partial_messages();
+        }
+    }
+
+    pub(super) fn poll_frames(&mut self, now: Instant, sink: &mut impl FrameSink) {
+        if let Some(link) = &mut self.link {
+            while link.poll_transmit(now, sink.bytes()).is_some() {
+                sink.end_frame(None);
+            }
+        }
+        if !self.together.is_empty() {
+            sink.bytes().extend_from_slice(&self.together);
+            self.together.clear();
+            sink.end_frame(None);
+        }
+    }
+
+    pub(super) fn drops(&self) -> Vec<(&'static str, u64)> {
+        let Counters { malformed, not_understood, lost_datagrams, not_expressible, too_large } =
+            self.counters;
+        let all = [
+            ("undecodable-packet", malformed),
+            ("unknown-message", not_understood),
+            ("lost-datagram", lost_datagrams),
+            ("nack-to-ccnx", not_expressible),
+            ("too-large", too_large),
+        ];
+        let of_link = self.link.iter().flat_map(|link| link.drops().iter());
+        let of_link = of_link.map(|(reason, count)| (reason.as_str(), count));
+        all.into_iter().chain(of_link).filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+fn framer() -> Framer {
+    Framer::new(MAX_MESSAGE_BYTES + WRAPPER_BYTES)
+}
+
+/// The parameters of the paper but for those that the link is known to have.
+fn ndnlp_config(settings: &LinkSettings) -> Config {
+    Config {
+        mtu_bytes: settings.transport_mtu_bytes,
+        request_acks: settings.reliability,
+        ..Config::default()
+    }
+}
+
+/// What a message is, by its first bytes.
+enum Kind {
+    Packet,
+    Wrapper,
+    SequenceNumber,
+    Other,
+}
+
+impl Kind {
+    #[inline]
+    fn of(message: &[u8]) -> Kind {
+        match message {
+            [0x01, 0xd2, ..] | [0x04, 0x82, ..] => Kind::Packet,
+            _ => Kind::of_rare(message),
+        }
+    }
+
+    #[cold]
+    fn of_rare(message: &[u8]) -> Kind {
+        let reader = Reader::new(message, "message");
+        if reader.next_is(Dtag::INTEREST) || reader.next_is(Dtag::CONTENT_OBJECT) {
+            Kind::Packet
+        } else if reader.next_is(Dtag::PROTOCOL_DATA_UNIT) {
+            Kind::Wrapper
+        } else if reader.next_is(Dtag::SEQUENCE_NUMBER) {
+            Kind::SequenceNumber
+        } else {
+            Kind::Other
+        }
+    }
+}
+
+/// Whether a stream begins, as far as it has come, with a request for the status page. A message that began
+/// like that would be of an element that nobody has defined.
+fn is_request(stream: &[u8]) -> bool {
+    let common = stream.len().min(REQUEST.len());
+    common > 0 && stream.get(..common) == REQUEST.get(..common)
+}
+
+fn request_framing(stream: &[u8]) -> Framing {
+    let blanks = stream.iter().enumerate().filter(|(_, byte)| **byte == b' ');
+    match blanks.map(|(place, _)| place + 1).nth(1) {
+        Some(end) if end <= REQUEST_BYTES => Framing::StatusRequest(end),
+        _ if stream.len() >= REQUEST_BYTES => Framing::StatusRequest(REQUEST_BYTES),
+        _ => Framing::Incomplete,
+    }
+}
+
+/// Whether a stranger's datagram is at least one message or a heartbeat, so that noise makes no faces.
+pub(super) fn is_welcome(frame: &[u8]) -> bool {
+    is_heartbeat(frame)
+        || is_ndnlp1(frame)
+        || matches!(message_len(frame), Ok(Some(length)) if frame.get(..length).is_some_and(is_message))
+}
+
+/// Whether a frame is a packet of NDNLP v1, perhaps padded.
+pub(super) fn is_ndnlp1(frame: &[u8]) -> bool {
+    ndnlp::Packet::decode(frame).is_ok()
+}
+
+/// Whether a datagram only says that its sender is there.
+pub(super) fn is_heartbeat(frame: &[u8]) -> bool {
+    frame.len() <= 1
+}
+
+fn is_message(element: &[u8]) -> bool {
+    matches!(Kind::of(element), Kind::Packet | Kind::SequenceNumber)
+}
+
+/// The name of the first packet in a frame, in canonical form.
+pub(super) fn name_in(frame: &[u8]) -> Option<Vec<u8>> {
+    let message = message_len(frame).ok().flatten().and_then(|length| frame.get(..length));
+    let message = match message {
+        Some(message) if matches!(Kind::of(message), Kind::Wrapper) => {
+            let inside = pdu::unwrap_pdu(message).unwrap_or_default();
+            message_len(inside).ok().flatten().and_then(|length| inside.get(..length))
+        }
+        message => message,
+    };
+    let mut name = Vec::new();
+    match Message::decode(message?) {
+        Ok(Message::Interest(view)) => view.name().append_canonical(&mut name),
+        Ok(Message::ContentObject(view)) => view.name().append_canonical(&mut name),
+        _ => return None,
+    }
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! The section about the second dialect: what makes a node a ccnd.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::section::section;
+use super::wildcard;
+
+section! {
+    /// The CCNx dialect: clients and neighbours of ccnd, the forwarder of CCNx 0.8.
+    CcnxConfig {
+        /// Whether the node speaks it. The other keys of this section mean nothing otherwise.
+        enabled: bool = false,
+        /// Local UDP addresses. Whoever sends packets of NDNLP v1, as ndnld does, is sent such, too; ndnld
+        /// expects them at and from port 29695, which must then stand here.
+        udp: Vec<SocketAddr> = wildcard(9695),
+        /// Local TCP addresses.
+        tcp: Vec<SocketAddr> = wildcard(9695),
+        /// Paths of unix sockets. CCNx's own tools look for this one, with the port behind it (.9696) where
+        /// CCN_LOCAL_PORT is another than 9695.
+        unix: Vec<PathBuf> = vec![PathBuf::from("/tmp/.ccnd.sock")],
+        /// Interests leave together in datagrams of no more than so many bytes; 0 for each by itself. It is
+        /// CCND_MTU of ccnd.
+        stuffed_bytes: usize = 0,
+        /// Interfaces, by name, on which CCNx is spoken over Ethernet in packets of NDNLP v1, with whoever
+        /// sends such. Needs the capability CAP_NET_RAW.
+        ethernet: Vec<String> = Vec::new(),
+        /// Largest packet of NDNLP v1 over UDP; 64 at least.
+        ndnlp_mtu_bytes: usize = 1420,
+        /// Whether neighbours that speak NDNLP v1 are asked to acknowledge packets, where nothing else is
+        /// said of them.
+        ndnlp_acknowledged: bool = false,
+        /// A file with the key that this node signs with, an RSA key in PKCS#8 (DER), made if there is none:
+        /// CCNDID is its digest. Left out, it is ccnx.key in /var/lib/cairn, or in the user's own folder for
+        /// such things (XDG_STATE_HOME) where that cannot be written.
+        key_file: Option<PathBuf> = None,
+        /// Whether the status page is shown to whoever asks for it by TCP. The unix sockets show it always.
+        status_page: bool = true,
+        /// Prefixes that may be registered by clients at once.
+        max_registrations: usize = 4096,
+    }
+}

@@ -1,0 +1,272 @@
+//! Signatures of CCNx 0.8: what is signed, by which key, and the way through a Merkle tree.
+//!
+//! A ContentObject says who published it by the digest of a public key, and where that key is. Keys are RSA
+//! keys, of 1,024 bits unless somebody asked for more; nobody makes those any more, so a key of that size is
+//! read here and nowhere else. Whether the publisher may sign that name is the caller's question.
+//!
+//! ```
+//! use cairn_trust::ccnx::{CcnxSigner, verify_by_own_key};
+//! use cairn_trust::{KeyKind, PrivateKey};
+//! use packet::ccnx::{ContentObjectView, Ticks, uri};
+//!
+//! let signer = CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa)?)?;
+//! let name = uri::parse("ccnx:/parc.com/hello")?;
+//! let wire = signer.sign(&name, b"world", Ticks::from_unix(1_234_567_890, 0), |info| info)?;
+//! verify_by_own_key(&ContentObjectView::decode(&wire)?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use packet::ccnx::content_object::DEFAULT_DIGEST_ALGORITHM;
+use packet::ccnx::{ContentObjectFields, ContentObjectView, KeyLocator, NameSource, SignedInfo, Ticks};
+
+use crate::digest::{Sha256, sha256};
+use crate::error::{KeyError, SignError, VerifyError};
+use crate::key::der::{self, Reader};
+use crate::key::{KeyKind, PrivateKey, PublicKey};
+
+/// Signs ContentObjects with one key, which it puts into each of them. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct CcnxSigner {
+    key: PrivateKey,
+    public: PublicKey,
+    publisher: [u8; 32],
+}
+
+/// The digest algorithm that CCNx 0.8.2 names for signatures with a secret that both sides know.
+const HMAC: &str = "HMAC";
+/// 1.2.840.113550.11.1.2.2: a Merkle tree over SHA-256.
+const MERKLE_TREE: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0e, 0x0b, 0x01, 0x02, 0x02];
+/// A tree of 2^32 leaves is higher than any that is made.
+const MAX_TREE_HEIGHT: usize = 32;
+
+impl CcnxSigner {
+    /// A signer with an RSA key, the only kind that all of CCNx 0.8 verifies.
+    ///
+    /// # Errors
+    /// A key of another kind.
+    pub fn new(key: PrivateKey) -> Result<Self, KeyError> {
+        if key.kind() != KeyKind::Rsa {
+            return Err(KeyError::Unsupported(format!("signing for CCNx with a key of kind {}", key.kind())));
+        }
+        let public = key.public_key()?;
+        let publisher = public.digest();
+        Ok(CcnxSigner { key, public, publisher })
+    }
+
+    /// The key's digest, by which objects say who published them. A forwarder's is its CCNDID.
+    pub fn publisher(&self) -> &[u8; 32] {
+        &self.publisher
+    }
+
+    /// The public key, a DER SubjectPublicKeyInfo.
+    pub fn spki(&self) -> &[u8] {
+        self.public.spki()
+    }
+
+    /// A signed ContentObject. `complete` adds to what is said about it; the key is in it unless `complete`
+    /// names another place.
+    ///
+    /// # Errors
+    /// What cannot be encoded; a failure of the library.
+    pub fn sign<'a>(
+        &'a self,
+        name: impl Into<NameSource<'a>>,
+        content: &'a [u8],
+        now: Ticks,
+        complete: impl FnOnce(SignedInfo<'a>) -> SignedInfo<'a>,
+    ) -> Result<Vec<u8>, SignError> {
+        let key_locator = Some(KeyLocator::Key(self.spki()));
+        let signed_info = complete(SignedInfo { key_locator, ..SignedInfo::new(&self.publisher, now) });
+        let object = ContentObjectFields { name: name.into(), signed_info, content };
+        object.encode(None, |signed_bytes| self.key.sign(signed_bytes))
+    }
+}
+
+/// Checks the signature of an object by the key that it carries, which must be its publisher's.
+///
+/// # Errors
+/// It carries none; otherwise as [`verify`].
+pub fn verify_by_own_key(object: &ContentObjectView<'_>) -> Result<(), VerifyError> {
+    let Some(KeyLocator::Key(spki)) = object.key_locator() else { return Err(VerifyError::Unsigned) };
+    if sha256(spki) != *object.publisher() {
+        return Err(VerifyError::OtherPublisher);
+    }
+    let key = PublicKey::from_spki_of_ccnx(spki).map_err(|_| VerifyError::OtherPublisher)?;
+    verify(object, &key)
+}
+
+/// Checks the signature of an object by the key of its publisher.
+///
+/// # Errors
+/// The key is another's; a digest algorithm other than SHA-256; a way through a Merkle tree that leads
+/// nowhere; a signature that does not fit.
+pub fn verify(object: &ContentObjectView<'_>, key: &PublicKey) -> Result<(), VerifyError> {
+    if key.digest() != *object.publisher() {
+        return Err(VerifyError::OtherPublisher);
+    }
+    let signature = object.signature();
+    if signature.digest_algorithm.is_some_and(|algorithm| algorithm != DEFAULT_DIGEST_ALGORITHM) {
+        return Err(VerifyError::UnknownDigest);
+    }
+    let holds = match signature.witness {
+        None => key.verifies(object.signed_bytes(), signature.bits),
+        Some(witness) => {
+            let root = merkle_root(sha256(object.signed_bytes()), witness);
+            key.verifies(&root.map_err(|_| VerifyError::Witness)?, signature.bits)
+        }
+    };
+    if holds { Ok(()) } else { Err(VerifyError::Wrong) }
+}
+
+/// Checks the signature of an object by a secret that both sides know.
+///
+/// # Errors
+/// A signature of another kind, or one that does not fit.
+pub fn verify_by_secret(object: &ContentObjectView<'_>, secret: &PrivateKey) -> Result<(), VerifyError> {
+    let signature = object.signature();
+    if signature.digest_algorithm.is_some_and(|algorithm| algorithm != HMAC) {
+        return Err(VerifyError::UnknownDigest);
+    }
+    let key = secret.hmac_key().ok_or(VerifyError::Unsigned)?;
+    aws_lc_rs::hmac::verify(key, object.signed_bytes(), signature.bits).map_err(|_| VerifyError::Wrong)
+}
+
+/// The root of the tree, from the digest of a leaf and the digests beside the way up. A witness is a
+/// DigestInfo around a MerklePath: the leaf's number, counted from the root as 1, and the digests from the
+/// root down.
+fn merkle_root(leaf: [u8; 32], witness: &[u8]) -> Result<[u8; 32], KeyError> {
+    const WHAT: &str = "Merkle path";
+    let mut outer = Reader::new(witness, WHAT);
+    let mut info = outer.inside(der::SEQUENCE)?;
+    if info.inside(der::SEQUENCE)?.value(der::OBJECT_IDENTIFIER)? != MERKLE_TREE {
+        return Err(KeyError::Malformed(WHAT));
+    }
+    let mut path = Reader::new(info.value(der::OCTET_STRING)?, WHAT).inside(der::SEQUENCE)?;
+    let mut node = path.number()?;
+    let mut list = path.inside(der::SEQUENCE)?;
+    let mut beside: Vec<[u8; 32]> = Vec::new();
+    while list.peek().is_some() {
+        let digest = list.value(der::OCTET_STRING)?;
+        if beside.len() >= MAX_TREE_HEIGHT {
+            return Err(KeyError::Malformed(WHAT));
+        }
+        beside.push(digest.try_into().map_err(|_| KeyError::Malformed(WHAT))?);
+    }
+    let mut digest = leaf;
+    while node > 1 {
+        let sibling = beside.pop().ok_or(KeyError::Malformed(WHAT))?;
+        let (left, right) = if node & 1 == 0 { (digest, sibling) } else { (sibling, digest) };
+        let mut hash = Sha256::new();
+        hash.update(&left);
+        hash.update(&right);
+        digest = hash.finish();
+        node >>= 1;
+    }
+    if node == 1 && beside.is_empty() { Ok(digest) } else { Err(KeyError::Malformed(WHAT)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use packet::ccnx::uri;
+
+    use super::*;
+
+    fn signer() -> CcnxSigner {
+        CcnxSigner::new(PrivateKey::generate(KeyKind::Rsa).unwrap()).unwrap()
+    }
+
+    fn object(signer: &CcnxSigner) -> Vec<u8> {
+        let name = uri::parse("ccnx:/a/b").unwrap();
+        signer.sign(&name, b"content", Ticks::from_unix(1_700_000_000, 0), |info| info).unwrap()
+    }
+
+    #[test]
+    fn what_was_signed_verifies_and_no_changed_byte_of_it_does() {
+        let signer = signer();
+        let wire = object(&signer);
+        let view = ContentObjectView::decode(&wire).unwrap();
+        assert_eq!(view.publisher(), signer.publisher());
+        assert_eq!(verify_by_own_key(&view), Ok(()));
+        for place in view.signed_range().step_by(7) {
+            let mut changed = wire.clone();
+            changed[place] ^= 1;
+            if let Ok(view) = ContentObjectView::decode(&changed) {
+                assert!(verify_by_own_key(&view).is_err(), "byte {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_not_the_publishers_verifies_nothing() {
+        let (one, other) = (signer(), signer());
+        let wire = object(&one);
+        let view = ContentObjectView::decode(&wire).unwrap();
+        assert_eq!(verify(&view, &other.public), Err(VerifyError::OtherPublisher));
+        assert_eq!(verify(&view, &one.public), Ok(()));
+    }
+
+    /// The digest of two nodes.
+    fn above(left: &[u8; 32], right: &[u8; 32]) -> [u8; 32] {
+        sha256(&[*left, *right].concat())
+    }
+
+    fn witness(node: u64, beside: &[[u8; 32]]) -> Vec<u8> {
+        let digests: Vec<Vec<u8>> =
+            beside.iter().map(|digest| der::element(der::OCTET_STRING, &[digest])).collect();
+        let list = der::element(der::SEQUENCE, &digests.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let path = der::element(der::SEQUENCE, &[&der::integer(node), &list]);
+        let algorithm = der::element(der::SEQUENCE, &[&der::element(der::OBJECT_IDENTIFIER, &[MERKLE_TREE])]);
+        der::element(der::SEQUENCE, &[&algorithm, &der::element(der::OCTET_STRING, &[&path])])
+    }
+
+    #[test]
+    fn every_leaf_of_a_tree_leads_to_its_root_and_nothing_else_does() {
+        let leaves = [0, 1, 2, 3].map(|number: u8| sha256(&[number]));
+        let [left, right] = [above(&leaves[0], &leaves[1]), above(&leaves[2], &leaves[3])];
+        let root = above(&left, &right);
+        let beside = [[right, leaves[1]], [right, leaves[0]], [left, leaves[3]], [left, leaves[2]]];
+        for (node, (leaf, beside)) in (4..).zip(leaves.into_iter().zip(beside)) {
+            assert_eq!(merkle_root(leaf, &witness(node, &beside)), Ok(root));
+            assert_ne!(merkle_root(leaf, &witness(node ^ 1, &beside)), Ok(root));
+            assert!(merkle_root(leaf, &witness(node, &beside[..1])).is_err());
+            assert!(merkle_root(leaf, &witness(node >> 1, &beside)).is_err());
+        }
+        assert!(merkle_root(leaves[0], &witness(0, &[])).is_err());
+        assert!(merkle_root(leaves[0], &witness(u64::MAX >> 1, &[left; 63])).is_err());
+        assert_eq!(merkle_root(root, &witness(1, &[])), Ok(root));
+        for cut in 0..witness(4, &beside[0]).len() {
+            assert!(merkle_root(leaves[0], &witness(4, &beside[0])[..cut]).is_err());
+        }
+    }
+
+    #[test]
+    fn captured_objects_of_other_implementations_verify() {
+        let (mut verified, mut by_secret) = (0, 0);
+        let secret = PrivateKey::hmac(b"000102030405060708090a0b0c0d0e0f");
+        for vector in testkit::vectors::load("ccnx") {
+            // Those put together by hand have no real signature.
+            if vector.kind() != "ccnx-content" || vector.get("capture").is_none() {
+                continue;
+            }
+            let view = ContentObjectView::decode(&vector.bytes).unwrap();
+            match view.key_locator() {
+                Some(KeyLocator::Key(_)) => {
+                    assert_eq!(verify_by_own_key(&view), Ok(()), "{}", vector.name);
+                    verified += 1;
+                }
+                None => {
+                    assert_eq!(verify_by_secret(&view, &secret), Ok(()), "{}", vector.name);
+                    by_secret += 1;
+                }
+                // A key object holds the key itself.
+                Some(_) if view.content().starts_with(&[0x30]) => {
+                    let key = PublicKey::from_spki_of_ccnx(view.content()).unwrap();
+                    assert_eq!(verify(&view, &key), Ok(()), "{}", vector.name);
+                    verified += 1;
+                }
+                Some(_) => {}
+            }
+        }
+        assert!(verified >= 10 && by_secret >= 1, "{verified} {by_secret}");
+    }
+}

@@ -15,7 +15,8 @@
 //! when a packet is decoded, the bucket of the index, and the place among the dead nonces or in the memory of
 //! the eviction policy; when its group is prepared, the entries that the bucket names, the routes, and the
 //! Data that will have to leave the content store; last, the names that these entries are compared with.
-//! Tables have `prefetch…` functions for it. But for studies of eviction alone, they are called from here only.
+//! Tables have `prefetch…` functions for it. But for studies of eviction alone, they are called from here
+//! only.
 //!
 //! **Route hints** (`route_hints`) keep the longest match that the second step has searched, so that the
 //! packet itself does not search it again.

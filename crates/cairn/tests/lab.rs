@@ -71,12 +71,12 @@ fn programs_of_ones_own_are_served_by_the_nodes_forwarder_and_know_other_nodes_n
         return;
     }
     let folder = folder("programs", include_str!("../../../experiments/own-programs.toml"));
-    let output = lab(&folder, "netns").args(["--repeats", "1"]).output().unwrap();
+    let output = lab(&folder, "netns").args(["--repeats", "1", "--no-controls"]).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(err.contains("  valid") && out.contains("fetch.unfinished = 0"), "{out}\n{err}");
     let run = only_run(&folder).join("case-01/repeat-01");
     let table = std::fs::read_to_string(run.join("derived/transfers-fetch.csv")).unwrap();
-    let complete = |line: &&str| line.ends_with(",1") && line.split(',').nth(3) == Some("500000");
+    let complete = |line: &&str| line.ends_with(",1") && line.split(',').nth(3) == Some("5000000");
     assert_eq!(table.lines().filter(complete).count(), 2, "{table}");
     let refused = lab(&folder, "sim").output().unwrap();
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();

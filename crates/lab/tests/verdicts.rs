@@ -144,6 +144,45 @@ fn a_control_that_is_not_valid_confirms_nothing() {
 }
 
 #[test]
+fn a_control_in_which_nothing_was_done_confirms_nothing() {
+    let place = Place::new("control-nothing");
+    // It begins so late that no file is finished, and the gate lets that pass.
+    let text = "[gates]\nunfinished = '100 %'\n[[expect]]\nname = 'fast'\nsay = 's'\nvalue = 'files.goodput'\n\
+                at_least = 1000\n[[control]]\nname = 'late'\nremoves = 'nothing at all'\nfails = ['fast']\n\
+                set = { 'download.files.start' = '4.99 s' }\n";
+    let (_, list) = place.judged("duration = '5 s'", text);
+    assert_eq!(list[0].outcome, Outcome::NotTestable);
+    assert!(list[0].why.contains("“late” says nothing: there `files` finished nothing"), "{}", list[0].why);
+}
+
+#[test]
+fn nothing_is_not_as_much_as_nothing() {
+    let place = Place::new("nothing");
+    let expect = |bound: &str| format!("[[expect]]\nsay = 's'\nvalue = 'a.retransmissions.sum'\n{bound}\n");
+    let all = ["same_as = 'b.retransmissions.sum'", "at_least = 'b.retransmissions.sum'\ntimes = 2"];
+    let (_, list) = place.judged(LONG, &all.map(expect).concat());
+    for verdict in &list {
+        assert_eq!(verdict.outcome, Outcome::NotTestable);
+        assert!(verdict.why.contains("both are 0"), "{}", verdict.why);
+    }
+}
+
+#[test]
+fn a_run_that_is_not_complete_and_one_that_tests_nothing_conclude_nothing() {
+    let place = Place::new("incomplete");
+    let folder = place.run(LONG, "[[expect]]\nsay = 's'\nvalue = 'files.unfinished'\nat_most = 0\n");
+    let mut record = folder.record().unwrap();
+    record.complete = false;
+    folder.write_record(&record).unwrap();
+    let run = RunData::read(&folder).unwrap();
+    assert_eq!(conclusion(&run, &verdicts(&run)), Conclusion::Incomplete);
+    let place = Place::new("elsewhere");
+    let other = "[[expect]]\nsay = 's'\nvalue = 'files.started'\nat_least = 1\non = ['netns']\n";
+    let (run, list) = place.judged(LONG, other);
+    assert_eq!(conclusion(&run, &list), Conclusion::NotTestable);
+}
+
+#[test]
 fn every_statement_that_is_shipped_names_its_control_or_is_so_by_construction() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let mut missing = Vec::new();

@@ -327,9 +327,11 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         let began = table.transfers.iter().filter(|transfer| transfer.start.is_some()).count();
         put(format!("{name}.started"), &[began as f64]);
         put(format!("{name}.finished"), &[complete as f64]);
-        put(format!("{name}.unfinished"), &[(all - complete) as f64]);
-        put(format!("{name}.loss"), &[(all - complete) as f64 / all.max(1) as f64 * 100.0]);
-        put(format!("{name}.goodput"), &[table.goodput(data.seconds)]);
+        if all > 0 {
+            put(format!("{name}.unfinished"), &[(all - complete) as f64]);
+            put(format!("{name}.loss"), &[(all - complete) as f64 / all as f64 * 100.0]);
+            put(format!("{name}.goodput"), &[table.goodput(data.seconds)]);
+        }
         put(format!("{name}.duration"), &table.durations());
         put(format!("{name}.retransmissions"), &[repeated as f64]);
         put(format!("{name}.nacks"), &[nacks as f64]);
@@ -339,8 +341,10 @@ fn result(plan: &Plan, data: &RepeatData, outcome: Outcome) -> RepeatResult {
         let (sent, answered) = (table.pings.len(), table.round_trips().len());
         put(format!("{name}.started"), &[sent as f64]);
         put(format!("{name}.finished"), &[answered as f64]);
-        put(format!("{name}.unfinished"), &[(sent - answered) as f64]);
-        put(format!("{name}.loss"), &[(sent - answered) as f64 / sent.max(1) as f64 * 100.0]);
+        if sent > 0 {
+            put(format!("{name}.unfinished"), &[(sent - answered) as f64]);
+            put(format!("{name}.loss"), &[(sent - answered) as f64 / sent as f64 * 100.0]);
+        }
         put(format!("{name}.rtt"), &table.round_trips());
         put(format!("{name}.nacks"), &[table.nacks as f64]);
     }

@@ -55,6 +55,14 @@ pub(super) fn controls(
     let (mut list, mut findings) = (Vec::new(), Vec::new());
     for (number, control) in file.control.iter().enumerate() {
         let key = format!("control.{number}");
+        if control.set.is_empty() {
+            findings.push(Finding {
+                key: format!("{key}.set"),
+                message: "a control that changes nothing removes no cause".to_owned(),
+                suggestion: Some("say in `set` what takes the cause away".to_owned()),
+                ..Finding::default()
+            });
+        }
         let concerned = match concerned(file, control, &key) {
             Ok(concerned) => concerned,
             Err(finding) => {

@@ -3,9 +3,11 @@
 use super::measure::{
     Measure, MeasureError, NETWORK, NETWORK_VALUES, NODE_SERIES, SUMMARIES, WORKLOAD_VALUES,
 };
+use super::model::Expect;
 use super::plan::Plan;
 use super::problem::{nearest, suggest};
 use super::resolve::Finding;
+use super::units::Share;
 
 /// What is wrong with a plan's expectations.
 pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
@@ -26,6 +28,11 @@ pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
         for (field, text) in expect.others() {
             check(field, text);
         }
+        findings.extend(senseless(expect).map(|(field, message)| Finding {
+            key: format!("{key}.{field}"),
+            message,
+            ..Finding::default()
+        }));
         if !expect.says_something() {
             findings.push(Finding {
                 key: key.clone(),
@@ -38,6 +45,29 @@ pub(super) fn findings(plan: &Plan, cases: &[String]) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// What no run could confirm, or every run.
+fn senseless(expect: &Expect) -> impl Iterator<Item = (&'static str, String)> {
+    let itself = expect
+        .others()
+        .into_iter()
+        .filter(|(_, text)| *text == expect.value)
+        .map(|(field, _)| (field, "it is held against itself".to_owned()));
+    let number = |bound: &Option<toml::Value>| {
+        bound.as_ref().and_then(|bound| bound.as_float().or(bound.as_integer().map(|number| number as f64)))
+    };
+    let low = number(&expect.at_least).into_iter().chain(number(&expect.more_than)).reduce(f64::max);
+    let high = number(&expect.at_most).into_iter().chain(number(&expect.less_than)).reduce(f64::min);
+    let empty = low
+        .zip(high)
+        .filter(|(low, high)| low > high)
+        .map(|(low, high)| ("value", format!("nothing is more than {low} and less than {high}")));
+    let wide = |share: Option<Share>| share.is_some_and(|share| share.0 >= 1.0);
+    let margins = [("margin", wide(expect.margin)), ("within", wide(expect.within))];
+    let margins = margins.into_iter().filter(|(_, is_wide)| *is_wide);
+    let margins = margins.map(|(field, _)| (field, "a margin of 100 % or more holds nothing".to_owned()));
+    itself.chain(empty).chain(margins).collect::<Vec<_>>().into_iter()
 }
 
 /// Does a measure exist in a plan?

@@ -193,6 +193,15 @@ fn download(
     if given.rate.is_some_and(|rate| rate.0 <= 0.0) {
         f.add(format!("{key}.rate"), "a rate must be above zero", None);
     }
+    for (word, is_zero) in [
+        ("count", given.count == Some(0)),
+        ("window", given.window == Some(0)),
+        ("at_once", given.at_once == Some(0)),
+    ] {
+        if is_zero {
+            f.add(format!("{key}.{word}"), "with 0 nothing is ever asked for", None);
+        }
+    }
     let window = given.window.unwrap_or(if controller == ControllerKind::Fixed { 16 } else { 2 }).max(1);
     let does = Activity::Download {
         content,
@@ -230,6 +239,9 @@ fn flood(context: &Context<'_>, name: &str, given: &model::Flood, f: &mut Findin
 fn ping(context: &Context<'_>, name: &str, given: &model::Ping, f: &mut Findings) -> Option<Workload> {
     let key = format!("ping.{name}");
     f.prefix(&format!("{key}.prefix"), &given.prefix);
+    if given.count == Some(0) {
+        f.add(format!("{key}.count"), "with 0 nothing is ever asked for", None);
+    }
     let at = context.node(&format!("{key}.at"), &given.at, f);
     let to = context.node(&format!("{key}.to"), &given.to, f);
     let (at, to) = (at?, to?);

@@ -164,7 +164,7 @@ fn one_node(wanted: &model::Figure, cases: &[&CaseData], rows: &mut Rows) -> Opt
             } else if let Some(quantity) = quantity(key) {
                 let points = quantity.points(case, watched);
                 rows.points(case, case.plan.node_name(watched), &quantity, &points);
-                panels.push(Panel::Lines(panel(&quantity, case, most(&quantity), points)));
+                panels.push(Panel::Lines(panel(&quantity, (case, watched), most(&quantity), points)));
             }
         }
         columns.push(panels);
@@ -212,14 +212,19 @@ fn until(wanted: &model::Figure, case: &CaseData) -> f64 {
 }
 
 /// A quantity over time; what flows over a link with its mean.
-fn panel(quantity: &Quantity, case: &CaseData, most: f64, points: Vec<(f64, f64)>) -> LineChart {
-    let sum: f64 = points.iter().map(|(_, value)| *value).sum();
-    let mean = sum / points.len() as f64;
+fn panel(
+    quantity: &Quantity,
+    (case, node): (&CaseData, usize),
+    most: f64,
+    points: Vec<(f64, f64)>,
+) -> LineChart {
     let line = Series { label: String::new(), points };
-    if !matches!(quantity.key, "load" | "goodput") || !mean.is_finite() {
+    let has_mean = matches!(quantity.key, "load" | "goodput");
+    let Some((mean, window)) = quantity.mean(case, node).filter(|(mean, _)| has_mean && mean.is_finite())
+    else {
         return over_time(quantity, case, most, vec![line]);
-    }
-    let level = Series { label: String::new(), points: vec![(0.0, mean), (case.shown.seconds, mean)] };
+    };
+    let level = Series { label: String::new(), points: vec![(window.from, mean), (window.until, mean)] };
     let mut chart = over_time(quantity, case, most, vec![line, level]);
     // In the unit that the axis is written in.
     chart.title = format!("{}, mean {}", quantity.title, short(mean / prefix(most, quantity.unit).0));

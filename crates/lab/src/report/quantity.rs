@@ -2,8 +2,9 @@
 //! unit.
 
 use super::data::CaseData;
-use crate::analysis::bins;
+use crate::analysis::{Window, bins};
 use crate::figure::Axis;
+use crate::stats::Summary;
 
 /// A measure of a node as people read it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,6 +62,14 @@ impl Quantity {
         points.extend(rows.map(|((at, length), value)| (at + length / 2.0, value)));
         points.retain(|(at, _)| *at >= 0.0);
         points.into_iter().map(|(at, value)| (at, value * self.factor)).collect()
+    }
+
+    /// The mean over what counts of the repeat that is shown, of what flows over a node's link, and from when
+    /// until when that is.
+    pub(crate) fn mean(&self, case: &CaseData, node: usize) -> Option<(f64, Window)> {
+        let window = case.results.get(case.shown_repeat)?.window?;
+        let bins = window.of_bins(&case.shown.nodes.get(node)?.traffic, self.key);
+        Some((Summary::weighed(&bins)?.mean * self.factor, window))
     }
 
     /// Its greatest number at any node.

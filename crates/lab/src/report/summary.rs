@@ -91,6 +91,9 @@ pub(super) fn outcome(run: &RunData, verdicts: &[Verdict]) -> Option<String> {
         return Some(format!("Otherwise than expected: {}.{open}", list.join("; ")));
     }
     Some(match conclusion(run, verdicts) {
+        Conclusion::Incomplete => {
+            format!("The run is not complete, so nothing is concluded from what is there so far.{open}")
+        }
         Conclusion::AsExpected if open.is_empty() => "Everything came out as it was expected.".to_owned(),
         _ if verdicts.iter().any(Verdict::is_good) => {
             format!("Nothing came out otherwise than expected.{open}")

@@ -20,7 +20,8 @@ fn read(path: &Path) -> Result<RunData, ToolError> {
 pub(super) fn compare(a: &Path, b: &Path, json: bool, report: Option<&Path>) -> Outcome {
     let comparison = Comparison::of(read(a)?, read(b)?);
     if comparison.pairs.is_empty() {
-        return Err(ToolError::other("the two runs have no case in common"));
+        let why = comparison.summary().join(" ");
+        return Err(ToolError::other(format!("nothing can be compared: {}", output::printable(&why))));
     }
     let page = report.map(|folder| comparison.write(folder)).transpose().map_err(ToolError::other)?;
     if json {

@@ -48,7 +48,7 @@ Examples:
   cairn lab validate first.toml --profile machine.toml
 
 Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; of run, sweep, resume and show also 3 something expected is
-contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run; of validate 3\na number is not within its margin.")]
+contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run, 6 the run is not complete; of validate 3\na number is not within its margin.")]
 pub(crate) enum Command {
     /// Run an experiment and write its report.
     Run(run::RunArguments),

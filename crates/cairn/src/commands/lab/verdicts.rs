@@ -31,6 +31,7 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
         Conclusion::Contradicted => ("contradicted", 3),
         Conclusion::NotTestable => ("not testable here", 4),
         Conclusion::NoValidRun => ("no valid run", 5),
+        Conclusion::Incomplete => ("not complete", 6),
     };
     match form {
         Form::Lines => {
@@ -39,6 +40,10 @@ pub(super) fn tell(run: &RunData, folder: &Path, report: &Path, form: Form) -> R
                 statements(run)?;
             } else {
                 lines(run)?;
+            }
+            if !run.record.complete {
+                let folder = folder.display();
+                output::line(format_args!("not complete: `cairn lab resume {folder}` goes on with it"))?;
             }
             output::line(format_args!("report: {}", report.display()))?;
         }

@@ -79,7 +79,23 @@ impl<'a> Evaluation<'a> {
             let first = reasons.first().map_or_else(String::new, |reason| format!(": {reason}"));
             return Err(format!("no valid run{of}{first}"));
         }
-        self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))
+        let sample = self.sample(here, measure).ok_or_else(|| format!("`{measure}` was not measured"))?;
+        // What is known only of the repeats that went well is not known.
+        let valid = case.results.iter().filter(|result| result.is_valid()).count();
+        match valid - sample.values.len().min(valid) {
+            0 => Ok(sample),
+            missing => Err(format!("`{measure}` was not measured in {missing} of {valid} valid repeats")),
+        }
+    }
+
+    /// Whether a workload whose speed is measured finished nothing in any repeat: then its speed says nothing
+    /// of what made it so.
+    pub(super) fn did_nothing(self, here: &CaseData, measure: &Measure) -> bool {
+        let is_speed = matches!(measure.quantity.as_str(), "goodput" | "throughput" | "duration");
+        let finished =
+            Measure { quantity: "finished".to_owned(), summary: "max".to_owned(), ..measure.clone() };
+        let finished = is_speed.then(|| self.sample(here, &finished)).flatten();
+        finished.is_some_and(|sample| sample.values.iter().all(|count| *count == 0.0))
     }
 
     /// Judges an expectation.
@@ -109,7 +125,9 @@ impl<'a> Evaluation<'a> {
             let (other, are_paired) = match bound {
                 Value::String(text) => {
                     let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
-                    (self.found(here, &other)?, measure.case == other.case)
+                    let sample = self.found(here, &other)?;
+                    something(&value, &sample)?;
+                    (sample, measure.case == other.case)
                 }
                 number => {
                     let number =
@@ -138,6 +156,7 @@ impl<'a> Evaluation<'a> {
         if let Some(text) = &expect.same_as {
             let other: Measure = text.parse().map_err(|_| format!("`{text}` is no measure"))?;
             let sample = self.found(here, &other)?;
+            something(&value, &sample)?;
             let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64 * times;
             let margin = mean.abs() * (expect.margin.map_or(0.05, |share| share.0) + ROUNDING);
             let difference = self.less(&value, times, &sample, measure.case == other.case, Level::Ninety);
@@ -227,6 +246,15 @@ impl<'a> Evaluation<'a> {
             }
         }
         words.join(" and ")
+    }
+}
+
+/// Nothing is as much as nothing, whatever was done.
+fn something(value: &Sample, other: &Sample) -> Result<(), String> {
+    let is_nothing = |sample: &Sample| sample.values.iter().all(|value| *value == 0.0);
+    match is_nothing(value) && is_nothing(other) {
+        true => Err("both are 0 in every repeat, which says nothing of one against the other".to_owned()),
+        false => Ok(()),
     }
 }
 

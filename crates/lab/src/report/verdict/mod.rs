@@ -124,6 +124,8 @@ pub enum Conclusion {
     AsExpected,
     /// Something is contradicted.
     Contradicted,
+    /// Nothing is contradicted so far, but the run is not complete.
+    Incomplete,
     /// Nothing is contradicted, but a case has no valid run.
     NoValidRun,
     /// Nothing is contradicted, but something is not testable.
@@ -134,11 +136,15 @@ pub enum Conclusion {
 #[must_use]
 pub fn conclusion(run: &RunData, verdicts: &[Verdict]) -> Conclusion {
     let any = |wanted| verdicts.iter().any(|verdict| !verdict.elsewhere && verdict.outcome == wanted);
+    // What is stated for other backends only is not tested here, and that is no success.
+    let all_elsewhere = !verdicts.is_empty() && verdicts.iter().all(|verdict| verdict.elsewhere);
     if any(Outcome::Contradicted) {
         Conclusion::Contradicted
+    } else if !run.record.complete {
+        Conclusion::Incomplete
     } else if run.cases.iter().any(|case| !case.is_valid()) {
         Conclusion::NoValidRun
-    } else if any(Outcome::NotTestable) {
+    } else if all_elsewhere || any(Outcome::NotTestable) {
         Conclusion::NotTestable
     } else {
         Conclusion::AsExpected
@@ -244,6 +250,9 @@ fn confirm(run: &RunData, case: &CaseData, expect: &Expect, measure: &Measure, v
         let evaluation = Evaluation { run, control: Some(&control.name) };
         let name = &control.name;
         let why = match evaluation.judge(case, expect, measure) {
+            Finding::Contradicted if evaluation.did_nothing(case, measure) => {
+                format!("its control “{name}” says nothing: there `{}` finished nothing", measure.subject)
+            }
             Finding::Contradicted => {
                 // What a share does to a control is not what its cause does.
                 match standstill::reason(&evaluation, case, expect, measure) {
@@ -281,6 +290,7 @@ pub(super) fn controls(run: &RunData) -> Vec<(String, String, String, &'static s
                     continue;
                 }
                 let said = match evaluation.judge(case, expect, &measure) {
+                    Finding::Contradicted if evaluation.did_nothing(case, &measure) => "undecided",
                     Finding::Contradicted => "failed, as it must",
                     Finding::Confirmed => "holds as well",
                     Finding::Unknown(_) if run.controls.iter().any(|case| evaluation.is_mine(case)) => {

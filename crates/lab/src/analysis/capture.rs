@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use formats::pcapng::{Direction, Reader};
+use packet::PacketKind;
 
 use super::asked::{Asked, Origins, Seen};
 use super::table::Table;
-use crate::capture::dissect::{Dissector, PacketKind, Summary};
+use crate::capture::dissect::{Dissector, Summary};
 use crate::capture::psml::PsmlWriter;
 use crate::run;
 
@@ -118,7 +119,7 @@ impl PacketCounts {
         let mut counts = PacketCounts::default();
         for packet in &summary.packets {
             match packet.kind {
-                PacketKind::Interest => {
+                Some(PacketKind::Interest) => {
                     counts.interests += 1.0;
                     let name = packet.name.as_ref();
                     match name.map(|name| origins.ask(seen, outwards, name, packet.nonce)) {
@@ -127,9 +128,9 @@ impl PacketCounts {
                         Some(Asked::First) | None => {}
                     }
                 }
-                PacketKind::Data => counts.data += 1.0,
-                PacketKind::Nack => counts.nacks += 1.0,
-                PacketKind::Other => {}
+                Some(PacketKind::Data) => counts.data += 1.0,
+                Some(PacketKind::Nack) => counts.nacks += 1.0,
+                None => {}
             }
         }
         counts

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
+use packet::PacketKind;
+use packet::ndn::lp::types::{FRAG_INDEX, FRAGMENT, LP_PACKET, NACK};
 use packet::ndn::tlv::read_number;
+use packet::ndn::types::{DATA, INTEREST, NAME, NONCE};
 
 const ETHERTYPE_IPV4: u16 = 0x0800;
 /// NDN directly on Ethernet.
@@ -11,34 +14,13 @@ const ETHERTYPE_NDN: u16 = 0x8624;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-const INTEREST: u64 = 5;
-const DATA: u64 = 6;
-const NAME: u64 = 7;
-const NONCE: u64 = 10;
-const FRAGMENT: u64 = 0x50;
-const FRAG_INDEX: u64 = 0x52;
-const LP_PACKET: u64 = 0x64;
-const NACK: u64 = 0x0320;
 const LONGEST_PACKET_BYTES: u64 = 64 << 10;
-
-/// What an NDN packet is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PacketKind {
-    /// An Interest.
-    Interest,
-    /// A Data packet.
-    Data,
-    /// An Interest that comes back.
-    Nack,
-    /// A later piece of a fragmented packet, or a link's own message.
-    Other,
-}
 
 /// One NDN packet in a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Packet {
-    /// What it is.
-    pub kind: PacketKind,
+pub struct DissectedPacket {
+    /// What it is; nothing for a later fragment of a packet, or a link's own message.
+    pub kind: Option<PacketKind>,
     /// The name's bytes, when they were kept.
     pub name: Option<Vec<u8>>,
     /// The nonce of an Interest, when it was kept.
@@ -57,7 +39,7 @@ pub struct Summary {
     /// Bytes above UDP, TCP or Ethernet: what the NDN layer sent or received.
     pub payload: u32,
     /// The packets that begin in this frame.
-    pub packets: Vec<Packet>,
+    pub packets: Vec<DissectedPacket>,
 }
 
 impl Summary {
@@ -90,10 +72,10 @@ impl Summary {
     pub fn info(&self) -> String {
         let words = self.packets.iter().map(|packet| {
             let kind = match packet.kind {
-                PacketKind::Interest => "Interest",
-                PacketKind::Data => "Data",
-                PacketKind::Nack => "Nack",
-                PacketKind::Other => "fragment",
+                Some(PacketKind::Interest) => "Interest",
+                Some(PacketKind::Data) => "Data",
+                Some(PacketKind::Nack) => "Nack",
+                None => "fragment",
             };
             match packet.name.as_deref().and_then(|name| packet::NameRef::decode(name).ok()) {
                 Some(name) => format!("{kind}, {name}"),
@@ -153,7 +135,7 @@ impl Dissector {
         let body_length = total.saturating_sub(u32::try_from(head).ok()?);
         let mut summary = Summary { ends: Some((from, 0, to, 0)), protocol, ..Summary::default() };
         if offset != 0 {
-            // A later piece of an IP packet: all of it is payload.
+            // A later fragment of an IP packet: all of it is payload.
             summary.payload = body_length;
             return Some(summary);
         }
@@ -184,7 +166,7 @@ impl Dissector {
         key: (Ipv4Addr, u16, Ipv4Addr, u16),
         segment: Segment,
         bytes: &[u8],
-        packets: &mut Vec<Packet>,
+        packets: &mut Vec<DissectedPacket>,
     ) {
         let Segment { sequence, syn, payload } = segment;
         if syn {
@@ -235,7 +217,7 @@ struct Segment {
 }
 
 /// The packets of a datagram or an Ethernet frame; some senders put several into one.
-fn datagram(mut bytes: &[u8], packets: &mut Vec<Packet>) {
+fn datagram(mut bytes: &[u8], packets: &mut Vec<DissectedPacket>) {
     while let Some((packet, length)) = packet(bytes) {
         packets.push(packet);
         bytes = usize::try_from(length).ok().and_then(|length| bytes.get(length..)).unwrap_or_default();
@@ -243,35 +225,35 @@ fn datagram(mut bytes: &[u8], packets: &mut Vec<Packet>) {
 }
 
 /// Type, length of the head, length of the whole.
-fn packet_head(bytes: &[u8]) -> Option<(u64, usize, u64)> {
+fn packet_head(bytes: &[u8]) -> Option<(u32, usize, u64)> {
     let (kind, at) = read_number(bytes, 0).ok()?;
     let (length, at) = read_number(bytes, at).ok()?;
-    Some((kind, at, length.saturating_add(at as u64)))
+    Some((u32::try_from(kind).ok()?, at, length.saturating_add(at as u64)))
 }
 
-fn is_outer(kind: u64) -> bool {
+fn is_outer(kind: u32) -> bool {
     matches!(kind, INTEREST | DATA | LP_PACKET)
 }
 
 /// The packet that `bytes` begin with, though perhaps not all of it is there, and its whole length.
-fn packet(bytes: &[u8]) -> Option<(Packet, u64)> {
+fn packet(bytes: &[u8]) -> Option<(DissectedPacket, u64)> {
     let (kind, head, length) = packet_head(bytes)?;
     if !is_outer(kind) || length > LONGEST_PACKET_BYTES {
         return None;
     }
     let inside = bytes.get(head..bytes.len().min(usize::try_from(length).ok()?))?;
     let (kind, body) = match kind {
-        INTEREST => (PacketKind::Interest, Some(inside)),
-        DATA => (PacketKind::Data, Some(inside)),
+        INTEREST => (Some(PacketKind::Interest), Some(inside)),
+        DATA => (Some(PacketKind::Data), Some(inside)),
         _ => link_packet(inside),
     };
     let name = body.and_then(name_in);
-    let nonce = body.filter(|_| kind == PacketKind::Interest).and_then(nonce_in);
-    Some((Packet { kind, name, nonce, length }, length))
+    let nonce = body.filter(|_| kind == Some(PacketKind::Interest)).and_then(nonce_in);
+    Some((DissectedPacket { kind, name, nonce, length }, length))
 }
 
 /// What an LpPacket carries, and the inside of that.
-fn link_packet(mut fields: &[u8]) -> (PacketKind, Option<&[u8]>) {
+fn link_packet(mut fields: &[u8]) -> (Option<PacketKind>, Option<&[u8]>) {
     let (mut nack, mut later) = (false, false);
     while let Some((kind, head, length)) = packet_head(fields) {
         let value = fields.get(head..).unwrap_or_default();
@@ -281,22 +263,22 @@ fn link_packet(mut fields: &[u8]) -> (PacketKind, Option<&[u8]>) {
                 let end = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(head);
                 later = value.get(..end).is_some_and(|value| value.iter().any(|byte| *byte != 0));
             }
-            FRAGMENT if later => return (PacketKind::Other, None),
+            FRAGMENT if later => return (None, None),
             FRAGMENT => {
-                let Some((kind, head, _)) = packet_head(value) else { return (PacketKind::Other, None) };
+                let Some((kind, head, _)) = packet_head(value) else { return (None, None) };
                 let inside = value.get(head..);
                 return match kind {
-                    INTEREST if nack => (PacketKind::Nack, inside),
-                    INTEREST => (PacketKind::Interest, inside),
-                    DATA => (PacketKind::Data, inside),
-                    _ => (PacketKind::Other, None),
+                    INTEREST if nack => (Some(PacketKind::Nack), inside),
+                    INTEREST => (Some(PacketKind::Interest), inside),
+                    DATA => (Some(PacketKind::Data), inside),
+                    _ => (None, None),
                 };
             }
             _ => {}
         }
         fields = usize::try_from(length).ok().and_then(|length| fields.get(length..)).unwrap_or_default();
     }
-    (PacketKind::Other, None)
+    (None, None)
 }
 
 /// The name that the inside of an Interest or Data begins with, as canonical bytes.
@@ -359,9 +341,9 @@ mod tests {
         nack.push(u8::try_from(inner.len()).unwrap());
         nack.extend(&inner);
         nack[1] = u8::try_from(nack.len() - 2).unwrap();
-        assert_eq!(packet(&nack).unwrap().0.kind, PacketKind::Nack);
+        assert_eq!(packet(&nack).unwrap().0.kind, Some(PacketKind::Nack));
         let later = [0x64, 7, 0x52, 1, 1, 0x50, 2, 1, 2];
-        assert_eq!(packet(&later).unwrap().0.kind, PacketKind::Other);
+        assert_eq!(packet(&later).unwrap().0.kind, None);
     }
 
     #[test]
@@ -380,7 +362,7 @@ mod tests {
             }
         }
         assert!(found.len() >= 40, "only {} found: heads that cross a segment's end are lost", found.len());
-        assert!(found.iter().all(|packet| packet.kind == PacketKind::Interest));
+        assert!(found.iter().all(|packet| packet.kind == Some(PacketKind::Interest)));
     }
 
     #[test]

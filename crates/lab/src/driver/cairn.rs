@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use ::management::{Command, ControlParameters};
 
+use toml::{Table, Value};
+
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
 use crate::backend::netns::wiring::Interface;
 use crate::experiment::plan::{LinkKind, LinkPlan, NodePlan};
@@ -51,22 +53,12 @@ fn memory_bytes(nodes: usize) -> u64 {
 /// Writes what a forwarder among so many may take for itself and for its content store.
 fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     let forwarder = &node.forwarder;
-    let settings = forwarder.settings.as_deref().unwrap_or_default();
     // The machine's memory is for all nodes of the experiment; what changes results must not depend on the
     // machine.
-    if !settings.contains("[node]") {
-        let limit = node.memory_bytes.map_or(u64::MAX, |limit| limit / 2);
-        let share = memory_bytes(nodes).min(limit);
-        let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
-    }
-    if !settings.contains("[content_store]") {
-        let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
-    }
-    if settings.contains("[content_store]")
-        && (forwarder.content_store.is_some() || forwarder.eviction.is_some())
-    {
-        text.push_str("[content_store]\n");
-    }
+    let limit = node.memory_bytes.map_or(u64::MAX, |limit| limit / 2);
+    let share = memory_bytes(nodes).min(limit);
+    let _ = writeln!(text, "[node]\nmemory_bytes = {share}\nsend_queue_bytes = {SEND_QUEUE_BYTES}");
+    let _ = writeln!(text, "[content_store]\nmax_bytes = {STORE_BYTES}");
     if let Some(entries) = forwarder.content_store {
         let _ = match entries {
             0 => writeln!(text, "admit = false\nserve = false"),
@@ -78,7 +70,32 @@ fn write_memory(text: &mut String, node: &NodePlan, nodes: usize) {
     }
 }
 
-fn configuration(setup: &Setup<'_>) -> String {
+/// What an experiment's `settings` say goes before what the lab says; lists have both.
+fn with_settings(text: &str, settings: &str) -> Result<String, DriverError> {
+    let unreadable = |error: &dyn std::fmt::Display| DriverError::Unable {
+        software: "cairn",
+        what: format!("read the forwarder's settings: {error}"),
+        instead: "write `settings` as lines of a node's configuration".to_owned(),
+    };
+    let mut all: Table = text.parse().map_err(|error: toml::de::Error| unreadable(&error.message()))?;
+    let settings: Table = settings.parse().map_err(|error: toml::de::Error| unreadable(&error.message()))?;
+    merge(&mut all, settings);
+    toml::to_string(&all).map_err(|error| unreadable(&error))
+}
+
+fn merge(into: &mut Table, from: Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(Value::Table(into)), Value::Table(from)) => merge(into, from),
+            (Some(Value::Array(into)), Value::Array(from)) if from.iter().all(Value::is_table) => {
+                into.extend(from);
+            }
+            (_, value) => drop(into.insert(key, value)),
+        }
+    }
+}
+
+fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
     let plan = setup.plan;
     let socket = setup.socket.display();
     let mut text = format!(
@@ -112,9 +129,6 @@ fn configuration(setup: &Setup<'_>) -> String {
         if let Some(strategy) = &forwarder.strategy {
             let _ = writeln!(text, "default_strategy = \"{strategy}\"");
         }
-        if let Some(settings) = &forwarder.settings {
-            let _ = writeln!(text, "{settings}");
-        }
     }
     for interface in setup.interfaces {
         let Some(link) = plan.links.get(interface.link) else { continue };
@@ -134,7 +148,10 @@ fn configuration(setup: &Setup<'_>) -> String {
             text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link as u64));
         }
     }
-    text
+    match plan.nodes.get(setup.node).and_then(|node| node.forwarder.settings.as_deref()) {
+        Some(settings) => with_settings(&text, settings),
+        None => Ok(text),
+    }
 }
 
 /// Is the link between the two nodes made bad at this end, for both directions?
@@ -173,7 +190,7 @@ impl Driver for Cairn {
 
     fn prepare(&self, setup: &Setup<'_>) -> Result<Launch, DriverError> {
         let file = setup.folder.join("forwarder.toml");
-        std::fs::write(&file, configuration(setup)).map_err(|source| DriverError::Configuration {
+        std::fs::write(&file, configuration(setup)?).map_err(|source| DriverError::Configuration {
             node: setup.plan.node_name(setup.node).to_owned(),
             source,
         })?;
@@ -188,5 +205,24 @@ impl Driver for Cairn {
             node: setup.plan.node_name(setup.node).to_owned(),
             source,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_go_before_what_the_lab_says_and_a_comment_is_none() {
+        let text =
+            "[content_store]\nmax_bytes = 5\nmax_entries = 7\n[[face]]\nremote = \"udp4://10.0.0.1:6363\"\n";
+        let settings =
+            "# [content_store]\n[content_store]\nmax_bytes = 6\n[[face]]\nremote = \"x\"\n[udp]\nmtu = 9\n";
+        let all: Table = with_settings(text, settings).unwrap().parse().unwrap();
+        assert_eq!(all["content_store"].to_string(), "{ max_bytes = 6, max_entries = 7 }");
+        assert_eq!(all["face"].as_array().map(Vec::len), Some(2));
+        assert_eq!(all["udp"]["mtu"].as_integer(), Some(9));
+        assert_eq!(with_settings(text, "# [node]").unwrap().parse::<Table>().unwrap().get("node"), None);
+        assert!(with_settings(text, "[node").unwrap_err().to_string().contains("the forwarder's settings"));
     }
 }

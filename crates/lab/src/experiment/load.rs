@@ -98,6 +98,12 @@ impl Experiment {
         if findings.is_empty() { Ok(experiment) } else { Err(located(&experiment.shown, &locator, findings)) }
     }
 
+    /// The file, as it was called.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
     /// What a backend lacks to carry it out, each key with its line and the reason; nothing when it can.
     ///
     /// # Errors

@@ -66,23 +66,33 @@ pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     text.chars().map(|letter| glyph(letter, weight).advance).sum::<f64>() * size
 }
 
-/// The text, or its beginning and an ellipsis when it is wider than there is room.
+/// The text, or its beginning, an ellipsis and its end when it is wider than there is room: names that begin
+/// alike are told apart by how they end.
 #[must_use]
 pub(crate) fn fit(text: &str, size: f64, weight: Weight, room: f64) -> String {
     if width(text, size, weight) <= room {
         return text.to_owned();
     }
-    let mut out = String::new();
-    let mut used = width("…", size, weight);
-    for letter in text.chars() {
-        used += glyph(letter, weight).advance * size;
-        if used > room {
+    let letters: Vec<char> = text.chars().collect();
+    let advance = |letter: &char| glyph(*letter, weight).advance * size;
+    let mut left = room - width("…", size, weight);
+    let (mut begin, mut end) = (0, letters.len());
+    // One letter from the front, one from the back, as long as there is room.
+    while begin < end {
+        let from_front = begin <= letters.len() - end;
+        let Some(letter) = letters.get(if from_front { begin } else { end - 1 }) else { break };
+        left -= advance(letter);
+        if left < 0.0 {
             break;
         }
-        out.push(letter);
+        if from_front {
+            begin += 1;
+        } else {
+            end -= 1;
+        }
     }
-    out.truncate(out.trim_end().len());
-    out + "…"
+    let part = |letters: Option<&[char]>| letters.into_iter().flatten().collect::<String>();
+    format!("{}…{}", part(letters.get(..begin)).trim_end(), part(letters.get(end..)).trim_start())
 }
 
 /// Breaks a text into lines that are no wider than there is room; a word that is wider is broken where it
@@ -148,9 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_ends_in_an_ellipsis() {
+    fn what_does_not_fit_loses_its_middle_and_keeps_what_tells_it_apart() {
         let short = fit("Goodput towards the consumer", 11.0, Weight::Regular, 80.0);
-        assert!(short.ends_with('…') && width(&short, 11.0, Weight::Regular) <= 80.0, "{short}");
+        assert!(
+            short.starts_with("Good")
+                && short.ends_with("mer")
+                && width(&short, 11.0, Weight::Regular) <= 80.0,
+            "{short}"
+        );
         assert_eq!(fit("cpu", 11.0, Weight::Regular, 80.0), "cpu");
     }
 }

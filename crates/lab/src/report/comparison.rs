@@ -38,6 +38,8 @@ pub struct Pair {
     pub a: Estimate,
     /// Its mean in the second run.
     pub b: Estimate,
+    /// Which of the two have nothing random in them: such a mean is exact, also of a single repeat.
+    pub exact: [bool; 2],
 }
 
 impl Pair {
@@ -45,7 +47,9 @@ impl Pair {
     /// for? Nothing without repeats.
     #[must_use]
     pub fn differs(&self) -> Option<bool> {
-        let reach = self.a.half95? + self.b.half95?;
+        let [a, b] = [(&self.a, self.exact[0]), (&self.b, self.exact[1])]
+            .map(|(mean, is_exact)| if is_exact { Some(0.0) } else { mean.half95 });
+        let reach = a? + b?;
         let difference = (self.a.mean - self.b.mean).abs();
         Some(difference > reach && difference > LEAST_PART * self.a.mean.abs().max(self.b.mean.abs()))
     }
@@ -120,12 +124,15 @@ impl Comparison {
             let (Some(left), Some(right)) = (a.cases.get(*left), b.cases.get(*right)) else { continue };
             for measure in keys(left).intersection(&keys(right)) {
                 let means = left.estimate(measure, "mean").zip(right.estimate(measure, "mean"));
+                let exact = [(&a, left), (&b, right)]
+                    .map(|(run, case)| run.record.is_virtual() && case.plan.is_deterministic());
                 pairs.extend(means.map(|(a, b)| Pair {
                     case: left.plan.case.clone(),
                     case_b: right.plan.case.clone(),
                     measure: measure.clone(),
                     a,
                     b,
+                    exact,
                 }));
             }
         }
@@ -344,7 +351,14 @@ mod tests {
 
     fn pair(a: &[f64], b: &[f64]) -> Pair {
         let (a, b) = (Estimate::of(a).unwrap(), Estimate::of(b).unwrap());
-        Pair { case: String::new(), case_b: String::new(), measure: "n1.goodput".into(), a, b }
+        Pair {
+            case: String::new(),
+            case_b: String::new(),
+            measure: "n1.goodput".into(),
+            a,
+            b,
+            exact: [false; 2],
+        }
     }
 
     #[test]
@@ -354,6 +368,9 @@ mod tests {
         assert_eq!(pair(&[10.0], &[20.0]).differs(), None, "one repeat says nothing about that");
         let close = pair(&[26.3, 26.3, 26.3], &[26.2, 26.2, 26.2]);
         assert_eq!(close.differs(), Some(false), "sure, and nothing to speak of");
+        let exact = Pair { exact: [true; 2], ..pair(&[10.0], &[20.0]) };
+        assert_eq!(exact.differs(), Some(true), "nothing random is in either");
+        assert_eq!(Pair { exact: [true, false], ..exact }.differs(), None);
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct Row {
 }
 
 fn command(run: &RunData) -> String {
+    if !run.record.command.is_empty() {
+        return run.record.command.clone();
+    }
     format!("cairn lab run experiments/{}.toml --on {}", run.record.experiment, run.record.backend)
 }
 

@@ -112,6 +112,21 @@ impl From<Vec<Finding>> for RunError {
     }
 }
 
+/// The command that carries out an experiment like this.
+fn command(experiment: &Experiment, options: &Options) -> String {
+    let mut words = format!("cairn lab run {} --on {}", experiment.shown(), options.backend);
+    let mut add = |key: &str, value: Option<String>| {
+        words.extend(value.map(|value| format!(" --{key} {value}")));
+    };
+    add("repeats", options.repeats.map(|repeats| repeats.to_string()));
+    add("seed", options.seed.map(|seed| seed.to_string()));
+    add("only", options.only.as_ref().map(|only| format!("'{only}'")));
+    if !options.controls {
+        words.push_str(" --no-controls");
+    }
+    words
+}
+
 /// What a run says itself, whatever its experiment does.
 #[derive(Clone, Copy, Default)]
 struct Overrides {
@@ -196,6 +211,7 @@ pub fn execute(
         experiment: experiment.name.clone(),
         title: experiment.file.title.clone(),
         backend: options.backend.clone(),
+        command: command(experiment, options),
         began: calendar::now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         software: software.map_or_else(String::new, |software| software.version()),

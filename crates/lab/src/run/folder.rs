@@ -57,6 +57,9 @@ pub struct RunRecord {
     pub title: String,
     /// The backend.
     pub backend: String,
+    /// The command that gives it, and everything that was said with it; nothing in runs of earlier versions.
+    #[serde(default)]
+    pub command: String,
     /// When it began.
     pub began: String,
     /// The lab's version.

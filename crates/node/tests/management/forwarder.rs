@@ -32,8 +32,8 @@ fn a_next_hop_that_is_no_face_and_a_prefix_that_is_too_long_are_refused() {
     assert_eq!(manager.fails(Command::FibAddNextHop, &gone), 410);
     let huge = ControlParameters { face_id: Some(1 << 40), ..about("/a") };
     assert_eq!(manager.fails(Command::FibAddNextHop, &huge), 410);
-    manager.done(Command::FibAddNextHop, &long(32));
-    assert_eq!(manager.fails(Command::FibAddNextHop, &long(33)), 414);
+    manager.done(Command::FibAddNextHop, &long(16));
+    assert_eq!(manager.fails(Command::FibAddNextHop, &long(17)), 414);
     manager.node.table_is_full = true;
     assert_eq!(manager.fails(Command::FibAddNextHop, &about("/b")), 503);
 }

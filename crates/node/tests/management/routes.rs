@@ -124,8 +124,8 @@ fn a_route_by_a_face_that_does_not_exist_is_accepted_and_gone_at_once() {
 #[test]
 fn a_prefix_that_is_too_long_and_a_rib_that_is_full_are_refused() {
     let mut manager = Manager::with(ManagementConfig { max_routes: 3, ..Default::default() });
-    assert_eq!(manager.fails(Command::RibRegister, &about(&"/x".repeat(33))), 414);
-    manager.done(Command::RibRegister, &about(&"/x".repeat(32)));
+    assert_eq!(manager.fails(Command::RibRegister, &about(&"/x".repeat(17))), 414);
+    manager.done(Command::RibRegister, &about(&"/x".repeat(16)));
     manager.done(Command::RibRegister, &about("/b"));
     assert_eq!(manager.fails(Command::RibRegister, &about("/c")), 503);
     manager.done(Command::RibRegister, &about("/b"));

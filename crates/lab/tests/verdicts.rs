@@ -156,6 +156,23 @@ fn a_control_in_which_nothing_was_done_confirms_nothing() {
 }
 
 #[test]
+fn a_consumer_that_has_all_it_asked_for_is_measured_until_then_and_an_endless_one_until_the_end() {
+    let place = Place::new("consumer");
+    let text = |items: &str| {
+        format!(
+            "title = 'Row'\nduration = '20 s'\n[node]\na = {{}}\nb = {{}}\n[link.a-b]\ndelay = '1 ms'\n\
+             [[route]]\nprefix = '/p'\npath = ['a', 'b']\n[producer.p]\nat = 'b'\nprefix = '/p'\n\
+             [consumer.c]\nkind = 'rate'\nat = 'a'\nprefix = '/p'\nrate = '100/s'\n{items}\n"
+        )
+    };
+    for (items, until) in [("items = 200", 2.0), ("", 20.0)] {
+        let run = RunData::read(&run_in_virtual_time("row", &text(items), &place.0)).unwrap();
+        let window = run.cases[0].results[0].window.unwrap();
+        assert!((window.until - until).abs() < 0.1, "{items}: {window:?}");
+    }
+}
+
+#[test]
 fn nothing_is_not_as_much_as_nothing() {
     let place = Place::new("nothing");
     let expect = |bound: &str| format!("[[expect]]\nsay = 's'\nvalue = 'a.retransmissions.sum'\n{bound}\n");

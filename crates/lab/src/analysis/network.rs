@@ -61,6 +61,9 @@ pub struct ConsumerCounts {
     pub failed: u64,
     /// Is all that was to be fetched there? Nothing when there is no end to it.
     pub is_complete: Option<bool>,
+    /// When the last of it came, in seconds from the start; nothing when it is not complete.
+    #[serde(default)]
+    pub ended_s: Option<f64>,
 }
 
 impl ConsumerCounts {

@@ -112,6 +112,16 @@ pub(crate) fn bins(table: &Table) -> Vec<(f64, f64)> {
     table.column("time").into_iter().zip(lengths).collect()
 }
 
+/// When the last that a consumer asked for had come to all its nodes; nothing when it goes on without end, or
+/// something is missing.
+fn all_there(data: &RepeatData, workload: &str) -> Option<f64> {
+    let consumers = data.network.iter().flat_map(|network| &network.consumers);
+    let mut ends =
+        consumers.filter(|consumer| consumer.workload == workload).map(|consumer| consumer.ended_s);
+    let first = ends.next()?;
+    ends.fold(first, |last, end| Some(f64::max(last?, end?)))
+}
+
 /// From the first to the last thing that a workload did.
 fn activity(plan: &Plan, data: &RepeatData) -> Window {
     let mut active = Window { from: f64::INFINITY, until: 0.0, holds_all: true };
@@ -128,7 +138,8 @@ fn activity(plan: &Plan, data: &RepeatData) -> Window {
         note(*at, at + round_trip.unwrap_or(0.0) / 1e3);
     }
     for workload in plan.workloads.iter().filter(|work| matches!(work.does, Activity::Consume(_))) {
-        note(workload.start_ns as f64 / 1e9, (workload.stop_ns as f64 / 1e9).min(data.seconds));
+        let stop = (workload.stop_ns as f64 / 1e9).min(data.seconds);
+        note(workload.start_ns as f64 / 1e9, all_there(data, &workload.name).map_or(stop, |at| at.min(stop)));
     }
     for workload in &plan.workloads {
         let Some(table) = data.floods.get(&workload.name) else { continue };

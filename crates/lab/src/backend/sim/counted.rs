@@ -1,5 +1,6 @@
 //! What the simulator counted: of the network as a whole, and of each consumer.
 
+use packet::time::Instant;
 use sim::{Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer};
 
 use super::consumers::Placed;
@@ -51,16 +52,19 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
             nacks: report.nacks,
             failed: report.failed,
             is_complete: said.items.map(|_| application.is_done()),
+            ended_s: (said.items.is_some() && application.is_done()).then(|| seconds(report.last_answer)),
             ..counts
         });
     }
     if let Some(application) = network.application::<TransferConsumer>(id) {
         let is_complete = said.items.map(|_| application.completed_at().is_some());
+        let counts = ConsumerCounts { ended_s: application.completed_at().map(seconds), ..counts };
         let bytes = application.packet_bytes();
         return Some(of_transfer(application.transfer()?, "transfer", bytes, is_complete, counts));
     }
     if let Some(application) = network.application::<FileFetcher>(id) {
         let is_complete = Some(application.completed_at().is_some());
+        let counts = ConsumerCounts { ended_s: application.completed_at().map(seconds), ..counts };
         let Some(fetcher) = application.fetcher() else {
             return Some(ConsumerCounts { kind: "file".to_owned(), is_complete, ..counts });
         };
@@ -70,6 +74,10 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
     let (sent, data, nacks) = network.application::<Flooder>(id)?.counts();
     let kind = "flood".to_owned();
     Some(ConsumerCounts { kind, asked: sent, received: data, nacks, ..counts })
+}
+
+fn seconds(at: Instant) -> f64 {
+    at.as_nanos() as f64 / 1e9
 }
 
 fn of_transfer(

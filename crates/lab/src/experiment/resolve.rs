@@ -138,7 +138,7 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
             from_ns: file.measure.as_ref().and_then(|window| window.from).map(|span| span.0),
             until_ns: file.measure.as_ref().and_then(|window| window.until).map(|span| span.0),
         },
-        gates: gates(file, sample_every_ns),
+        gates: gates(file, sample_every_ns, f),
         expectations: file.expect.clone(),
         elsewhere: Vec::new(),
         control: None,
@@ -149,16 +149,22 @@ pub(super) fn resolve(file: &File, case: &str, files: &Files, seed: u64) -> Resu
 }
 
 /// What a run must keep to count.
-fn gates(file: &File, sample_every_ns: u64) -> GatePlan {
+fn gates(file: &File, sample_every_ns: u64, f: &mut Findings) -> GatePlan {
     let gates = file.gates.as_ref();
-    let share = |value: Option<super::units::Share>, default| value.map_or(default, |share| share.0);
+    let mut share = |key: &str, value: Option<super::units::Share>, default| {
+        let share = value.map_or(default, |share| share.0);
+        if !(0.0..=1.0).contains(&share) {
+            f.add(format!("gates.{key}"), "a part of the whole is from 0 % to 100 %", None);
+        }
+        share
+    };
     let silence_ns = sample_every_ns.saturating_mul(3).max(1_500_000_000);
     GatePlan {
-        capture_drops: share(gates.and_then(|gates| gates.capture_drops), 0.001),
-        invalid_samples: share(gates.and_then(|gates| gates.invalid_samples), 0.05),
-        unfinished: share(gates.and_then(|gates| gates.unfinished), 0.0),
-        steal: share(gates.and_then(|gates| gates.steal), 0.05),
-        waited: share(gates.and_then(|gates| gates.waited), 0.25),
+        capture_drops: share("capture_drops", gates.and_then(|gates| gates.capture_drops), 0.001),
+        invalid_samples: share("invalid_samples", gates.and_then(|gates| gates.invalid_samples), 0.05),
+        unfinished: share("unfinished", gates.and_then(|gates| gates.unfinished), 0.0),
+        steal: share("steal", gates.and_then(|gates| gates.steal), 0.05),
+        waited: share("waited", gates.and_then(|gates| gates.waited), 0.25),
         silence_ns: gates.and_then(|gates| gates.silence).map_or(silence_ns, |span| span.0),
         client_standstill_ns: gates
             .and_then(|gates| gates.client_standstill)

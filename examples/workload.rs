@@ -9,7 +9,7 @@ use cairn::{Duration, Instant};
 pub(crate) const PAGES: WorkloadKind = WorkloadKind {
     word: "pages",
     start: |given, &Setting { begin, .. }| {
-        let objects = given.count("objects")?.unwrap_or(10);
+        let objects = given.limit("objects")?.unwrap_or(10);
         let pause = Duration::from_secs_f64(given.number("pause", 1.0, (0.0, 3600.0))?);
         Ok(Box::new(Pages { objects, pause, left: objects, open: 0, item: 0, due: begin }))
     },

@@ -41,7 +41,6 @@ pub mod controller;
 pub mod fetch;
 pub mod naming;
 pub mod pacer;
-mod parameters;
 pub mod publish;
 mod registry;
 pub mod round_trip;
@@ -61,12 +60,13 @@ pub use fetch::{
 };
 pub use naming::{Metadata, NamingConvention};
 pub use pacer::{Pacer, PacerConfig, RateChange, Smoothing};
-pub use parameters::{ParameterError, Parameters};
+pub use packet::parameters::{ParameterError, Parameters};
+pub use packet::registry::{AddError, Named};
 pub use publish::{
     Answer, Authenticity, OpenSegment, Publication, PublicationConfig, PublishError, SegmentMemory,
     SegmentRange, SegmentSize, SegmentSizeError, USUAL_CONTENT_BYTES,
 };
-pub use registry::{AddError, Kind, Registry, Spec, SpecError};
+pub use registry::{Kind, Spec, SpecError};
 pub use round_trip::{RoundTrip, RoundTripConfig};
 pub use transfer::{Arrival, Failure, Request, Transfer, TransferConfig, TransferCounters, Verdict};
 pub use verified::{RefusedPacket, VerifiedFetch};

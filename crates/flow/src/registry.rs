@@ -5,73 +5,24 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::OnceLock;
 
+use packet::parameters::{ParameterError, Parameters};
+use packet::registry::{Named, Registry};
 use thiserror::Error;
 
-use crate::parameters::{ParameterError, Parameters};
-
 /// Something that is chosen by name: a controller or a workload.
-pub trait Kind: Copy + fmt::Debug + Sized + 'static {
+pub trait Kind: Named + Copy + fmt::Debug + Sized + 'static {
     /// What such a thing is called, for messages.
     const WHAT: &'static str;
 
     /// All of them.
     fn registry() -> &'static Registry<Self>;
 
-    /// What it is called.
-    fn word(&self) -> &'static str;
-
     /// Whether it would start with these parameters.
     ///
     /// # Errors
     /// A value is wrong.
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError>;
-}
-
-/// All that can be chosen of a kind. Which code a program has is settled when it is linked: what is added to
-/// ours is said once, before any name is looked up, and never changes after that, so that a run can be
-/// repeated.
-#[derive(Debug)]
-pub struct Registry<K: 'static> {
-    ours: &'static [K],
-    added: OnceLock<Vec<K>>,
-}
-
-/// Why something cannot be added.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum AddError {
-    /// There is one of this name already.
-    #[error("there is a {0} already")]
-    Taken(&'static str),
-    /// A name has been looked up, or others were added before: all are added at once, when a program begins.
-    #[error("all must be added at once, and before a name is looked up")]
-    TooLate,
-}
-
-impl<K: Kind> Registry<K> {
-    pub(crate) const fn new(ours: &'static [K]) -> Self {
-        Registry { ours, added: OnceLock::new() }
-    }
-
-    pub(crate) fn add(&self, added: Vec<K>) -> Result<(), AddError> {
-        let mut words: Vec<&str> = self.ours.iter().map(K::word).collect();
-        for kind in &added {
-            if words.contains(&kind.word()) {
-                return Err(AddError::Taken(kind.word()));
-            }
-            words.push(kind.word());
-        }
-        self.added.set(added).map_err(|_| AddError::TooLate)
-    }
-
-    fn kinds(&self) -> impl Iterator<Item = &K> {
-        self.ours.iter().chain(self.added.get_or_init(Vec::new))
-    }
-
-    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.kinds().map(K::word)
-    }
 }
 
 /// A choice that cannot be had.
@@ -141,8 +92,7 @@ impl<K: Kind> Spec<K> {
     /// # Errors
     /// The parameter is not taken.
     pub fn with(mut self, key: &str, value: impl fmt::Display) -> Result<Self, SpecError> {
-        self.parameters.pairs.retain(|(other, _)| other != key);
-        self.parameters.pairs.push((key.into(), value.to_string()));
+        self.parameters.replace(key, &value.to_string());
         Spec::checked(self.kind, self.parameters)
     }
 
@@ -159,14 +109,14 @@ impl<K: Kind> FromStr for Spec<K> {
         let mut parts = text.split('/');
         let word = parts.next().unwrap_or_default();
         let registry = K::registry();
-        let Some(kind) = registry.kinds().find(|kind| kind.word() == word) else {
+        let Some(kind) = registry.find(word) else {
             let known = registry.words().collect();
             return Err(SpecError::Unknown { what: K::WHAT, word: word.into(), known });
         };
         let mut parameters = Parameters::default();
         for part in parts {
             let (key, value) = part.split_once('~').ok_or_else(|| SpecError::Form(part.into()))?;
-            parameters.pairs.push((key.into(), value.into()));
+            parameters.set(key, value);
         }
         Spec::checked(*kind, parameters)
     }
@@ -175,7 +125,7 @@ impl<K: Kind> FromStr for Spec<K> {
 impl<K: Kind> fmt::Display for Spec<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())?;
-        for (key, value) in &self.parameters.pairs {
+        for (key, value) in self.parameters.iter() {
             write!(f, "/{key}~{value}")?;
         }
         Ok(())

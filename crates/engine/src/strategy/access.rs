@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use packet::time::Duration;
 use packet::{Data, NameHash};
 
-use super::parameters::{ParameterError, Parameters};
 use super::rtt::RttEstimator;
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext};
@@ -17,6 +16,7 @@ use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;
+use packet::parameters::{ParameterError, Parameters};
 
 /// Interests are not sent again within this time.
 const SUPPRESSION_INTERVAL: Duration = Duration::from_millis(100);

@@ -11,7 +11,6 @@ use packet::{Data, NackReason, NameHash};
 use smallvec::SmallVec;
 
 use super::best_route::next_to_try;
-use super::parameters::{ParameterError, Parameters};
 use super::rtt::RttEstimator;
 use super::suppression::Suppression;
 use super::{Strategy, StrategyContext, nacks};
@@ -20,6 +19,7 @@ use crate::face::FaceId;
 use crate::tables::fib::NextHop;
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;
+use packet::parameters::{ParameterError, Parameters};
 
 /// Routes measured.
 const MAX_ROUTES: u32 = 65_536;

@@ -9,12 +9,12 @@
 use packet::NackReason;
 use packet::time::Instant;
 
-use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct BestRoute {

@@ -9,11 +9,11 @@ use packet::time::{Duration, Instant};
 use packet::{Data, NackReason};
 
 use super::best_route::next_to_try;
-use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
+use packet::parameters::{ParameterError, Parameters};
 
 /// Faces whose load is remembered. Beyond that the one with the smallest number, which is the oldest, is
 /// forgotten and counts as idle.

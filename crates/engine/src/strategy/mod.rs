@@ -12,7 +12,6 @@ mod context;
 mod load_balance;
 mod multicast;
 mod nacks;
-mod parameters;
 mod random;
 mod registry;
 mod rtt;
@@ -29,9 +28,10 @@ use crate::tables::fib::NextHop;
 
 pub(crate) use context::{Action, may_send};
 pub use context::{StrategyContext, Trigger};
-pub use parameters::{ParameterError, Parameters};
+pub use packet::parameters::{ParameterError, Parameters};
+pub use packet::registry::AddError;
 pub(crate) use registry::Instance;
-pub use registry::{AddError, StrategyError, StrategyKind, StrategySpec, add_strategies, strategy_names};
+pub use registry::{StrategyError, StrategyKind, StrategySpec, add_strategies, strategy_names};
 
 /// Decides where Interests go.
 ///

@@ -1,11 +1,11 @@
 //! Multicast: every next hop (NFD's strategy of that name, version 5).
 
-use super::parameters::{ParameterError, Parameters};
 use super::suppression::Suppression;
 use super::{Strategy, StrategyContext};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::tables::fib::NextHop;
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Multicast {

@@ -2,9 +2,9 @@
 
 use packet::NackReason;
 
-use super::parameters::{ParameterError, Parameters};
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct RandomHop;

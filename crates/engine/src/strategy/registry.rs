@@ -1,14 +1,13 @@
 //! Strategies by name: `/localhost/nfd/strategy/<strategy>/v=<version>/<key>~<value>…`.
 
-use std::sync::OnceLock;
-
+use packet::registry::{AddError, Named, Registry};
 use packet::{Component, ComponentKind, Name};
 use thiserror::Error;
 
-use super::parameters::{ParameterError, Parameters};
 use super::{
     Strategy, access, asf, best_route, load_balance, multicast, random, self_learning, stateful_forwarding,
 };
+use packet::parameters::{ParameterError, Parameters};
 
 /// A strategy that can be chosen by its name.
 #[derive(Clone, Copy, Debug)]
@@ -25,8 +24,9 @@ pub struct StrategyKind {
 /// What the name of a strategy begins with.
 const STRATEGY_PREFIX: [&str; 3] = ["localhost", "nfd", "strategy"];
 
-/// Our strategies. Versions are those of NFD's strategies of the same name, so that its tools can name them.
-const STRATEGIES: &[StrategyKind] = &[
+/// All strategies; ours first. Versions are those of NFD's strategies of the same name, so that its tools can
+/// name them.
+static STRATEGIES: Registry<StrategyKind> = Registry::new(&[
     StrategyKind { word: "best-route", version: 5, start: best_route::start },
     StrategyKind { word: "multicast", version: 5, start: multicast::start },
     StrategyKind { word: "access", version: 1, start: access::start },
@@ -35,26 +35,12 @@ const STRATEGIES: &[StrategyKind] = &[
     StrategyKind { word: "random", version: 1, start: random::start },
     StrategyKind { word: "load-balance", version: 1, start: load_balance::start },
     StrategyKind { word: "stateful-forwarding", version: 1, start: stateful_forwarding::start },
-];
+]);
 
-/// Strategies of the program's own. Which code a program has is settled when it is linked: this is said once,
-/// before any name is looked up, and never changes after that, so that a run can be repeated.
-static ADDED: OnceLock<Vec<StrategyKind>> = OnceLock::new();
-
-/// All strategies.
-fn kinds() -> impl Iterator<Item = &'static StrategyKind> {
-    STRATEGIES.iter().chain(ADDED.get_or_init(Vec::new))
-}
-
-/// Why strategies, or eviction policies, cannot be added.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum AddError {
-    /// There is one of this name already.
-    #[error("there is a {0} already")]
-    Taken(&'static str),
-    /// A name has been looked up, or others were added before: all are added at once, when a program begins.
-    #[error("all must be added at once, and before a name is looked up")]
-    TooLate,
+impl Named for StrategyKind {
+    fn word(&self) -> &'static str {
+        self.word
+    }
 }
 
 /// Adds strategies to those that can be chosen by name, wherever a name is looked up in this process. To be
@@ -63,14 +49,7 @@ pub enum AddError {
 /// # Errors
 /// A name is taken, or it is too late.
 pub fn add_strategies(added: Vec<StrategyKind>) -> Result<(), AddError> {
-    let mut words: Vec<&str> = STRATEGIES.iter().map(|kind| kind.word).collect();
-    for kind in &added {
-        if words.contains(&kind.word) {
-            return Err(AddError::Taken(kind.word));
-        }
-        words.push(kind.word);
-    }
-    ADDED.set(added).map_err(|_| AddError::TooLate)
+    STRATEGIES.add(added)
 }
 
 /// A strategy that cannot be had.
@@ -145,7 +124,7 @@ impl StrategySpec {
         }
         let word =
             components.next().and_then(|word| std::str::from_utf8(word.value).ok()).ok_or_else(unknown)?;
-        let known = *kinds().find(|kind| kind.word == word).ok_or_else(unknown)?;
+        let known = *STRATEGIES.find(word).ok_or_else(unknown)?;
         StrategySpec::of_kind(known, name)
     }
 
@@ -200,7 +179,7 @@ impl StrategySpec {
     pub(crate) fn start(&self, prefix: Name) -> Result<Instance, StrategyError> {
         let mut parameters = self.parameters.clone();
         let strategy = (self.kind.start)(&mut parameters)?;
-        parameters.finish()?;
+        parameters.finish("strategy")?;
         let (watches_data, sends_new_to_first) = (strategy.watches_data(), strategy.sends_new_to_first());
         Ok(Instance { name: self.name.clone(), prefix, strategy, watches_data, sends_new_to_first })
     }
@@ -217,7 +196,7 @@ impl std::str::FromStr for StrategySpec {
             text.to_owned()
         } else {
             let (word, parameters) = text.split_once('/').unwrap_or((text, ""));
-            let kind = kinds().find(|kind| kind.word == word).ok_or_else(unknown)?;
+            let kind = STRATEGIES.find(word).ok_or_else(unknown)?;
             format!("/localhost/nfd/strategy/{word}/v={}/{parameters}", kind.version)
         };
         StrategySpec::from_name(&uri.parse().map_err(|_| unknown())?)
@@ -226,7 +205,7 @@ impl std::str::FromStr for StrategySpec {
 
 /// Full names of all strategies, for help texts and for management.
 pub fn strategy_names() -> impl Iterator<Item = Name> {
-    kinds().filter_map(|kind| canonical_name(kind).ok())
+    STRATEGIES.iter().filter_map(|kind| canonical_name(kind).ok())
 }
 
 fn canonical_name(kind: &StrategyKind) -> Result<Name, packet::name::UriError> {

@@ -12,11 +12,11 @@
 
 use packet::{Data, NackReason};
 
-use super::parameters::{ParameterError, Parameters};
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
 use crate::face::FaceId;
 use crate::transmit::Event;
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct SelfLearning;

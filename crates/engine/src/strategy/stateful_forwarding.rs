@@ -11,7 +11,6 @@ use packet::{Data, NackReason, NameHash};
 use smallvec::SmallVec;
 
 use super::best_route::tried_at;
-use super::parameters::{ParameterError, Parameters};
 use super::suppression::{Suppression, Verdict};
 use super::{Strategy, StrategyContext, nacks};
 use crate::drop_reason::DropReason;
@@ -19,6 +18,7 @@ use crate::face::{FaceId, RateLimit};
 use crate::limit::{LeakyBucket, TokenBucket};
 use crate::tables::measurements::Measurements;
 use crate::transmit::Event;
+use packet::parameters::{ParameterError, Parameters};
 
 /// Buckets kept. Beyond that the one that was not used for longest is dropped, and starts full if it is
 /// needed again.
@@ -120,18 +120,17 @@ enum Share {
 pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, ParameterError> {
     let suppression = Suppression::from_parameters(parameters)?;
     let depth = parameters.count("depth", 50)?;
-    let leak = parameters.number("leak", 1.0)?;
+    let leak = parameters.number("leak", 1.0, (f64::MIN, f64::MAX))?;
     if leak < 0.001 {
         return Err(ParameterError::new("leak", "must be a thousandth at least"));
     }
-    let limit = match parameters.word("tokens", &["even", "whole"], "even")? {
-        "whole" => Limit::Whole { per_second: parameters.number("rate", 1000.0)?, depth, leak },
-        _ => Limit::Even(RateLimit { per_second: parameters.count("rate", 1000)?, burst: depth }),
+    let limit = if parameters.word("tokens", false, &[("even", false), ("whole", true)])? {
+        let per_second = parameters.number("rate", 1000.0, (f64::MIN, f64::MAX))?;
+        Limit::Whole { per_second, depth, leak }
+    } else {
+        Limit::Even(RateLimit { per_second: parameters.count("rate", 1000)?, burst: depth })
     };
-    let share = match parameters.word("limit", &["route", "face"], "route")? {
-        "face" => Share::Face,
-        _ => Share::Route,
-    };
+    let share = parameters.word("limit", Share::Route, &[("route", Share::Route), ("face", Share::Face)])?;
     // Never for a rate of zero.
     let (lifetime, most_per_second) = match limit {
         Limit::Even(limit) => (
@@ -143,8 +142,8 @@ pub(super) fn start(parameters: &mut Parameters) -> Result<Box<dyn Strategy>, Pa
             (slowest.interval() * ((f64::from(depth) / leak).ceil() as u64 + 1), per_second)
         }
     };
-    let start_per_second = parameters.number("start", 0.0)?;
-    let adapt = parameters.word("adapt", &["yes", "no"], "yes")? == "yes";
+    let start_per_second = parameters.number("start", 0.0, (f64::MIN, f64::MAX))?;
+    let adapt = parameters.yes("adapt", true)?;
     let routes = (start_per_second > 0.0).then(|| Routes {
         start_per_second,
         adapt,

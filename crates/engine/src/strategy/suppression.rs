@@ -3,8 +3,8 @@
 use packet::time::Duration;
 
 use super::StrategyContext;
-use super::parameters::{ParameterError, Parameters};
 use crate::face::FaceId;
+use packet::parameters::{ParameterError, Parameters};
 
 /// Exponential back-off between forwarded retransmissions, as in NFD.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl Suppression {
     pub(super) fn from_parameters(parameters: &mut Parameters) -> Result<Self, ParameterError> {
         let initial = parameters.millis("retx-suppression-initial", Duration::from_millis(10))?;
         let max = parameters.millis("retx-suppression-max", Duration::from_millis(250))?;
-        let multiplier = parameters.number("retx-suppression-multiplier", 2.0)?;
+        let multiplier = parameters.number("retx-suppression-multiplier", 2.0, (f64::MIN, f64::MAX))?;
         if initial == Duration::ZERO {
             return Err(ParameterError::new("retx-suppression-initial", "must not be zero"));
         }

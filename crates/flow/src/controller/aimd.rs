@@ -7,7 +7,7 @@ use packet::time::Instant;
 use super::recovery::Recovery;
 use super::slow_start::SlowStart;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// What window controllers have in common: a window, the threshold where slow start ends, and one reduction
 /// for an event.

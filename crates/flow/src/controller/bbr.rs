@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use packet::time::{Duration, Instant};
 
 use super::{Allowance, Controller, DataReport, LossEvidence, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// 2 / ln 2: the smallest gain that doubles the rate every round trip.
 const STARTUP_GAIN: f64 = 2.885;

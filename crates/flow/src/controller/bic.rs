@@ -5,7 +5,7 @@ use packet::time::Instant;
 
 use super::aimd::Window;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// Growth by binary search, also used by [`pcon`](super::pcon).
 #[derive(Clone, Debug)]

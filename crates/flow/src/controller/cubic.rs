@@ -6,7 +6,7 @@ use packet::time::{Duration, Instant};
 
 use super::aimd::Window;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Cubic {

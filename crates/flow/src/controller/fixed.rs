@@ -4,7 +4,7 @@
 use packet::time::Instant;
 
 use super::{Allowance, Controller, DataReport, LossReport, NackReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Fixed {

@@ -10,7 +10,7 @@ use packet::time::Instant;
 
 use super::recovery::Recovery;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// A rate that others set, within bounds; also of [`mircc`](super::mircc).
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use packet::time::{Duration, Instant};
 
 use super::hobhis::Reported;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// Routes that are added up. Beyond that the one without Data for longest is forgotten.
 const MAX_ROUTES: usize = 16;

@@ -53,7 +53,7 @@ use packet::time::{Duration, Instant};
 
 pub use registry::{ControllerKind, ControllerSpec, StartController, add_controllers, controller_names};
 
-pub use crate::parameters::{ParameterError, Parameters};
+pub use packet::parameters::{ParameterError, Parameters};
 
 /// Decides how fast a transfer may ask.
 ///

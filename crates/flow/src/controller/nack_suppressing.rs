@@ -10,7 +10,7 @@ use packet::time::Instant;
 use super::recovery::Recovery;
 use super::stateful_forwarding::Rate;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct NackSuppressing {

@@ -7,7 +7,7 @@ use packet::time::Instant;
 use super::aimd::Window;
 use super::bic::Search;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 #[derive(Debug)]
 struct Pcon {

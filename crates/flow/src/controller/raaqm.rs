@@ -9,7 +9,7 @@ use packet::time::{Duration, Instant};
 
 use super::aimd::Window;
 use super::{Allowance, Controller, DataReport, LossReport, NackReport, SentReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// Routes that are told apart. Beyond that the one without Data for longest is forgotten.
 const MAX_ROUTES: usize = 16;

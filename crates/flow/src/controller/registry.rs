@@ -4,8 +4,9 @@ use super::{
     Controller, aimd, bbr, bic, cubic, fixed, hobhis, mircc, nack_suppressing, pcon, raaqm,
     stateful_forwarding,
 };
-use crate::parameters::{ParameterError, Parameters};
-use crate::registry::{AddError, Kind, Registry, Spec};
+use crate::registry::{Kind, Spec};
+use packet::parameters::{ParameterError, Parameters};
+use packet::registry::{AddError, Named, Registry};
 
 /// Makes a controller from its parameters and a seed for what it does by chance.
 pub type StartController = fn(&mut Parameters, u64) -> Result<Box<dyn Controller>, ParameterError>;
@@ -36,15 +37,17 @@ static CONTROLLERS: Registry<ControllerKind> = Registry::new(&[
     ControllerKind { word: "mircc", start: mircc::start },
 ]);
 
+impl Named for ControllerKind {
+    fn word(&self) -> &'static str {
+        self.word
+    }
+}
+
 impl Kind for ControllerKind {
     const WHAT: &'static str = "controller";
 
     fn registry() -> &'static Registry<Self> {
         &CONTROLLERS
-    }
-
-    fn word(&self) -> &'static str {
-        self.word
     }
 
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {

@@ -6,7 +6,7 @@
 use packet::time::Instant;
 
 use super::{Allowance, Controller, DataReport, LossReport, NackReport};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// A rate between two bounds that grows by steps and shrinks by a factor; also of
 /// [`nack_suppressing`](super::nack_suppressing).

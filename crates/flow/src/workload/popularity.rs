@@ -3,7 +3,7 @@
 use packet::random::{Random, Zipf};
 
 use super::Setting;
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// A catalogue by Zipf's law has so many items at most: its table takes eight bytes for each.
 const MAX_CATALOGUE: u64 = 10_000_000;
@@ -21,7 +21,7 @@ pub(super) enum Popularity {
 
 /// How many items there are: what a parameter says, or else the setting.
 fn items(parameters: &mut Parameters, setting: &Setting) -> Result<Option<u64>, ParameterError> {
-    let given = parameters.count("items")?;
+    let given = parameters.limit("items")?;
     Ok(match (given, setting.items) {
         (Some(given), Some(known)) => Some(given.min(known.max(1))),
         (given, known) => given.or(known),
@@ -72,7 +72,8 @@ mod tests {
     fn a_parameter_takes_some_of_the_items_and_never_more_than_there_are() {
         let setting = Setting { items: Some(3), ..Setting::forever(1) };
         for (given, expected) in [("2", 2), ("9", 3)] {
-            let mut parameters = Parameters { pairs: vec![("items".into(), given.into())] };
+            let mut parameters = Parameters::default();
+            parameters.set("items", given);
             let mut sequential = Popularity::sequential(&mut parameters, &setting).unwrap();
             let mut random = Random::from_seed(1);
             let drawn: Vec<u64> = (0..7).map(|_| sequential.next(&mut random)).collect();

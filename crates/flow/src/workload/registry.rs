@@ -2,8 +2,9 @@
 
 use super::popularity::Popularity;
 use super::{Setting, Workload, steady};
-use crate::parameters::{ParameterError, Parameters};
-use crate::registry::{AddError, Kind, Registry, Spec, SpecError};
+use crate::registry::{Kind, Spec, SpecError};
+use packet::parameters::{ParameterError, Parameters};
+use packet::registry::{AddError, Named, Registry};
 
 /// Makes a workload from its parameters and where it is to run.
 pub type StartWorkload = fn(&mut Parameters, &Setting) -> Result<Box<dyn Workload>, ParameterError>;
@@ -36,15 +37,17 @@ static WORKLOADS: Registry<WorkloadKind> = Registry::new(&[
 /// Where parameters are checked: there is little to be made of one item.
 const ANYWHERE: Setting = Setting { items: Some(1), ..Setting::forever(0) };
 
+impl Named for WorkloadKind {
+    fn word(&self) -> &'static str {
+        self.word
+    }
+}
+
 impl Kind for WorkloadKind {
     const WHAT: &'static str = "workload";
 
     fn registry() -> &'static Registry<Self> {
         &WORKLOADS
-    }
-
-    fn word(&self) -> &'static str {
-        self.word
     }
 
     fn check(&self, parameters: &mut Parameters) -> Result<(), ParameterError> {

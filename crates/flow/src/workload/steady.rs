@@ -5,7 +5,7 @@ use packet::time::{Duration, Instant};
 
 use super::popularity::Popularity;
 use super::{Setting, Workload};
-use crate::parameters::{ParameterError, Parameters};
+use packet::parameters::{ParameterError, Parameters};
 
 /// Items a second, at most: one a nanosecond.
 const MAX_RATE: f64 = 1e9;
@@ -50,7 +50,7 @@ pub(super) fn start(
         mean_gap,
         spacing: parameters.word("spacing", Spacing::Constant, &words)?,
         due: setting.begin,
-        left: parameters.count("limit")?.unwrap_or(u64::MAX),
+        left: parameters.limit("limit")?.unwrap_or(u64::MAX),
     }))
 }
 

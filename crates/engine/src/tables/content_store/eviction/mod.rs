@@ -12,11 +12,9 @@ mod sieve;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
-use std::sync::OnceLock;
 
+use packet::registry::{AddError, Named, Registry};
 use thiserror::Error;
-
-use crate::strategy::AddError;
 
 pub use lru::Lru;
 pub use s3_fifo::S3Fifo;
@@ -155,8 +153,14 @@ pub enum EvictionPolicy {
     Own(EvictionKind),
 }
 
-/// Policies of the program's own, said once, as with [`add_strategies`](crate::add_strategies).
-static ADDED: OnceLock<Vec<EvictionKind>> = OnceLock::new();
+/// All policies; ours first.
+static POLICIES: Registry<EvictionPolicy> = Registry::new(&EvictionPolicy::ALL);
+
+impl Named for EvictionPolicy {
+    fn word(&self) -> &'static str {
+        self.as_str()
+    }
+}
 
 /// Adds policies to those that can be chosen by name, wherever a name is looked up in this process. To be
 /// called once, when the program begins.
@@ -164,24 +168,12 @@ static ADDED: OnceLock<Vec<EvictionKind>> = OnceLock::new();
 /// # Errors
 /// A name is taken, or it is too late.
 pub fn add_evictions(added: Vec<EvictionKind>) -> Result<(), AddError> {
-    let mut words: Vec<&str> = EvictionPolicy::ALL.iter().map(|policy| policy.as_str()).collect();
-    for kind in &added {
-        if words.contains(&kind.word) {
-            return Err(AddError::Taken(kind.word));
-        }
-        words.push(kind.word);
-    }
-    ADDED.set(added).map_err(|_| AddError::TooLate)
+    POLICIES.add(added.into_iter().map(EvictionPolicy::Own).collect())
 }
 
 /// The words of all policies, for help texts.
 pub fn eviction_names() -> impl Iterator<Item = &'static str> {
-    policies().map(|policy| policy.as_str())
-}
-
-fn policies() -> impl Iterator<Item = EvictionPolicy> {
-    let added = ADDED.get_or_init(Vec::new).iter().copied().map(EvictionPolicy::Own);
-    EvictionPolicy::ALL.into_iter().chain(added)
+    POLICIES.words()
 }
 
 impl EvictionPolicy {
@@ -218,7 +210,7 @@ impl FromStr for EvictionPolicy {
     type Err = UnknownEviction;
 
     fn from_str(word: &str) -> Result<Self, UnknownEviction> {
-        policies().find(|policy| policy.as_str() == word).ok_or_else(|| UnknownEviction(word.to_owned()))
+        POLICIES.find(word).copied().ok_or_else(|| UnknownEviction(word.to_owned()))
     }
 }
 

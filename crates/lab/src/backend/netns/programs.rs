@@ -1,7 +1,7 @@
 //! Programs of one's own: started in a node's namespace, ended with the run, and judged by how they ended.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,6 +20,8 @@ use crate::experiment::plan::{ProgramPlan, Workload};
 
 /// How long a program may take to end when it is told to.
 const GRACE: Duration = Duration::from_secs(2);
+/// How much of what a program said is looked at when it has failed.
+const MAX_TOLD_BYTES: u64 = 4096;
 
 /// A program, and everything it needs at its node.
 #[derive(Debug)]
@@ -197,7 +199,7 @@ impl Work {
                     break;
                 }
             };
-            let stopped = task.stops.load(Ordering::Relaxed);
+            let stopped = task.stops.load(Ordering::Relaxed) || now_ns() >= self.stop_ns;
             if self.program.serves && !stopped {
                 task.lose(format!("{}, and it was to serve", self.ended(status)));
                 break;
@@ -257,7 +259,7 @@ impl Work {
 
     /// How the program ended, and what it said last.
     fn ended(&self, status: ExitStatus) -> String {
-        let said = fs::read(self.raw.join(format!("{}.err", self.name))).unwrap_or_default();
+        let said = tail(&self.raw.join(format!("{}.err", self.name))).unwrap_or_default();
         let said = String::from_utf8_lossy(&said);
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
         let last = last.map(|line| format!("; it said last: {}", line.trim())).unwrap_or_default();
@@ -326,6 +328,16 @@ impl Drop for Watch {
             let _ = thread.join();
         }
     }
+}
+
+/// The end of a file, which may be of any length.
+fn tail(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_TOLD_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_TOLD_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn group_of(child: &Child) -> Pid {
@@ -421,6 +433,11 @@ mod tests {
         serving.program.serves = true;
         let task = Task::default();
         serving.carry_out(&task).unwrap();
+        let mut until_its_time = work(&folder.0, &["sleep", "600"], Duration::from_millis(100));
+        until_its_time.program.serves = true;
+        let ended = Task::default();
+        until_its_time.carry_out(&ended).unwrap();
+        assert_eq!(*locked(&ended.lost), None, "it was ended at the time that the experiment says");
         assert!(locked(&task.lost).as_ref().is_some_and(|why| why.contains("it was to serve")));
         let task = Task::default();
         work(&folder.0, &["no-such-program"], Duration::from_secs(20)).carry_out(&task).unwrap();

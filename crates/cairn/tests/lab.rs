@@ -84,6 +84,116 @@ fn programs_of_ones_own_are_served_by_the_nodes_forwarder_and_know_other_nodes_n
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// A network that stays, and goes with the test however that ends.
+struct Live(String);
+
+impl Live {
+    fn command(words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.arg("lab").args(words);
+        command
+    }
+
+    /// What `cairn lab WORDS --network NAME` says, and its exit code.
+    fn say(&self, words: &[&str], rest: &[&str]) -> (String, Option<i32>) {
+        let output = Live::command(words).args(["--network", &self.0]).args(rest).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (String::from_utf8_lossy(&said).into_owned(), output.status.code())
+    }
+
+    fn at(&self, node: &str, command: &[&str]) -> (String, Option<i32>) {
+        let rest: Vec<&str> = ["--"].iter().chain(command).copied().collect();
+        self.say(&["shell", node], &rest)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = Live::command(&["down", &self.0]).output();
+    }
+}
+
+#[test]
+fn a_network_that_stays_can_be_entered_and_changed_until_it_is_taken_down() {
+    if namespaces().is_none() {
+        return;
+    }
+    let live = Live(format!("test-{}", std::process::id()));
+    let up = Live::command(&["up", "--detach", "--name", &live.0]).output().unwrap();
+    assert!(up.status.success(), "{}", String::from_utf8_lossy(&up.stderr));
+    let cairn = env!("CARGO_BIN_EXE_cairn");
+
+    // Nodes know each other, and every client knows its node's forwarder.
+    let (said, code) =
+        live.at("consumer", &["sh", "-c", "echo at $CAIRN_NODE; getent hosts producer; exit 7"]);
+    assert!(said.contains("at consumer") && said.contains("10.77.0.") && code == Some(7), "{said}");
+    let (said, code) = live.at("router", &[cairn, "status", "--json"]);
+    assert!(code == Some(0) && said.contains('{'), "{said}");
+    let serve = [cairn, "put", "/lab/word", "--file", "/etc/hostname"];
+    let mut producer = Live::command(&["shell", "producer", "--network", &live.0, "--"])
+        .args(serve)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let get = || live.at("consumer", &["timeout", "2", cairn, "get", "/lab/word", "-o", "/dev/null"]);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while get().1 != Some(0) {
+        assert!(Instant::now() < deadline, "{:?}", get());
+    }
+
+    // The consumer's own store answers what it has; the router's is behind the link.
+    let (said, code) = live.say(&["link", "consumer-router"], &["--down"]);
+    assert_eq!(code, Some(0), "{said}");
+    let erase = live.at("consumer", &[cairn, "cs", "erase", "/lab"]);
+    assert_eq!(erase.1, Some(0), "{erase:?}");
+    assert_ne!(get().1, Some(0));
+    assert_eq!(live.say(&["link", "consumer-router"], &["--up"]).1, Some(0));
+    assert_eq!(live.say(&["link", "consumer-router"], &["--rate", "1 Mbit/s"]).1, Some(0));
+    assert_eq!(live.say(&["restart", "router"], &[]).1, Some(0));
+    while get().1 != Some(0) {
+        assert!(Instant::now() < deadline, "{:?}", get());
+    }
+
+    let (said, code) = live.say(&["link", "consumer-ruoter"], &["--down"]);
+    assert!(code == Some(1) && said.contains("consumer-router"), "{said}");
+    let twice = Live::command(&["up", "--detach", "--name", &live.0]).output().unwrap();
+    assert!(String::from_utf8_lossy(&twice.stderr).contains("is up already"));
+    let down = Live::command(&["down", &live.0]).output().unwrap();
+    assert!(down.status.success(), "{}", String::from_utf8_lossy(&down.stderr));
+    assert!(!producer.wait().unwrap().success(), "what runs at a node ends with the network");
+    let networks = Live::command(&["networks", "--json"]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&networks.stdout).contains(&live.0));
+}
+
+#[test]
+fn events_happen_to_real_links_and_forwarders() {
+    if namespaces().is_none() {
+        return;
+    }
+    // Half a second without a link, and a forwarder that is killed, of six seconds.
+    let text = "title = 'Events'\nduration = '6 s'\n[gates]\nunfinished = '100 %'\ninvalid_samples = '50 %'\n\
+        [node]\na = {}\nb = {}\nc = {}\n[link]\na-b = {}\nb-c = {}\n\
+        [[route]]\nprefix = '/t'\npath = ['a', 'b', 'c']\n\
+        [content.items]\nprefix = '/t/item'\nat = 'c'\nsize = '4 MB'\nsegment = '1000 B'\n\
+        [traffic.reader]\nat = 'a'\ncontent = 'items'\nrate = '100/s'\npattern = 'sequential'\nlifetime = '1 s'\n\
+        [[event]]\nat = '2 s'\naction = 'link-down'\nlink = 'b-c'\n\
+        [[event]]\nat = '3 s'\naction = 'link-up'\nlink = 'b-c'\n\
+        [[event]]\nat = '4 s'\naction = 'restart'\nnode = 'b'\n\
+        [[expect]]\nsay = 'Some is lost'\nvalue = 'reader.unfinished'\nat_least = 60\n\
+        [[expect]]\nsay = 'Most is not'\nvalue = 'reader.unfinished'\nat_most = 250\n";
+    let folder = folder("events", text);
+    let output = lab(&folder, "netns").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(err.contains("  valid"), "{out}\n{err}");
+    let lost = out.split("reader.unfinished = ").nth(1).and_then(|rest| rest.split(&[' ', ','][..]).next());
+    let lost: f64 = lost.unwrap().parse().unwrap();
+    assert!((60.0..=250.0).contains(&lost), "{out}");
+    let page = std::fs::read_to_string(only_run(&folder).join("report.html")).unwrap();
+    assert!(page.contains("b-c goes down at 2 s; b-c comes back at 3 s; b starts anew at 4 s"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn whoever_stops_reading_is_no_error() {
     let folder = folder("closed", &small());

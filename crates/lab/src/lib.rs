@@ -20,6 +20,7 @@ pub mod distance;
 pub mod driver;
 pub mod experiment;
 pub mod figure;
+pub mod live;
 pub mod order;
 pub mod parallel;
 pub mod report;

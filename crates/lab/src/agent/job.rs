@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::plan::{ContentPlan, NodeIndex, Plan, Workload};
+use crate::experiment::plan::{Change, ContentPlan, NodeIndex, Plan, Workload};
 
 /// The work of the agent at one node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct Job {
     pub workloads: Vec<Workload>,
     /// Prefixes this agent answers pings under.
     pub answers: Vec<String>,
+    /// Does the node's forwarder start anew in between? Then the agent connects and registers again.
+    #[serde(default)]
+    pub reconnects: bool,
 }
 
 impl Job {
@@ -62,6 +65,7 @@ impl Job {
             contents: plan.contents.clone(),
             workloads,
             answers,
+            reconnects: plan.events.iter().any(|event| event.change == Change::Restart(at)),
         })
     }
 }

@@ -164,7 +164,8 @@ impl Agent {
             if self.start.is_some() && now.as_nanos() >= self.job.duration_ns {
                 break;
             }
-            let busy = self.step(now)?;
+            let busy = self.step(now);
+            let busy = self.connected_again(busy)?;
             if self.start.is_some() && !self.said_idle && self.activities.is_complete() {
                 self.said_idle = true;
                 say("idle")?;
@@ -172,10 +173,24 @@ impl Agent {
             if !busy {
                 let wake = self.next_wake();
                 self.standstill.rest(StdInstant::now(), wake);
-                self.wait(wake)?;
+                let waited = self.wait(wake);
+                self.connected_again(waited)?;
             }
         }
         Ok(())
+    }
+
+    /// What was done, or nothing after the forwarder was killed and started anew, as the experiment wants:
+    /// what was on the way to it is lost.
+    fn connected_again<T: Default>(&mut self, done: Result<T, WorkError>) -> Result<T, WorkError> {
+        match done {
+            Err(WorkError::Forwarder(error)) if self.job.reconnects && error.is_outage() => {
+                self.client = connect(&self.job.socket)?;
+                self.register()?;
+                Ok(T::default())
+            }
+            other => other,
+        }
     }
 
     /// Writes down which Interests asked again, so that captures can tell them from those of others for the

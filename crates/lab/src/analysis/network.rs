@@ -59,6 +59,9 @@ pub struct ConsumerCounts {
     pub nacks: u64,
     /// Names given up.
     pub failed: u64,
+    /// Packets that came and were not believed.
+    #[serde(default)]
+    pub refused: u64,
     /// Is all that was to be fetched there? Nothing when there is no end to it.
     pub is_complete: Option<bool>,
     /// When the last of it came, in seconds from the start; nothing when it is not complete.
@@ -126,6 +129,7 @@ impl NetworkCounts {
             put(format!("{name}.rtt"), of.iter().map(|one| one.mean_delay_ms).collect());
             put(format!("{name}.retransmissions"), vec![sum(|one| one.repeated)]);
             put(format!("{name}.nacks"), vec![sum(|one| one.nacks)]);
+            put(format!("{name}.refused"), vec![sum(|one| one.refused)]);
         }
         values
     }

@@ -1,5 +1,6 @@
 //! This repository's own forwarder: everything it needs stands in its configuration.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -133,24 +134,44 @@ fn configuration(setup: &Setup<'_>) -> Result<String, DriverError> {
     for interface in setup.interfaces {
         let Some(link) = plan.links.get(interface.link) else { continue };
         let hops = plan.hops.iter().filter(|hop| hop.node == setup.node && hop.link == interface.link);
-        let routes: Vec<String> = hops.map(|hop| format!("\"{}\"", hop.prefix)).collect();
+        let mut routes: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+        for hop in hops {
+            routes.entry(hop.cost).or_default().push(format!("\"{}\"", hop.prefix));
+        }
         let is_needed =
             link.kind == LinkKind::Ether || (link.kind == LinkKind::Udp && impairs(setup, interface, link));
         if routes.is_empty() && !is_needed {
             continue;
         }
-        let (remote, local) = remote(link.kind, interface);
-        let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{}]", routes.join(", "));
-        if let Some(local) = local {
-            let _ = writeln!(text, "local = \"{local}\"");
+        if routes.is_empty() {
+            routes.insert(1, Vec::new());
         }
-        if impairs(setup, interface, link) {
-            text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link as u64));
+        // Whoever says a face again gives it more routes; all else must be said as before.
+        for (cost, routes) in routes {
+            write_face(&mut text, setup, interface, link, (cost, &routes.join(", ")));
         }
     }
     match plan.nodes.get(setup.node).and_then(|node| node.forwarder.settings.as_deref()) {
         Some(settings) => with_settings(&text, settings),
         None => Ok(text),
+    }
+}
+
+/// Writes a face to a neighbour with routes of one cost.
+fn write_face(
+    text: &mut String,
+    setup: &Setup<'_>,
+    interface: &Interface,
+    link: &LinkPlan,
+    (cost, routes): (u32, &str),
+) {
+    let (remote, local) = remote(link.kind, interface);
+    let _ = writeln!(text, "[[face]]\nremote = \"{remote}\"\nroutes = [{routes}]\ncost = {cost}");
+    if let Some(local) = local {
+        let _ = writeln!(text, "local = \"{local}\"");
+    }
+    if impairs(setup, interface, link) {
+        text.push_str(&impairment(link, setup.shapes_rates, setup.seed ^ interface.link as u64));
     }
 }
 

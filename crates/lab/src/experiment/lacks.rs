@@ -10,7 +10,6 @@ use super::resolve::Finding;
 const OF_THE_FILE: &[(&str, &str)] = &[
     ("producer", "agents at real forwarders serve `content`"),
     ("consumer", "agents at real forwarders do `download`, `traffic`, `ping` and `flood`"),
-    ("event", "links and forwarders of a real run stay as they are until its end"),
     ("trace", "real forwarders are sampled by `sample_every` and captured by `probe`"),
     ("capture", "at real forwarders every node captures the link it watches, by `probe`"),
 ];
@@ -51,6 +50,7 @@ pub(super) fn on(backend: &str, content: &Table) -> Vec<Finding> {
         HOSTS => {
             let mut findings = real_forwarders(content);
             findings.extend(programs(content, "programs run in namespaces of this machine only, so far"));
+            findings.extend(events(content));
             findings
         }
         _ => real_forwarders(content),
@@ -66,6 +66,16 @@ fn programs(content: &Table, why: &str) -> Vec<Finding> {
         ..Finding::default()
     };
     is_there.then(finding).into_iter().collect()
+}
+
+fn events(content: &Table) -> Option<Finding> {
+    content.get("event").and_then(Value::as_array).filter(|list| !list.is_empty())?;
+    Some(Finding {
+        key: "event".to_owned(),
+        message: "links and forwarders on machines of their own stay as they are until the end".to_owned(),
+        suggestion: Some("run it with --on netns, or --on sim".to_owned()),
+        ..Finding::default()
+    })
 }
 
 fn real_forwarders(content: &Table) -> Vec<Finding> {

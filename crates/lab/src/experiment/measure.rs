@@ -47,6 +47,7 @@ pub const WORKLOAD_VALUES: &[(&str, &str)] = &[
     ("rtt", "round-trip time in milliseconds"),
     ("retransmissions", "Interests sent again"),
     ("nacks", "Nacks received"),
+    ("refused", "packets that a consumer with `verify` did not believe; virtual time only"),
 ];
 
 /// The subject of what is measured of the network as a whole.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::simulated::{
-    Answers, Change, ClockPlan, CoDelPlan, ConsumerPlan, Demand, EventPlan, Gap, ProducerPlan, SimulatedLink,
-    TraceFormat, TracePlan,
+    Answers, Change, ClockPlan, CoDelPlan, ConsumerPlan, Demand, EventPlan, Gap, ProducerKey, ProducerPlan,
+    SimulatedLink, TraceFormat, TracePlan, VerificationPlan,
 };
 use super::model::{Expect, Forwarder};
 

@@ -44,6 +44,15 @@ pub struct SignatureCost {
     pub verify_us: f64,
 }
 
+/// What verification costs, in microseconds of a processor.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct VerificationCost {
+    /// For a signature.
+    pub signature_us: f64,
+    /// For each 1,024 bytes that are hashed.
+    pub hashed_kibibyte_us: f64,
+}
+
 /// What packets cost on a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,6 +78,18 @@ impl Profile {
             LinkKind::Ether => "ether",
         };
         self.link.get(name).or_else(|| self.link.get("udp")).copied()
+    }
+
+    /// What verification costs a consumer whose producers have Ed25519 keys; nothing when it was not measured.
+    #[must_use]
+    pub fn verification(&self) -> Option<VerificationCost> {
+        let (signature, hash) = (self.signature.get("ed25519")?, self.signature.get("sha256")?);
+        // Both are of 4 KiB, and whoever checks a signature hashes what is signed.
+        let hashed_kibibyte_us = hash.verify_us / 4.0;
+        Some(VerificationCost {
+            signature_us: (signature.verify_us - hash.verify_us).max(0.0),
+            hashed_kibibyte_us,
+        })
     }
 
     /// Reads a profile.

@@ -6,11 +6,13 @@ use super::choice::Purpose;
 use super::model::{self, File};
 use super::network;
 use super::plan::{
-    Activity, Answers, Change, ConsumerPlan, Demand, EventPlan, Gap, LinkPlan, ProducerPlan, TraceFormat,
-    TracePlan, Workload,
+    Activity, Answers, Change, ConsumerPlan, Demand, EventPlan, Gap, LinkPlan, ProducerKey, ProducerPlan,
+    TraceFormat, TracePlan, VerificationPlan, Workload,
 };
 use super::problem::suggest;
+use super::profile::{Profile, nanos};
 use super::resolve::Findings;
+use super::units::Span;
 
 /// More bytes of Data than this do not fit into one packet.
 const MOST_PACKET_BYTES: u64 = 8800;
@@ -71,20 +73,74 @@ fn producer(
         answers,
         freshness_ns: given.freshness.map(|span| span.0),
         reply_delay_ns: given.reply_delay.map(|span| span.0),
+        key: producer_key(&key, given, f),
     }
 }
 
+fn producer_key(key: &str, given: &model::Producer, f: &mut Findings) -> ProducerKey {
+    let key = format!("{key}.key");
+    let words =
+        [("digest", ProducerKey::Digest), ("trusted", ProducerKey::Trusted), ("forged", ProducerKey::Forged)];
+    let word = given.key.as_deref().unwrap_or("digest");
+    let found = f.word(&key, word, &words).unwrap_or_default();
+    if found != ProducerKey::Digest && given.file.is_none() {
+        f.add(key, "only a `file` is signed with a key", Some("add file = \"1 MB\"".to_owned()));
+    }
+    found
+}
+
 /// Who asks.
-pub(super) fn consumers(file: &File, names: &[&str], seed: u64, f: &mut Findings) -> Vec<Workload> {
-    file.consumer.iter().filter_map(|(name, given)| consumer(file, name, given, names, seed, f)).collect()
+pub(super) fn consumers(
+    file: &File,
+    names: &[&str],
+    (seed, profile): (u64, Option<&Profile>),
+    f: &mut Findings,
+) -> Vec<Workload> {
+    let consumer = |(name, given): (&String, &model::Consumer)| {
+        let mut workload = consumer(file, name, given, (names, seed), f)?;
+        if let Activity::Consume(plan) = &mut workload.does {
+            plan.verify = verification(file, &format!("consumer.{name}"), given, profile, f);
+        }
+        Some(workload)
+    };
+    file.consumer.iter().filter_map(consumer).collect()
+}
+
+/// What verification costs a consumer that verifies.
+fn verification(
+    file: &File,
+    key: &str,
+    given: &model::Consumer,
+    profile: Option<&Profile>,
+    f: &mut Findings,
+) -> Option<VerificationPlan> {
+    if !given.verify.unwrap_or(false) {
+        for (name, time) in [("signature_time", given.signature_time), ("hash_time", given.hash_time)] {
+            if time.is_some() {
+                let hint = Some("add verify = true".to_owned());
+                f.add(format!("{key}.{name}"), "nothing is verified", hint);
+            }
+        }
+        return None;
+    }
+    let is_trusted = |producer: &model::Producer| producer.key.as_deref() == Some("trusted");
+    if !file.producer.values().any(is_trusted) {
+        let hint = Some("add key = \"trusted\" to the producer".to_owned());
+        f.add(format!("{key}.verify"), "no producer has a trusted key: all would be refused", hint);
+    }
+    let measured = profile.and_then(|profile| profile.verification()).unwrap_or_default();
+    let time = |given: Option<Span>, measured_us| given.map_or_else(|| nanos(measured_us), |span| span.0);
+    Some(VerificationPlan {
+        signature_ns: time(given.signature_time, measured.signature_us),
+        hashed_kibibyte_ns: time(given.hash_time, measured.hashed_kibibyte_us),
+    })
 }
 
 fn consumer(
     file: &File,
     name: &str,
     given: &model::Consumer,
-    names: &[&str],
-    seed: u64,
+    (names, seed): (&[&str], u64),
     f: &mut Findings,
 ) -> Option<Workload> {
     let key = format!("consumer.{name}");
@@ -108,6 +164,7 @@ fn consumer(
         lifetime_ns: given.lifetime.map(|span| span.0),
         attempts: given.attempts,
         stops: given.stop.is_some(),
+        verify: None,
     });
     Some(Workload { name: name.to_owned(), at, start_ns, stop_ns, does })
 }
@@ -119,7 +176,7 @@ const KEYS: [(&str, &[&str]); 7] = [
     ("batch", &["batch", "items", "lifetime", "attempts", "stop"]),
     ("zipf", &["rate", "gap", "objects", "exponent", "shift", "items", "lifetime", "attempts", "stop"]),
     ("transfer", &["controller", "items", "lifetime", "attempts"]),
-    ("file", &["controller", "attempts"]),
+    ("file", &["controller", "attempts", "verify", "signature_time", "hash_time"]),
     ("flood", &["rate", "lifetime", "stop"]),
 ];
 
@@ -139,6 +196,9 @@ fn demand(key: &str, given: &model::Consumer, f: &mut Findings) -> Option<Demand
         ("lifetime", given.lifetime.is_some()),
         ("attempts", given.attempts.is_some()),
         ("stop", given.stop.is_some()),
+        ("verify", given.verify.is_some()),
+        ("signature_time", given.signature_time.is_some()),
+        ("hash_time", given.hash_time.is_some()),
     ] {
         if is_there && !allowed.contains(&name) {
             let hint = Some(format!("it has: {}", allowed.join(", ")));

@@ -25,12 +25,21 @@ pub struct Axis {
     pub at_least: Option<(f64, f64)>,
     /// Does it end at its numbers, and not at the next round one?
     pub exact: bool,
+    /// Places along it where a dashed line stands across a line chart, such as moments when something happened.
+    pub marked: Vec<f64>,
 }
 
 impl Axis {
     /// A linear axis that fits the data.
     pub fn new(name: &str, unit: &str) -> Self {
-        Axis { name: name.into(), unit: unit.into(), scale: Scale::Linear, at_least: None, exact: false }
+        Axis {
+            name: name.into(),
+            unit: unit.into(),
+            scale: Scale::Linear,
+            at_least: None,
+            exact: false,
+            marked: Vec::new(),
+        }
     }
 
     /// With the zero on it.
@@ -46,6 +55,11 @@ impl Axis {
     /// From one number to another, and not to the next round ones.
     pub fn exactly(self, low: f64, high: f64) -> Self {
         Axis { at_least: Some((low, high)), exact: true, ..self }
+    }
+
+    /// With a dashed line across the chart at each of these places.
+    pub fn marked_at(self, marked: impl IntoIterator<Item = f64>) -> Self {
+        Axis { marked: marked.into_iter().collect(), ..self }
     }
 
     /// With equal steps for equal ratios.

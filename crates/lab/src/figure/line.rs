@@ -72,6 +72,10 @@ impl LineChart {
         } else {
             plot.drawing.line((plot.left, plot.floor), (plot.edge, plot.floor), Paint::Faint);
         }
+        for mark in &self.x.marked {
+            let at = plot.across(&x, *mark);
+            plot.drawing.path(vec![(at, plot.top), (at, plot.floor)], Paint::Soft, true);
+        }
         let shaded = matches!(self.series.as_slice(), [only] if only.label.is_empty());
         let mut labels = Vec::new();
         for (number, series) in self.series.iter().enumerate() {
@@ -180,6 +184,27 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 2);
         assert!(svg.contains(">first<") && svg.contains(">second<") && svg.contains(">rate (1/s)<"));
         assert!(svg.contains(">time (s)<"));
+    }
+
+    #[test]
+    fn what_is_marked_along_the_axis_stands_across_the_plot() {
+        let chart = |marked: &[f64]| LineChart {
+            title: "t".into(),
+            x: Axis::new("time", "s").exactly(0.0, 10.0).marked_at(marked.iter().copied()),
+            y: Axis::new("", ""),
+            series: vec![Series { label: String::new(), points: vec![(0.0, 1.0), (10.0, 2.0)] }],
+        };
+        let dashed = |marked: &[f64]| {
+            let drawing = chart(marked).drawing();
+            let of = |shape: &Shape| match shape {
+                Shape::Path { points, dashed: true, .. } => points.first().map(|point| point.0),
+                _ => None,
+            };
+            drawing.shapes.iter().filter_map(of).collect::<Vec<f64>>()
+        };
+        assert_eq!(dashed(&[]), []);
+        let places = dashed(&[0.0, 5.0, 10.0]);
+        assert!((places[0] + places[2] - 2.0 * places[1]).abs() < 1e-9, "{places:?}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::backend::hosts::Clock;
 use crate::capture::tap::TapCounts;
 use crate::driver::Programs;
 use crate::experiment::Plan;
+use crate::experiment::plan::Change;
 
 /// The file in the run's folder that holds the order.
 pub const ORDER_FILE: &str = "order.json";
@@ -33,6 +34,19 @@ pub struct Order {
     pub owner: Owner,
     /// Where programs are.
     pub programs: Programs,
+    /// Is there no workload, and does the network stay until it is taken down?
+    #[serde(default)]
+    pub stays: bool,
+}
+
+/// What can be asked of a network that stays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// To go.
+    Down,
+    /// To become another.
+    Change(Change),
 }
 
 /// Something that happened in a world.
@@ -61,6 +75,13 @@ pub enum Event {
         cpu_percent: f64,
         /// Resident memory.
         memory_bytes: u64,
+    },
+    /// A network that stays is there.
+    Up,
+    /// A change that was asked for is made, or refused.
+    Changed {
+        /// Why.
+        refused: Option<String>,
     },
     /// The run failed.
     Failed {
@@ -103,6 +124,9 @@ pub struct Outcome {
     pub software: String,
     /// What a reader should know.
     pub notes: Vec<String>,
+    /// How much too late an event came at most.
+    #[serde(default)]
+    pub latest_event_ns: u64,
     /// A forwarder or a client that ended before the run did. What was measured is kept, and is not valid.
     #[serde(default)]
     pub lost: Option<String>,

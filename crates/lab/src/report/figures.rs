@@ -25,7 +25,15 @@ pub(super) fn of_case(case: &CaseData) -> String {
 }
 
 fn time(case: &CaseData) -> Axis {
-    Axis::new("time", "s").exactly(0.0, case.shown.seconds.max(1.0))
+    let events = case.plan.events.iter().map(|event| event.at_ns as f64 / 1e9);
+    let until = case.shown.seconds.max(1.0);
+    Axis::new("time", "s").exactly(0.0, until).marked_at(events.filter(|at| *at <= until))
+}
+
+/// What happens at the dashed lines of a figure, after its caption; nothing where nothing does.
+fn events(case: &CaseData) -> String {
+    let words: Vec<String> = case.plan.events.iter().map(|event| event.words(&case.plan)).collect();
+    if words.is_empty() { String::new() } else { format!(" Dashed: {}.", words.join("; ")) }
 }
 
 pub(super) fn topology(case: &CaseData) -> Figure {
@@ -58,7 +66,12 @@ pub(super) fn side_by_side(number: usize, case: &CaseData) -> Vec<Figure> {
         figures.push(Figure {
             name: format!("case-{:02}-{}", number + 1, quantity.key),
             drawing: chart.draw(SMALL, 0),
-            caption: format!("{} over time, a line for each node{}.", quantity.title, of_case(case)),
+            caption: format!(
+                "{} over time, a line for each node{}.{}",
+                quantity.title,
+                of_case(case),
+                events(case)
+            ),
             data: Some(chart.data()),
         });
     }
@@ -78,7 +91,13 @@ pub(super) fn six(number: usize, case: &CaseData, node: usize) -> Vec<Figure> {
         figures.push(Figure {
             name: format!("case-{:02}-{}-{}", number + 1, case.plan.node_name(node), quantity.key),
             drawing: chart.draw(GRAPH, node),
-            caption: format!("{} of `{}`{}.", quantity.title, case.plan.node_name(node), of_case(case)),
+            caption: format!(
+                "{} of `{}`{}.{}",
+                quantity.title,
+                case.plan.node_name(node),
+                of_case(case),
+                events(case)
+            ),
             data: Some(chart.data()),
         });
     }
@@ -186,7 +205,7 @@ pub(super) fn round_trips(number: usize, case: &CaseData) -> Vec<Figure> {
         figures.push(Figure {
             name: format!("case-{:02}-round-trips-{name}", number + 1),
             drawing: chart.draw(Frame::new(WIDE, 200.0), 0),
-            caption: format!("Round trips of `{name}` over time{}.", of_case(case)),
+            caption: format!("Round trips of `{name}` over time{}.{}", of_case(case), events(case)),
             data: Some(chart.data()),
         });
     }

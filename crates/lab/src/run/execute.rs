@@ -411,6 +411,7 @@ fn one_repeat(run: &Run<'_>, job: &Job<'_>, observe: &mut dyn FnMut(&Progress)) 
             seed,
             owner: Owner::this_process(),
             programs: run.programs.clone(),
+            stays: false,
         };
         let carried_out = run.backend.carry_out(&order, &raw, &mut |event| observe(&translate(event)));
         carried_out.map_err(|source| RunError::Repeat {
@@ -444,6 +445,8 @@ fn translate(event: &Event) -> Progress {
         Event::Note { text } => Progress::Note(text.clone()),
         Event::Failed { why } => Progress::Note(format!("It failed: {why}")),
         Event::Sample { .. } => Progress::Sample(event.clone()),
+        Event::Up => Progress::Step("up".to_owned()),
+        Event::Changed { refused } => Progress::Note(refused.clone().unwrap_or_default()),
     }
 }
 

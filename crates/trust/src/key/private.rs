@@ -67,6 +67,17 @@ impl PrivateKey {
         Ok(PrivateKey(Arc::new(Secret::Rsa(pair))))
     }
 
+    /// The Ed25519 key that follows from a seed (RFC 8032 §5.1.5): the same seed makes the same key, so that
+    /// simulations can be repeated to the byte. Whoever knows the seed has the key.
+    ///
+    /// # Errors
+    /// The library is out of memory.
+    pub fn ed25519_of_seed(seed: &[u8; 32]) -> Result<Self, KeyError> {
+        let pair =
+            Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| KeyError::Library("making a key"))?;
+        Ok(PrivateKey(Arc::new(Secret::Ed25519(pair))))
+    }
+
     /// The secret that both sides of an HMAC know.
     pub fn hmac(secret: &[u8]) -> Self {
         let key = Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret));

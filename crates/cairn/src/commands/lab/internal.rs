@@ -26,6 +26,11 @@ pub(crate) enum Internal {
         /// The folder with the order.
         folder: PathBuf,
     },
+    /// Holds a network that stays, in the background.
+    Hold {
+        /// Its name.
+        name: String,
+    },
     /// Serves and loads at one node.
     Agent {
         /// The file with the job.
@@ -51,6 +56,9 @@ pub(crate) enum Internal {
 
 impl Internal {
     pub(super) fn run(self) -> Outcome {
+        if let Internal::Hold { name } = &self {
+            return super::live::hold_in_background(name);
+        }
         self.work().map_err(ToolError::other)
     }
 
@@ -62,6 +70,7 @@ impl Internal {
                 return Ok(ExitCode::from(u8::try_from(code.clamp(0, 255)).unwrap_or(1)));
             }
             Internal::World { folder } => world::run(&folder)?,
+            Internal::Hold { .. } => {}
             Internal::Agent { job } => lab::agent::run(&job)?,
             Internal::Remote { folder } => remote::run(&folder)?,
             Internal::Leash { words } => {

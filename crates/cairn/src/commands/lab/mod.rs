@@ -5,6 +5,7 @@ mod counts;
 mod distance;
 mod files;
 mod internal;
+mod live;
 #[cfg(test)]
 mod page_for_beginners;
 mod run;
@@ -46,6 +47,9 @@ Examples:
   cairn lab compare runs/first-20261122-040849 runs/first-20261122-041932
   cairn lab calibrate machine.toml
   cairn lab validate first.toml --profile machine.toml
+  cairn lab up first.toml --detach                a network that stays
+  cairn lab shell consumer -- cairn status        a command at one of its nodes
+  cairn lab down
 
 Exit codes: 0 done, and everything is as expected; 1 failure; 2 wrong usage; of run, sweep, resume and show also 3 something expected is
 contradicted, 4 nothing is contradicted but something is not testable here, 5 a case has no valid run, 6 the run is not complete; of validate 3\na number is not within its margin.")]
@@ -116,6 +120,35 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Build a network of real forwarders that stays, to enter its nodes and to change it by hand.
+    Up(live::UpArguments),
+    /// A shell, or another command, at a node of a network that is up. `cairn` and every other client in it
+    /// use the node's forwarder, and nodes know each other by name.
+    #[command(visible_alias = "exec")]
+    Shell(live::ShellArguments),
+    /// Change a link of a network that is up.
+    Link(live::LinkArguments),
+    /// Kill a node's forwarder in a network that is up, and start it anew.
+    Restart {
+        /// The node.
+        node: String,
+        #[command(flatten)]
+        which: live::Which,
+    },
+    /// Take a network down.
+    Down {
+        /// The network, where more than one is up.
+        name: Option<String>,
+        /// All of them.
+        #[arg(long, conflicts_with = "name")]
+        all: bool,
+    },
+    /// Every network that is up.
+    Networks {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Follow a run that goes on elsewhere.
     Watch {
         /// The run's folder; without it, the last run.
@@ -161,6 +194,12 @@ impl Command {
             Command::Calibrate(arguments) => distance::calibrate(&arguments),
             Command::Validate(arguments) => distance::validate(&arguments),
             Command::Results { folders, markdown, json } => runs::results(&folders, markdown, json),
+            Command::Up(arguments) => live::up(&arguments),
+            Command::Shell(arguments) => live::shell(&arguments),
+            Command::Link(arguments) => live::link(&arguments),
+            Command::Restart { node, which } => live::restart(&node, &which),
+            Command::Down { name, all } => live::down(name.as_deref(), all),
+            Command::Networks { json } => live::networks(json),
             Command::Watch { folder, runs } => watch::watch(folder, &runs),
             Command::Check { files, json } => files::check(&files, Form::of(json)),
             Command::New { file, title } => files::new(&file, &title),

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -388,7 +388,7 @@ impl Remote {
         let forwarder = self.forwarder.as_ref().ok_or("the forwarder has not been started")?;
         let sampler = Sampler::start(SamplerConfig {
             node: name.clone(),
-            pid: forwarder.id(),
+            pid: Arc::new(AtomicU32::new(forwarder.id())),
             socket: PathBuf::from(format!("{name}.sock")),
             file: PathBuf::from(format!("forwarder-{name}.csv")),
             every: Duration::from_nanos(order.plan.sample_every_ns),

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
+use std::process::Child;
 
 use super::cgroup::Controllers;
 use super::guard;
@@ -28,6 +29,13 @@ pub fn conduct(
     folder: &Path,
     mut observe: impl FnMut(&Event),
 ) -> Result<Outcome, ConductError> {
+    let guard = begin(order, folder, &mut observe)?;
+    follow(guard, observe)?;
+    Ok(read_json(&folder.join(OUTCOME_FILE))?)
+}
+
+/// Writes an order down and starts the guard of its world.
+pub(crate) fn begin(order: &Order, folder: &Path, mut observe: impl FnMut(&Event)) -> io::Result<Child> {
     let cleaned = Controllers::find().clean_leftovers();
     if cleaned > 0 {
         let text = format!("{cleaned} control groups of a run that had been killed were taken away first.");
@@ -35,7 +43,11 @@ pub fn conduct(
     }
     std::fs::create_dir_all(folder)?;
     write_json(&folder.join(ORDER_FILE), order)?;
-    let mut guard = guard::start(&order.programs.cairn, folder)?;
+    guard::start(&order.programs.cairn, folder)
+}
+
+/// Passes on what happens in a world until it has ended.
+pub(crate) fn follow(mut guard: Child, mut observe: impl FnMut(&Event)) -> Result<(), ConductError> {
     let mut failed = None;
     let output = guard.stdout.take();
     for line in output.into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok)) {
@@ -51,6 +63,6 @@ pub fn conduct(
         None if !status.success() => Err(ConductError::Failed(format!(
             "the run ended with {status}; what went wrong stands on the screen above"
         ))),
-        None => Ok(read_json(&folder.join(OUTCOME_FILE))?),
+        None => Ok(()),
     }
 }

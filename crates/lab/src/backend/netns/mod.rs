@@ -2,6 +2,7 @@
 //! pairs.
 
 pub mod cgroup;
+mod changes;
 pub(crate) mod clients;
 pub mod conduct;
 pub mod guard;
@@ -12,5 +13,6 @@ pub mod netlink;
 mod programs;
 mod routing;
 pub(crate) mod sampler;
+mod stay;
 pub mod wiring;
 pub mod world;

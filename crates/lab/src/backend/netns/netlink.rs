@@ -202,6 +202,21 @@ impl Netlink {
         self.ask(message, || format!("bring interface {index} up"))
     }
 
+    /// Takes an interface down. The kernel forgets its neighbours and its routes, and keeps its address.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel refuses.
+    pub fn down(&self, index: u32) -> Result<(), NetlinkError> {
+        let mut message = Message::new(RTM_SETLINK, 0);
+        // No flags, of those that the change is about.
+        message.put(&[0; 4]);
+        message.put(&index.to_ne_bytes());
+        message.put(&0u32.to_ne_bytes());
+        message.put(&IFF_UP.to_ne_bytes());
+        self.ask(message, || format!("take interface {index} down"))
+    }
+
     /// Limits how many segments one send may carry; 1 makes every frame a frame.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -24,7 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct SamplerConfig {
     pub(crate) node: String,
-    pub(crate) pid: u32,
+    /// The forwarder's process; another after it was started anew.
+    pub(crate) pid: Arc<AtomicU32>,
     pub(crate) socket: PathBuf,
     pub(crate) file: PathBuf,
     pub(crate) every: Duration,
@@ -138,8 +139,9 @@ fn sample(config: &SamplerConfig, stop: &AtomicBool) -> io::Result<(u64, u64)> {
         }
         // All of a line is of the moment of the answer.
         let (now, time) = (Instant::now(), SystemTime::now());
-        let busy = processor_ns(config.pid, config.group.as_ref());
-        let memory = memory_bytes(config.pid).unwrap_or(0);
+        let pid = config.pid.load(Ordering::Relaxed);
+        let busy = processor_ns(pid, config.group.as_ref());
+        let memory = memory_bytes(pid).unwrap_or(0);
         let processor = percent_of_a_core(last, busy, now);
         last = busy.map(|busy| (now, busy));
         // After a late answer not at once again: what is used in an instant says nothing of a share.

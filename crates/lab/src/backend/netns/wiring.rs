@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use super::namespace::{Namespace, NamespaceError};
 use super::netlink::{End, Netlink, NetlinkError};
-use crate::experiment::plan::{LinkIndex, LinkPlan, NodeIndex, Plan};
+use crate::experiment::plan::{Change, LinkIndex, LinkPlan, NodeIndex, Plan};
 
 /// One end of a link, as a node sees it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -47,6 +47,12 @@ pub enum WiringError {
     /// A file of the kernel.
     #[error("loopback of `{0}` cannot be brought up: {1}")]
     Loopback(String, NetlinkError),
+    /// An event that this kernel cannot carry out.
+    #[error(
+        "link `{0}`: this kernel has no netem, so that its delay and loss stay as they are; change its rate, \
+         or use virtual time (--on sim)"
+    )]
+    NoNetem(String),
     /// The ways of IP packets.
     #[error("`{0}` cannot reach the other nodes by IP: {1}")]
     Routes(String, NetlinkError),
@@ -59,6 +65,15 @@ pub struct Wiring {
     pub interfaces: BTreeMap<NodeIndex, Vec<Interface>>,
     /// Links that must be impaired elsewhere, because this kernel has no netem.
     pub left_to_link_layer: Vec<LinkIndex>,
+    /// Links at whose ends netem stands.
+    delayed: Vec<LinkIndex>,
+}
+
+impl Wiring {
+    /// Does the kernel delay and lose what a link carries?
+    pub(super) fn delays(&self, link: LinkIndex) -> bool {
+        self.delayed.contains(&link)
+    }
 }
 
 /// The address of one end of a link.
@@ -95,6 +110,11 @@ pub fn wire(plan: &Plan, namespaces: &[Namespace]) -> Result<Wiring, WiringError
         let impaired = one(index, link, plan, namespaces, &mut wiring)?;
         if !impaired {
             wiring.left_to_link_layer.push(index);
+        } else if delays(plan, index) {
+            wiring.delayed.push(index);
+        }
+        if !impaired && will_delay(plan, index) {
+            return Err(WiringError::NoNetem(link.name.clone()));
         }
     }
     Ok(wiring)
@@ -152,8 +172,8 @@ fn one(
             local_ether: ether(index, end),
             remote_ether: ether(index, 1 - end),
         };
-        let (given, wanted) = (interface.clone(), link.clone());
-        let (number, done) = namespace.run(move || bring_up(&given, &wanted))?.map_err(kernel)?;
+        let (given, wanted, delays) = (interface.clone(), link.clone(), delays(plan, index));
+        let (number, done) = namespace.run(move || bring_up(&given, &wanted, delays))?.map_err(kernel)?;
         impaired &= done;
         interface.index = number;
         if number == 0 {
@@ -173,7 +193,7 @@ fn interface_name(neighbour: &str, link: LinkIndex) -> String {
 }
 
 /// Addresses, shapes and starts one end. Gives its index, and whether delay and loss are done.
-fn bring_up(interface: &Interface, link: &LinkPlan) -> Result<(u32, bool), NetlinkError> {
+fn bring_up(interface: &Interface, link: &LinkPlan, delays: bool) -> Result<(u32, bool), NetlinkError> {
     let index = nix::net::if_::if_nametoindex(interface.name.as_str()).unwrap_or(0);
     if index == 0 {
         return Ok((0, true));
@@ -183,10 +203,15 @@ fn bring_up(interface: &Interface, link: &LinkPlan) -> Result<(u32, bool), Netli
     netlink.add_address(index, interface.local, 30)?;
     netlink.up(index)?;
     netlink.add_neighbour(index, interface.remote, interface.remote_ether)?;
-    let wanted = link.delay_ns > 0 || link.loss > 0.0;
+    Ok((index, shape(&netlink, index, link, delays)?))
+}
+
+/// Gives an interface its link's rate, and delay and loss where it `delays`. False when the kernel has no
+/// netem for these.
+fn shape(netlink: &Netlink, index: u32, link: &LinkPlan, delays: bool) -> Result<bool, NetlinkError> {
     let mut parent = None;
     let mut impaired = true;
-    if wanted {
+    if delays {
         match netlink.impair(index, link.delay_ns, link.loss, flight(link)) {
             Ok(()) => parent = Some(0x0001_0001),
             Err(error) if error.is_missing_feature() => impaired = false,
@@ -199,7 +224,52 @@ fn bring_up(interface: &Interface, link: &LinkPlan) -> Result<(u32, bool), Netli
         let burst = u32::try_from(rate / 8 / 250).unwrap_or(u32::MAX).max(frame * 2);
         netlink.limit_rate(index, parent, rate, burst, frame.saturating_mul(link.queue))?;
     }
-    Ok((index, impaired))
+    Ok(impaired)
+}
+
+/// Does netem stand at the ends of a link? It does where there is something for it to do, or will be.
+fn delays(plan: &Plan, place: LinkIndex) -> bool {
+    plan.links.get(place).is_some_and(|link| link.delay_ns > 0 || link.loss > 0.0) || will_delay(plan, place)
+}
+
+/// Does an event change the delay or the loss of a link?
+fn will_delay(plan: &Plan, place: LinkIndex) -> bool {
+    plan.events.iter().any(|event| match event.change {
+        Change::LinkChange { link, delay_ns, loss, .. } => {
+            link == place && (delay_ns.is_some() || loss.is_some())
+        }
+        Change::LinkDown(_) | Change::LinkUp(_) | Change::Restart(_) => false,
+    })
+}
+
+/// Takes a link's end down.
+///
+/// # Errors
+///
+/// What the kernel refused.
+pub(super) fn take_down(interface: &Interface) -> Result<(), NetlinkError> {
+    Netlink::open()?.down(interface.index)
+}
+
+/// Brings a link's end up again.
+///
+/// # Errors
+///
+/// What the kernel refused.
+pub(super) fn bring_back(interface: &Interface) -> Result<(), NetlinkError> {
+    let netlink = Netlink::open()?;
+    netlink.up(interface.index)?;
+    netlink.add_neighbour(interface.index, interface.remote, interface.remote_ether)
+}
+
+/// Makes another link of one, at one of its ends. What waits in its queue stays there unless the queue gets
+/// smaller.
+///
+/// # Errors
+///
+/// What the kernel refused.
+pub(super) fn reshape(interface: &Interface, link: &LinkPlan, delays: bool) -> Result<bool, NetlinkError> {
+    shape(&Netlink::open()?, interface.index, link, delays)
 }
 
 /// How many frames are on the way at once, for the limit of netem: what the delay holds, and the queue.

@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::cgroup::{Controllers, Group};
@@ -22,8 +23,8 @@ use super::wiring::{Wiring, WiringError, wire};
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup, driver};
 use crate::experiment::Plan;
-use crate::experiment::plan::Activity;
-use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
+use crate::experiment::plan::{Activity, LinkPlan};
+use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, Request, read_json, write_json};
 
 /// How long a forwarder may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -78,20 +79,30 @@ pub enum WorldError {
 }
 
 /// What failed, with what was tried.
-fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorldError {
+pub(super) fn io_error(what: impl Into<String>) -> impl FnOnce(io::Error) -> WorldError {
     let what = what.into();
     move |source| WorldError::Io { what, source }
 }
 
-struct World<'a> {
+pub(super) struct World<'a> {
     order: &'a Order,
-    folder: &'a Path,
-    namespaces: Vec<Namespace>,
-    wiring: Wiring,
+    pub(super) folder: &'a Path,
+    pub(super) namespaces: Vec<Namespace>,
+    pub(super) wiring: Wiring,
     controllers: Controllers,
     groups: Vec<Group>,
-    forwarders: Vec<Child>,
+    pub(super) forwarders: Vec<Forwarder>,
+    /// Links as they are by now.
+    pub(super) links: Vec<LinkPlan>,
     outcome: Outcome,
+}
+
+/// The forwarder of a node.
+pub(super) struct Forwarder {
+    pub(super) launch: Launch,
+    pub(super) child: Child,
+    /// The number of its process, for those who look at it.
+    pub(super) pid: Arc<AtomicU32>,
 }
 
 /// Carries out the order in `folder`.
@@ -109,7 +120,7 @@ pub fn run(folder: &Path) -> Result<(), WorldError> {
 
 fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
     let order: Order = read_json(&folder.join(ORDER_FILE)).map_err(io_error("the order cannot be read"))?;
-    end_with_input();
+    let requests = end_with_input();
     sockets(folder)?;
     let mut world = World {
         order: &order,
@@ -119,17 +130,26 @@ fn prepare_and_run(folder: &Path) -> Result<(), WorldError> {
         controllers: Controllers::find(),
         groups: Vec::new(),
         forwarders: Vec::new(),
+        links: order.plan.links.clone(),
         outcome: Outcome::default(),
     };
-    world.run()
+    if order.stays { world.stay(&requests) } else { world.run() }
 }
 
-/// When the guard's end of our input closes, everything here ends.
-fn end_with_input() {
-    std::thread::spawn(|| {
-        for _ in io::stdin().lines().map_while(Result::ok) {}
+/// When the guard's end of our input closes, everything here ends. What is asked for by it until then comes
+/// out of the channel.
+fn end_with_input() -> Receiver<Request> {
+    let (asked, requests) = channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lines().map_while(Result::ok) {
+            // A run listens to nobody.
+            if let Ok(request) = serde_json::from_str(&line) {
+                let _ = asked.send(request);
+            }
+        }
         std::process::exit(130);
     });
+    requests
 }
 
 /// Sockets live in a file system of their own that only this world sees, and their paths are short.
@@ -146,7 +166,7 @@ pub(super) fn socket(node: &str) -> PathBuf {
     PathBuf::from(format!("{node}.sock"))
 }
 
-fn step(name: &str) {
+pub(super) fn step(name: &str) {
     Event::Step { name: name.to_owned() }.say();
 }
 
@@ -157,8 +177,19 @@ fn epoch_ns() -> u64 {
 }
 
 impl World<'_> {
-    fn plan(&self) -> &Plan {
+    pub(super) fn programs(&self) -> &crate::driver::Programs {
+        &self.order.programs
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
         &self.order.plan
+    }
+
+    /// Are there programs, which know nothing but IP?
+    pub(super) fn has_programs(&self) -> bool {
+        // Whoever enters a network that stays may start any.
+        self.order.stays
+            || self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Program(_)))
     }
 
     fn note(&mut self, text: String) {
@@ -223,13 +254,13 @@ impl World<'_> {
         write_json(&file, &self.outcome).map_err(io_error("the outcome cannot be written"))
     }
 
-    fn network(&mut self) -> Result<(), WorldError> {
+    pub(super) fn network(&mut self) -> Result<(), WorldError> {
         let names: Vec<String> = self.plan().nodes.iter().map(|node| node.name.clone()).collect();
         for name in &names {
             self.namespaces.push(Namespace::new(name)?);
         }
         self.wiring = wire(self.plan(), &self.namespaces)?;
-        if self.plan().workloads.iter().any(|workload| matches!(workload.does, Activity::Program(_))) {
+        if self.has_programs() {
             routing::connect(self.plan(), &self.wiring, &self.namespaces)?;
             if let Err(error) = routing::name_hosts(self.plan(), &self.wiring, Path::new(".")) {
                 self.note(format!(
@@ -289,7 +320,7 @@ impl World<'_> {
         self.folder.join(format!("log-{node}.txt"))
     }
 
-    fn start_forwarders(&mut self, software: &dyn Driver) -> Result<(), WorldError> {
+    pub(super) fn start_forwarders(&mut self, software: &dyn Driver) -> Result<(), WorldError> {
         for index in 0..self.plan().nodes.len() {
             let name = self.plan().node_name(index).to_owned();
             let folder = self.folder.join(&name);
@@ -297,7 +328,8 @@ impl World<'_> {
             let socket = socket(&name);
             let launch = software.prepare(&self.setup(index, &folder, &socket))?;
             let child = self.spawn(index, &launch, Stdio::null(), None)?;
-            self.forwarders.push(child);
+            let pid = Arc::new(AtomicU32::new(child.id()));
+            self.forwarders.push(Forwarder { launch, child, pid });
         }
         for index in 0..self.plan().nodes.len() {
             let name = self.plan().node_name(index).to_owned();
@@ -311,7 +343,7 @@ impl World<'_> {
 
     /// Starts a program in a node's namespace and group, its output in the node's log unless it goes
     /// elsewhere.
-    fn spawn(
+    pub(super) fn spawn(
         &self,
         node: usize,
         launch: &Launch,
@@ -392,7 +424,7 @@ impl World<'_> {
         for ((node, forwarder), place) in self.plan().nodes.iter().zip(&self.forwarders).zip(0..) {
             let config = SamplerConfig {
                 node: node.name.clone(),
-                pid: forwarder.id(),
+                pid: forwarder.pid.clone(),
                 socket: socket(&node.name),
                 file: self.folder.join(format!("forwarder-{}.csv", node.name)),
                 every: Duration::from_nanos(self.plan().sample_every_ns),
@@ -440,12 +472,23 @@ impl World<'_> {
         Ok(programs)
     }
 
-    /// Waits for the end of the run; a forwarder that ends before is an error.
+    /// Waits for the end of the run, and lets happen what the experiment says; a forwarder that ends by
+    /// itself is an error.
     fn wait(&mut self, clients: &mut Clients, programs: &Programs, start_ns: u64) -> Result<(), WorldError> {
         let (duration_ns, until_done) = (self.plan().duration_ns, self.plan().until_done);
         let mut idle_since: Option<Instant> = None;
+        let mut events = self.plan().events.clone();
+        events.sort_by_key(|event| std::cmp::Reverse(event.at_ns));
         while epoch_ns() < start_ns.saturating_add(duration_ns) {
-            std::thread::sleep(Duration::from_millis(20));
+            let next_ns = events.last().map_or(u64::MAX, |event| start_ns.saturating_add(event.at_ns));
+            let until_next = Duration::from_nanos(next_ns.saturating_sub(epoch_ns()));
+            std::thread::sleep(until_next.min(Duration::from_millis(20)));
+            while let Some(event) = events.pop_if(|event| start_ns.saturating_add(event.at_ns) <= epoch_ns())
+            {
+                self.change(event.change)?;
+                let late_ns = epoch_ns().saturating_sub(start_ns.saturating_add(event.at_ns));
+                self.outcome.latest_event_ns = self.outcome.latest_event_ns.max(late_ns);
+            }
             clients.poll()?;
             if let Some(why) = programs.lost() {
                 return Err(WorldError::Program(why));
@@ -454,7 +497,7 @@ impl World<'_> {
                 let ended = self
                     .forwarders
                     .get_mut(index)
-                    .is_some_and(|child| child.try_wait().ok().flatten().is_some());
+                    .is_some_and(|forwarder| forwarder.child.try_wait().ok().flatten().is_some());
                 if ended {
                     let node = self.plan().node_name(index).to_owned();
                     let log = self.log(&node);
@@ -472,15 +515,15 @@ impl World<'_> {
         Ok(())
     }
 
-    fn stop_forwarders(&mut self) {
+    pub(super) fn stop_forwarders(&mut self) {
         use nix::sys::signal::{Signal, kill};
-        for child in &self.forwarders {
+        for Forwarder { child, .. } in &self.forwarders {
             let pid = i32::try_from(child.id()).unwrap_or(0);
             // One that is gone needs no signal.
             let _ = kill(nix::unistd::Pid::from_raw(pid), Signal::SIGTERM);
         }
         let deadline = Instant::now() + Duration::from_secs(2);
-        for child in &mut self.forwarders {
+        for Forwarder { child, .. } in &mut self.forwarders {
             while Instant::now() < deadline && child.try_wait().ok().flatten().is_none() {
                 std::thread::sleep(Duration::from_millis(10));
             }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use flow::{FetchConfig, PublicationConfig, TransferConfig};
 use packet::random::{Random, Zipf};
 use packet::time::Duration;
-use sim::{AppId, Flooder, Network, NodeId};
+use sim::{AppId, Flooder, Network, NodeId, VerificationTime, VerifiedFetcher};
 
+use super::keys::Keys;
 use super::network::Built;
 use super::run::SimulationError;
 use crate::experiment::plan::{
-    Activity, Answers, ConsumerPlan, Demand, Gap, NodeIndex, Plan, ProducerPlan, Workload,
+    Activity, Answers, ConsumerPlan, Demand, Gap, NodeIndex, Plan, ProducerPlan, VerificationPlan, Workload,
 };
 
 /// A consumer at one of its nodes.
@@ -29,10 +30,12 @@ fn wrong(name: &str) -> impl Fn(String) -> SimulationError {
 
 /// Adds all producers, and then all consumers.
 pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Placed>, SimulationError> {
+    let keys = Keys::of(plan, seed)?;
     for producer in &plan.producers {
         for node in &producer.nodes {
             if let Some(id) = built.nodes.get(*node) {
-                add_producer(&mut built.network, *id, producer, seed).map_err(wrong(&producer.name))?;
+                add_producer(&mut built.network, *id, producer, (seed, &keys))
+                    .map_err(wrong(&producer.name))?;
             }
         }
     }
@@ -42,8 +45,15 @@ pub(super) fn add(built: &mut Built, plan: &Plan, seed: u64) -> Result<Vec<Place
         let catalogue = catalogue(consumer).map_err(wrong(&of_plan.name))?;
         for node in &consumer.nodes {
             let Some(id) = built.nodes.get(*node) else { continue };
-            let application = add_consumer(&mut built.network, *id, of_plan, consumer, catalogue.clone())
-                .map_err(wrong(&of_plan.name))?;
+            let network = &mut built.network;
+            let application = match (&consumer.demand, consumer.verify) {
+                (Demand::File(controller), Some(cost)) => {
+                    let fetch = fetch(consumer, controller.as_deref());
+                    fetch.and_then(|fetch| verified(network, *id, (of_plan, consumer), fetch, (cost, &keys)))
+                }
+                _ => add_consumer(network, *id, of_plan, consumer, catalogue.clone()),
+            };
+            let application = application.map_err(wrong(&of_plan.name))?;
             placed.push(Placed { workload, node: *node, application });
         }
     }
@@ -59,7 +69,7 @@ fn add_producer(
     network: &mut Network,
     node: NodeId,
     producer: &ProducerPlan,
-    seed: u64,
+    (seed, keys): (u64, &Keys),
 ) -> Result<(), String> {
     let bytes = |bytes: u64| usize::try_from(bytes).map_err(text);
     let mut application = match producer.answers {
@@ -68,7 +78,8 @@ fn add_producer(
             #[allow(clippy::cast_possible_truncation)]
             let content: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
             let prefix = producer.prefix.parse().map_err(text)?;
-            let config = PublicationConfig::new(prefix, 1, size, trust::Signer::digest());
+            let signer = keys.signer(producer).map_err(text)?;
+            let config = PublicationConfig::new(prefix, 1, size, signer);
             let publisher = sim::Publisher::new(config, content).map_err(text)?;
             return network.add_application(node, publisher).map(drop).map_err(text);
         }
@@ -126,8 +137,7 @@ fn add_consumer(
             return network.add_application(node, application).map_err(text);
         }
         Demand::File(controller) => {
-            let transfer = transfer(consumer, controller.as_deref())?;
-            let config = FetchConfig { transfer, ..FetchConfig::default() };
+            let config = fetch(consumer, controller.as_deref())?;
             let application = sim::FileFetcher::new(prefix, config).map_err(text)?.start_at(start);
             return network.add_application(node, application).map_err(text);
         }
@@ -155,6 +165,28 @@ fn add_consumer(
         application = application.attempts(attempts);
     }
     network.add_application(node, application).map_err(text)
+}
+
+/// Adds a consumer that verifies the file it fetches.
+fn verified(
+    network: &mut Network,
+    node: NodeId,
+    (workload, consumer): (&Workload, &ConsumerPlan),
+    config: FetchConfig,
+    (cost, keys): (VerificationPlan, &Keys),
+) -> Result<AppId, String> {
+    let charge = VerificationTime {
+        signature: Duration::from_nanos(cost.signature_ns),
+        hashed_kibibyte: Duration::from_nanos(cost.hashed_kibibyte_ns),
+    };
+    let application =
+        VerifiedFetcher::new(consumer.prefix.as_str(), config, keys.verifier()).map_err(text)?;
+    let application = application.charge(charge).start_at(Duration::from_nanos(workload.start_ns));
+    network.add_application(node, application).map_err(text)
+}
+
+fn fetch(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<FetchConfig, String> {
+    Ok(FetchConfig { transfer: transfer(consumer, controller)?, ..FetchConfig::default() })
 }
 
 fn transfer(consumer: &ConsumerPlan, controller: Option<&str>) -> Result<TransferConfig, String> {

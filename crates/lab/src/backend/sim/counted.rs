@@ -1,7 +1,7 @@
 //! What the simulator counted: of the network as a whole, and of each consumer.
 
 use packet::time::Instant;
-use sim::{Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer};
+use sim::{Consumer, FileFetcher, Flooder, LinkDropReason, TransferConsumer, VerifiedFetcher};
 
 use super::consumers::Placed;
 use super::network::Built;
@@ -70,6 +70,17 @@ fn consumer(plan: &Plan, built: &Built, placed: Placed) -> Option<ConsumerCounts
         };
         let bytes = fetcher.progress().content_bytes;
         return Some(of_transfer(fetcher.transfer(), "file", bytes, is_complete, counts));
+    }
+    if let Some(application) = network.application::<VerifiedFetcher>(id) {
+        let is_complete = Some(application.completed_at().is_some());
+        let refused = application.refused();
+        let ended_s = application.completed_at().map(seconds);
+        let counts = ConsumerCounts { ended_s, refused, ..counts };
+        let Some(fetch) = application.fetch() else {
+            return Some(ConsumerCounts { kind: "file".to_owned(), is_complete, ..counts });
+        };
+        let bytes = application.content_bytes();
+        return Some(of_transfer(fetch.fetcher().transfer(), "file", bytes, is_complete, counts));
     }
     let (sent, data, nacks) = network.application::<Flooder>(id)?.counts();
     let kind = "flood".to_owned();

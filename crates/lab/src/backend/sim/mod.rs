@@ -6,6 +6,7 @@ mod application;
 mod consumers;
 mod counted;
 mod events;
+mod keys;
 mod network;
 mod record;
 mod run;

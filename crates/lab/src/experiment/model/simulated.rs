@@ -93,6 +93,10 @@ tables! {
         /// Publishes a file of so many random bytes under the prefix, signed, in segments, and answers
         /// nothing else.
         file: Option<Size> = "numbered names without end",
+        /// How the file's segments are signed: `digest`, which says nothing of who made them; `trusted`, with
+        /// an Ed25519 key that consumers with `verify` believe for names under this prefix; or `forged`, with
+        /// another key under the trusted one's name, as an attacker would.
+        key: Option<String> = "digest",
     }
 
     /// Who asks, at one node or at many that do the same. Virtual time only; real forwarders have `download`,
@@ -127,6 +131,13 @@ tables! {
         lifetime: Option<Span> = "4 s",
         /// How often a name is asked for before it is given up.
         attempts: Option<u32> = "its kind's own",
+        /// Are the segments of a `file` verified before they count, against the keys of producers that say
+        /// `key = "trusted"`?
+        verify: Option<bool> = "false",
+        /// How long checking a signature keeps the node's processor busy, at nodes with a `service_time`.
+        signature_time: Option<Span> = "the profile's, for Ed25519; 0 s without one",
+        /// The same for each 1,024 bytes that are hashed.
+        hash_time: Option<Span> = "the profile's; 0 s without one",
         /// When it begins.
         start: Option<Span> = "0 s",
         /// When it ends.
@@ -141,7 +152,8 @@ tables! {
         count: u64,
     }
 
-    /// Something that happens to the network. Virtual time only.
+    /// Something that happens to the network: in virtual time, or in namespaces, whose kernel needs netem for
+    /// another delay or loss.
     Event as "event" {
         /// When.
         at: Span,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LinkIndex, NodeIndex};
+use super::{LinkIndex, NodeIndex, Plan};
 
 /// What a simulated link has beside what every link has.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -79,6 +79,22 @@ pub struct ProducerPlan {
     pub freshness_ns: Option<u64>,
     /// How long an answer takes.
     pub reply_delay_ns: Option<u64>,
+    /// How it signs a file.
+    #[serde(default)]
+    pub key: ProducerKey,
+}
+
+/// How a producer signs the segments of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProducerKey {
+    /// By a digest: by nobody.
+    #[default]
+    Digest,
+    /// With a key that consumers who verify believe.
+    Trusted,
+    /// With another key under the name of that one.
+    Forged,
 }
 
 /// What a producer answers with.
@@ -109,6 +125,18 @@ pub struct ConsumerPlan {
     pub attempts: Option<u32>,
     /// Has the experiment said when it ends?
     pub stops: bool,
+    /// Does it verify what comes, and what does that cost?
+    #[serde(default)]
+    pub verify: Option<VerificationPlan>,
+}
+
+/// What verification costs the processor of a consumer's node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerificationPlan {
+    /// For each signature.
+    pub signature_ns: u64,
+    /// For each 1,024 bytes that are hashed.
+    pub hashed_kibibyte_ns: u64,
 }
 
 /// How a consumer asks.
@@ -196,6 +224,27 @@ pub enum Change {
     },
     /// A forwarder starts anew.
     Restart(NodeIndex),
+}
+
+impl EventPlan {
+    /// What happens and when, as in `north-2 goes down at 10 s`.
+    #[must_use]
+    pub fn words(&self, plan: &Plan) -> String {
+        let link = |place: LinkIndex| plan.links.get(place).map_or("?", |link| &link.name);
+        let what = match self.change {
+            Change::LinkDown(place) => format!("{} goes down", link(place)),
+            Change::LinkUp(place) => format!("{} comes back", link(place)),
+            Change::LinkChange { link: place, rate_bps, delay_ns, loss } => {
+                let rate = rate_bps.map(|rate| format!("{} Mbit/s", rate as f64 / 1e6));
+                let delay = delay_ns.map(|delay| format!("{} ms", delay as f64 / 1e6));
+                let loss = loss.map(|loss| format!("{} % of loss", loss * 100.0));
+                let parts: Vec<String> = [rate, delay, loss].into_iter().flatten().collect();
+                format!("{} has {}", link(place), parts.join(", "))
+            }
+            Change::Restart(node) => format!("{} starts anew", plan.node_name(node)),
+        };
+        format!("{what} at {} s", self.at_ns as f64 / 1e9)
+    }
 }
 
 /// What is written down beside what every run writes.

@@ -1,0 +1,85 @@
+//! A network that stays: forwarders and links without workloads, until somebody takes it down.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use super::world::{World, WorldError, io_error, socket, step};
+use crate::driver::driver;
+use crate::live::{LiveLink, LiveNode, NETWORK_FILE, Network};
+use crate::order::{Event, Request, write_json};
+
+/// How long the world listens before it looks after its forwarders.
+const TURN: Duration = Duration::from_millis(200);
+
+impl World<'_> {
+    /// Builds the network, and does what is asked for until it shall go.
+    pub(super) fn stay(&mut self, requests: &Receiver<Request>) -> Result<(), WorldError> {
+        step("network");
+        self.network()?;
+        step("forwarders");
+        let software = driver(self.plan().software, self.programs())?;
+        self.start_forwarders(software.as_ref())?;
+        self.describe()?;
+        Event::Up.say();
+        let mut told = vec![false; self.forwarders.len()];
+        loop {
+            match requests.recv_timeout(TURN) {
+                Ok(Request::Change(change)) => {
+                    let refused = self.change(change).err().map(|error| error.to_string());
+                    // A forwarder that starts anew may end again, and is another process.
+                    told.fill(false);
+                    self.describe()?;
+                    Event::Changed { refused }.say();
+                }
+                Ok(Request::Down) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.look_after(&mut told);
+        }
+        self.stop_forwarders();
+        Ok(())
+    }
+
+    /// Tells once of every forwarder that has ended. The others go on.
+    fn look_after(&mut self, told: &mut [bool]) {
+        let mut ended = Vec::new();
+        for (node, (forwarder, told)) in self.forwarders.iter_mut().zip(told).enumerate() {
+            if let (false, Ok(Some(status))) = (*told, forwarder.child.try_wait()) {
+                *told = true;
+                ended.push((node, status));
+            }
+        }
+        for (node, status) in ended {
+            let name = self.plan().node_name(node);
+            let text = format!("The forwarder of `{name}` has ended with {status}.");
+            Event::Note { text }.say();
+        }
+    }
+
+    /// Writes down what whoever enters must know.
+    fn describe(&self) -> Result<(), WorldError> {
+        let nodes = self.plan().nodes.iter().zip(&self.forwarders).enumerate();
+        let nodes = nodes.map(|(index, (node, forwarder))| LiveNode {
+            name: node.name.clone(),
+            process: forwarder.pid.load(Ordering::Relaxed),
+            socket: socket(&node.name),
+            addresses: self
+                .wiring
+                .interfaces
+                .get(&index)
+                .into_iter()
+                .flatten()
+                .map(|interface| (interface.name.clone(), interface.local))
+                .collect(),
+        });
+        let links = self.plan().links.iter().map(|link| LiveLink {
+            name: link.name.clone(),
+            between: link.between.map(|node| self.plan().node_name(node).to_owned()),
+        });
+        let network =
+            Network { title: self.plan().title.clone(), nodes: nodes.collect(), links: links.collect() };
+        let file = self.folder.join(NETWORK_FILE);
+        write_json(&file, &network).map_err(io_error("the network cannot be written down"))
+    }
+}

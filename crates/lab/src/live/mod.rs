@@ -1,0 +1,154 @@
+//! A network that stays: it is built from an experiment file, has no workload, and can be entered and changed
+//! until it is taken down.
+//!
+//! Whoever [holds](hold::hold) it keeps its world alive. Everybody else of the same user finds it by its
+//! [`Place`], asks the holder over a socket there, or [enters](enter::enter) a node by the kernel's namespaces.
+
+pub mod enter;
+pub mod hold;
+mod place;
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::place::Place;
+use crate::backend::netns::conduct::ConductError;
+use crate::experiment::plan::Change;
+use crate::experiment::problem::suggest;
+
+/// The file in a network's folder that describes it, from when it is up.
+pub const NETWORK_FILE: &str = "network.json";
+
+/// A network that is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// The experiment's title.
+    pub title: String,
+    /// Its nodes, in the order of the file.
+    pub nodes: Vec<LiveNode>,
+    /// Its links.
+    pub links: Vec<LiveLink>,
+}
+
+/// A node of a network that is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveNode {
+    /// Its name.
+    pub name: String,
+    /// Its forwarder's process, by its number in the world.
+    pub process: u32,
+    /// Its forwarder's socket, relative to the working folder of the world's first process.
+    pub socket: PathBuf,
+    /// Its interfaces with their addresses.
+    pub addresses: Vec<(String, Ipv4Addr)>,
+}
+
+/// A link of a network that is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveLink {
+    /// Its name.
+    pub name: String,
+    /// The nodes at its ends.
+    pub between: [String; 2],
+}
+
+impl Network {
+    /// The place of a link by its name.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the message names the nearest.
+    pub fn link(&self, name: &str) -> Result<usize, LiveError> {
+        let names = || self.links.iter().map(|link| link.name.as_str());
+        names().position(|link| link == name).ok_or_else(|| unknown("link", name, names()))
+    }
+
+    /// The place of a node by its name.
+    ///
+    /// # Errors
+    ///
+    /// There is none; the message names the nearest.
+    pub fn node(&self, name: &str) -> Result<usize, LiveError> {
+        let names = || self.nodes.iter().map(|node| node.name.as_str());
+        names().position(|node| node == name).ok_or_else(|| unknown("node", name, names()))
+    }
+}
+
+fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str>) -> LiveError {
+    let known: Vec<&str> = known.collect();
+    LiveError::Unknown { what, name: name.to_owned(), instead: suggest(name, &known) }
+}
+
+/// Why something could not be done with a network that stays.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// No network is up.
+    #[error("no network is up here; start one with: cairn lab up")]
+    NoneUp,
+    /// Several are.
+    #[error("{} networks are up: {}; name one with --network", .0.len(), .0.join(", "))]
+    Several(Vec<String>),
+    /// There is none of that name.
+    #[error("there is no {what} `{name}`; {instead}")]
+    Unknown {
+        /// A network, a node or a link.
+        what: &'static str,
+        /// The name that was given.
+        name: String,
+        /// What it may have been.
+        instead: String,
+    },
+    /// A name that cannot be a network's.
+    #[error("`{0}` cannot be the name of a network: up to 40 letters, digits, `-`, `_` and `.`")]
+    Name(String),
+    /// One of that name is up already.
+    #[error("a network `{0}` is up already; give another --name, or take it down with: cairn lab down {0}")]
+    IsUp(String),
+    /// It could not be built.
+    #[error(transparent)]
+    Conduct(#[from] ConductError),
+    /// The change was refused.
+    #[error("{0}")]
+    Refused(String),
+    /// The holder does not answer.
+    #[error("network `{network}`: {source}")]
+    Holder {
+        /// The network.
+        network: String,
+        /// What failed.
+        source: std::io::Error,
+    },
+    /// A command cannot be started in a node.
+    #[error("`{command}` cannot be started: {source}")]
+    Command {
+        /// The command.
+        command: String,
+        /// What failed.
+        source: std::io::Error,
+    },
+    /// The kernel does not let us in.
+    #[error("node `{node}` cannot be entered: {what}: {source}; do it as the user who started the network")]
+    Enter {
+        /// The node.
+        node: String,
+        /// What was tried.
+        what: &'static str,
+        /// What failed.
+        source: std::io::Error,
+    },
+}
+
+impl Change {
+    /// What happens, in a word of the experiment file.
+    #[must_use]
+    pub fn action(&self) -> &'static str {
+        match self {
+            Change::LinkDown(_) => "link-down",
+            Change::LinkUp(_) => "link-up",
+            Change::LinkChange { .. } => "link-change",
+            Change::Restart(_) => "restart",
+        }
+    }
+}

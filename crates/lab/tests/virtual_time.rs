@@ -50,6 +50,23 @@ fn hashes(run: &RunData) -> Vec<&str> {
 }
 
 #[test]
+fn who_verifies_takes_nothing_of_a_forger_and_pays_for_it() {
+    let place = Place::new("verification");
+    let run = place.run(&shipped("verification"), |options| options.repeats = Some(1));
+    let of = |case: &str| {
+        let case = run.cases.iter().find(|found| found.plan.case == case).unwrap();
+        let counts = &case.counts[0].consumers[0];
+        (counts.bytes, counts.refused > 0, counts.ended_s)
+    };
+    let (light, heavy) = (of("light signatures"), of("heavy signatures"));
+    assert_eq!((light.0, light.1, heavy.0), (5_000_000, false, 5_000_000));
+    assert!(heavy.2.unwrap() > 625.0 * 0.003, "each of 625 signatures takes 3 ms: {heavy:?}");
+    assert!(light.2 < heavy.2, "{light:?} {heavy:?}");
+    assert_eq!(of("hijacked, verified"), (0, true, None));
+    assert_eq!(of("hijacked, not verified").0, 5_000_000);
+}
+
+#[test]
 fn shipped_experiments_send_the_same_packets_as_ever() {
     let place = Place::new("shipped");
     // One repeat of each case. The numbers are of the simulator before experiments had one language.

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use lab::backend::interface::Interface;
 use lab::backend::netns::namespace::Namespace;
-use lab::backend::netns::wiring::{Interface, Wiring, wire};
+use lab::backend::netns::wiring::{Wiring, wire};
 use lab::experiment::{Experiment, Plan};
 use testkit::needs::needed;
 

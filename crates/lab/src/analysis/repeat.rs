@@ -17,7 +17,6 @@ use super::table::Table;
 use super::window::{LENGTH, Window, join_short_end, rates};
 use super::workloads::{FloodTable, PingTable, TransferTable};
 use crate::agent::STANDSTILL;
-use crate::backend::netns::world::is_captured;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};
 use crate::order::{OUTCOME_FILE, Outcome, read_json, write_json};
 use crate::run::open_table;
@@ -97,8 +96,7 @@ fn data_direction(plan: &Plan, node: NodeIndex, link: usize) -> Direction {
 
 /// The place of a link among the interfaces that a node captures.
 fn interface_place(plan: &Plan, node: NodeIndex, link: usize) -> Option<u32> {
-    let captured =
-        plan.links_of(node).map(|(index, _)| index).filter(|index| is_captured(plan, node, *index));
+    let captured = plan.links_of(node).map(|(index, _)| index).filter(|index| plan.is_captured(node, *index));
     captured.zip(0u32..).find(|(index, _)| *index == link).map(|(_, place)| place)
 }
 

@@ -1,16 +1,28 @@
 //! What carries a plan out: real forwarders in kernel namespaces or on hosts of their own, or virtual time.
 
 pub mod hosts;
+pub mod interface;
+pub mod machine;
 pub mod netns;
 pub mod sim;
 
 use std::path::Path;
 
 use self::hosts::Inventory;
-use self::netns::conduct::ConductError;
 use crate::experiment::Plan;
 use crate::order::{Event, Order};
 use crate::run::RunError;
+
+/// Why a run gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum BackendError {
+    /// A file or the guard.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The run itself failed.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// What carries an order out: all that the rest of the lab knows of it.
 pub trait Backend: Sync {
@@ -41,7 +53,7 @@ pub trait Backend: Sync {
         order: &Order,
         raw: &Path,
         observe: &mut dyn FnMut(&Event),
-    ) -> Result<(), ConductError>;
+    ) -> Result<(), BackendError>;
 }
 
 /// Namespaces of this machine.
@@ -57,7 +69,7 @@ impl Backend for Namespaces {
         order: &Order,
         raw: &Path,
         observe: &mut dyn FnMut(&Event),
-    ) -> Result<(), ConductError> {
+    ) -> Result<(), BackendError> {
         netns::conduct::conduct(order, raw, observe).map(drop)
     }
 }
@@ -79,7 +91,7 @@ impl Backend for Hosts<'_> {
         order: &Order,
         raw: &Path,
         observe: &mut dyn FnMut(&Event),
-    ) -> Result<(), ConductError> {
+    ) -> Result<(), BackendError> {
         hosts::conduct(order, self.0, raw, observe).map(drop)
     }
 }
@@ -101,9 +113,9 @@ impl Backend for VirtualTime {
         order: &Order,
         raw: &Path,
         observe: &mut dyn FnMut(&Event),
-    ) -> Result<(), ConductError> {
+    ) -> Result<(), BackendError> {
         let outcome = sim::simulate(order, raw, observe);
-        outcome.map(drop).map_err(|error| ConductError::Failed(error.to_string()))
+        outcome.map(drop).map_err(|error| BackendError::Failed(error.to_string()))
     }
 }
 

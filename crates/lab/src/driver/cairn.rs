@@ -9,7 +9,7 @@ use ::management::{Command, ControlParameters};
 use toml::{Table, Value};
 
 use super::{Driver, DriverError, Launch, Manager, Setup, version_of};
-use crate::backend::netns::wiring::Interface;
+use crate::backend::interface::Interface;
 use crate::experiment::plan::{LinkKind, LinkPlan, NodePlan};
 
 /// Starts `cairn node run`.

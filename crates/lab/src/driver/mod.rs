@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::backend::netns::wiring::Interface;
+use crate::backend::interface::Interface;
 use crate::experiment::plan::{NodeIndex, Plan, Software};
 
 pub use cairn::Cairn;

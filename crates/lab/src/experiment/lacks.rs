@@ -140,9 +140,11 @@ mod tests {
                     [node.a]\ntick = '1 ms'\n[node.b.forwarder]\ncontent_store_bytes = '1 MB'\n\
                     [group.g.set]\ncapacity = []\n[consumer.c]\nkind = 'rate'\n[[event]]\nat = '1 s'\n";
         let content: Table = text.parse().unwrap_or_default();
-        let mut keys: Vec<String> =
-            real_forwarders(&content).into_iter().map(|finding| finding.key).collect();
-        keys.sort();
+        let keys = |backend| {
+            let mut keys: Vec<String> = on(backend, &content).into_iter().map(|finding| finding.key).collect();
+            keys.sort();
+            keys
+        };
         let expected = [
             "consumer",
             "defaults.link.queue_packets",
@@ -152,6 +154,9 @@ mod tests {
             "node.a.tick",
             "node.b.forwarder.content_store_bytes",
         ];
-        assert_eq!(keys, expected);
+        assert_eq!(keys("hosts"), expected);
+        let in_namespaces: Vec<&str> = expected.into_iter().filter(|key| *key != "event").collect();
+        assert_eq!(keys("netns"), in_namespaces);
+        assert!(keys("sim").is_empty());
     }
 }

@@ -449,6 +449,15 @@ impl Plan {
             || self.workloads.iter().any(asks)
     }
 
+    /// Is a link captured at a node? Each node captures the link it watches; a link that nobody watches is
+    /// captured at its first end.
+    #[must_use]
+    pub fn is_captured(&self, node: NodeIndex, link: LinkIndex) -> bool {
+        let watches = |node: NodeIndex| self.nodes.get(node).is_some_and(|node| node.watch == Some(link));
+        let Some(ends) = self.links.get(link).map(|link| link.between) else { return false };
+        watches(node) || (ends[0] == node && !watches(ends[1]))
+    }
+
     /// A node's name.
     #[must_use]
     pub fn node_name(&self, node: NodeIndex) -> &str {

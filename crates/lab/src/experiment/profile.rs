@@ -80,7 +80,8 @@ impl Profile {
         self.link.get(name).or_else(|| self.link.get("udp")).copied()
     }
 
-    /// What verification costs a consumer whose producers have Ed25519 keys; nothing when it was not measured.
+    /// What verification costs a consumer whose producers have Ed25519 keys; nothing when it was not
+    /// measured.
     #[must_use]
     pub fn verification(&self) -> Option<VerificationCost> {
         let (signature, hash) = (self.signature.get("ed25519")?, self.signature.get("sha256")?);

@@ -25,7 +25,8 @@ pub struct Axis {
     pub at_least: Option<(f64, f64)>,
     /// Does it end at its numbers, and not at the next round one?
     pub exact: bool,
-    /// Places along it where a dashed line stands across a line chart, such as moments when something happened.
+    /// Places along it where a dashed line stands across a line chart, such as moments when something
+    /// happened.
     pub marked: Vec<f64>,
 }
 

@@ -11,13 +11,13 @@ use std::process::{Child, Command};
 use nix::sched::{CloneFlags, setns};
 
 use super::{LiveError, Place};
-use crate::backend::netns::cgroup::{Controllers, Group};
+use crate::backend::machine::cgroup::{Controllers, Group};
 use crate::backend::netns::guard::WORLD_FILE;
 use crate::order::{ORDER_FILE, Order, read_json};
 
-/// Starts a command at a node, with the terminal and the environment of the caller, and `NDN_CLIENT_TRANSPORT`
-/// pointing to the node's forwarder. The calling process itself enters the node's namespaces, so that this can
-/// be done once, and only before it has any other thread.
+/// Starts a command at a node, with the terminal and the environment of the caller, and
+/// `NDN_CLIENT_TRANSPORT` pointing to the node's forwarder. The calling process itself enters the node's
+/// namespaces, so that this can be done once, and only before it has any other thread.
 ///
 /// # Errors
 ///

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{LiveError, Place};
-use crate::backend::netns::conduct::{ConductError, begin, follow};
+use crate::backend::netns::conduct::{begin, follow};
 use crate::order::{Event, Order, Request};
 
 /// How long whoever asks may take to say what, and the world to do it.
@@ -59,7 +59,7 @@ pub fn hold(
     });
     // Nobody is to find what is no longer there.
     let _ = std::fs::remove_file(place.socket());
-    Ok(outcome.map_err(|error: ConductError| error)?)
+    Ok(outcome?)
 }
 
 fn tell(event: &Event, done: &Sender<Option<String>>) {

@@ -2,7 +2,8 @@
 //! until it is taken down.
 //!
 //! Whoever [holds](hold::hold) it keeps its world alive. Everybody else of the same user finds it by its
-//! [`Place`], asks the holder over a socket there, or [enters](enter::enter) a node by the kernel's namespaces.
+//! [`Place`], asks the holder over a socket there, or [enters](enter::enter) a node by the kernel's
+//! namespaces.
 
 pub mod enter;
 pub mod hold;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use self::place::Place;
-use crate::backend::netns::conduct::ConductError;
+use crate::backend::BackendError;
 use crate::experiment::plan::Change;
 use crate::experiment::problem::suggest;
 
@@ -108,7 +109,7 @@ pub enum LiveError {
     IsUp(String),
     /// It could not be built.
     #[error(transparent)]
-    Conduct(#[from] ConductError),
+    Conduct(#[from] BackendError),
     /// The change was refused.
     #[error("{0}")]
     Refused(String),

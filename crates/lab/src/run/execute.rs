@@ -12,8 +12,8 @@ use super::folder::{RunFolder, RunRecord};
 use super::machine::Machine;
 use super::progress::Progress;
 use crate::analysis::{DeriveError, RepeatResult, derive};
+use crate::backend::BackendError;
 use crate::backend::hosts::{Inventory, InventoryError};
-use crate::backend::netns::conduct::ConductError;
 use crate::backend::{Backend, backend};
 use crate::driver::{DriverError, Programs, driver};
 use crate::experiment::plan::TraceFormat;
@@ -78,7 +78,7 @@ pub enum RunError {
         /// Which.
         what: String,
         /// Why.
-        source: ConductError,
+        source: BackendError,
         /// The run's folder.
         folder: String,
     },

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use lab::backend::hosts::remote;
-use lab::backend::netns::{guard, load, world};
+use lab::backend::machine::load;
+use lab::backend::netns::{guard, world};
 use lab::order::{ORDER_FILE, Order, read_json};
 
 use super::Outcome;

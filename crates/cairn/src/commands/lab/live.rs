@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use lab::backend::netns::conduct::ConductError;
+use lab::backend::BackendError;
 use lab::experiment::plan::{Change, Plan};
 use lab::experiment::units::{Rate, Share, Span};
 use lab::experiment::{Experiment, template};
@@ -27,8 +27,8 @@ const HOLD_LOG: &str = "hold.log";
 /// Which network is built.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpArguments {
-    /// The experiment whose nodes, links and routes are built; without it, three nodes in a row. Its workloads
-    /// and events are left out.
+    /// The experiment whose nodes, links and routes are built; without it, three nodes in a row. Its
+    /// workloads and events are left out.
     file: Option<PathBuf>,
     /// What the network is called, for other commands; without it, as the file.
     #[arg(long)]
@@ -93,7 +93,7 @@ fn held(order: &Order, place: &Place, shows: bool) -> Result<(), ToolError> {
     });
     match held {
         // Ended before it was up, because somebody wanted that.
-        Err(LiveError::Conduct(ConductError::Failed(_))) if interrupt.came() => Ok(()),
+        Err(LiveError::Conduct(BackendError::Failed(_))) if interrupt.came() => Ok(()),
         other => other.map_err(ToolError::other),
     }
 }

@@ -10,8 +10,8 @@ use super::clock::{Clock, Exchange};
 use super::inventory::Inventory;
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use super::ssh::{Connection, Received, Ssh};
-use crate::backend::netns::conduct::ConductError;
-use crate::backend::netns::wiring::Interface;
+use crate::backend::BackendError;
+use crate::backend::interface::Interface;
 use crate::driver::Programs;
 use crate::experiment::Plan;
 use crate::order::Owner;
@@ -52,9 +52,9 @@ pub fn conduct(
     inventory: &Inventory,
     folder: &Path,
     mut observe: impl FnMut(&Event),
-) -> Result<Outcome, ConductError> {
+) -> Result<Outcome, BackendError> {
     let plan = &order.plan;
-    inventory.check(plan).map_err(|error| ConductError::Failed(error.to_string()))?;
+    inventory.check(plan).map_err(|error| BackendError::Failed(error.to_string()))?;
     fs::create_dir_all(folder)?;
     write_json(&folder.join(ORDER_FILE), order)?;
     // Paths of sockets must be short.
@@ -68,7 +68,7 @@ pub fn conduct(
             sockets: &sockets.0,
             log: folder.join(format!("ssh-{}.txt", node.name)),
             node: &node.name,
-            host: inventory.host(&node.name).map_err(|error| ConductError::Failed(error.to_string()))?,
+            host: inventory.host(&node.name).map_err(|error| BackendError::Failed(error.to_string()))?,
             options: &inventory.options,
         };
         connections.push(ssh.start(index, sender.clone())?);
@@ -92,14 +92,14 @@ impl Hosts<'_> {
         (self.observe)(&step(name));
     }
 
-    fn failed(&self, index: usize, why: &str) -> ConductError {
+    fn failed(&self, index: usize, why: &str) -> BackendError {
         let log = self.connections.get(index).map(|connection| connection.log().display().to_string());
         let (node, log) = (self.plan.node_name(index), log.unwrap_or_default());
-        ConductError::Failed(format!("host of `{node}`: {why} (ssh's own words are in {log})"))
+        BackendError::Failed(format!("host of `{node}`: {why} (ssh's own words are in {log})"))
     }
 
     /// The answers of all hosts to a request for each.
-    fn all(&mut self, requests: &[Request]) -> Result<Vec<Reply>, ConductError> {
+    fn all(&mut self, requests: &[Request]) -> Result<Vec<Reply>, BackendError> {
         for (connection, request) in self.connections.iter_mut().zip(requests) {
             // One that is gone is noticed when it does not answer.
             let _ = connection.ask(request);
@@ -128,7 +128,7 @@ impl Hosts<'_> {
     }
 
     /// The same request for all, answered by all with "done".
-    fn each(&mut self, request: &Request) -> Result<(), ConductError> {
+    fn each(&mut self, request: &Request) -> Result<(), BackendError> {
         let requests: Vec<_> = self.plan.nodes.iter().map(|_| request.clone()).collect();
         self.all(&requests).map(drop)
     }
@@ -138,7 +138,7 @@ impl Hosts<'_> {
         &mut self,
         deadline: Instant,
         missing: usize,
-    ) -> Result<(usize, Reply, Vec<u8>, u64), ConductError> {
+    ) -> Result<(usize, Reply, Vec<u8>, u64), BackendError> {
         loop {
             self.keep_alive();
             let left = deadline.saturating_duration_since(Instant::now());
@@ -159,7 +159,7 @@ impl Hosts<'_> {
     }
 
     /// Asks one host.
-    fn ask(&mut self, index: usize, request: &Request) -> Result<(Reply, Vec<u8>, u64), ConductError> {
+    fn ask(&mut self, index: usize, request: &Request) -> Result<(Reply, Vec<u8>, u64), BackendError> {
         let Some(connection) = self.connections.get_mut(index) else {
             return Err(self.failed(index, "there is no such host"));
         };
@@ -169,7 +169,7 @@ impl Hosts<'_> {
     }
 
     /// How far the clocks of all hosts are from ours.
-    fn clocks(&mut self) -> Result<Vec<Clock>, ConductError> {
+    fn clocks(&mut self) -> Result<Vec<Clock>, BackendError> {
         let mut clocks = Vec::new();
         for index in 0..self.plan.nodes.len() {
             let mut exchanges = Vec::new();
@@ -186,7 +186,7 @@ impl Hosts<'_> {
         Ok(clocks)
     }
 
-    fn run(&mut self, order: &Order, inventory: &Inventory, folder: &Path) -> Result<Outcome, ConductError> {
+    fn run(&mut self, order: &Order, inventory: &Inventory, folder: &Path) -> Result<Outcome, BackendError> {
         self.step("network");
         let orders = self.orders(order, inventory)?;
         self.step("clocks");
@@ -225,11 +225,11 @@ impl Hosts<'_> {
     }
 
     /// What each host is ordered to do, with the interfaces that have the addresses of its ends of links.
-    fn orders(&mut self, order: &Order, inventory: &Inventory) -> Result<Vec<HostOrder>, ConductError> {
+    fn orders(&mut self, order: &Order, inventory: &Inventory) -> Result<Vec<HostOrder>, BackendError> {
         let plan = self.plan;
         let address = |node: usize, link: &str| {
             let found = inventory.address(plan.node_name(node), link);
-            found.map_err(|error| ConductError::Failed(error.to_string()))
+            found.map_err(|error| BackendError::Failed(error.to_string()))
         };
         let mut looks = Vec::new();
         for node in 0..plan.nodes.len() {
@@ -268,7 +268,7 @@ impl Hosts<'_> {
                 });
             }
             let host =
-                inventory.host(&named.name).map_err(|error| ConductError::Failed(error.to_string()))?;
+                inventory.host(&named.name).map_err(|error| BackendError::Failed(error.to_string()))?;
             let links = plan.links.iter().enumerate();
             orders.push(HostOrder {
                 plan: plan.clone(),
@@ -284,7 +284,7 @@ impl Hosts<'_> {
     }
 
     /// Waits for the end of the run, or says what ended before it; a host that fails is an error.
-    fn wait(&mut self, start_ns: u64) -> Result<Option<String>, ConductError> {
+    fn wait(&mut self, start_ns: u64) -> Result<Option<String>, BackendError> {
         let mut idle_since: Option<Instant> = None;
         while epoch_ns() < start_ns.saturating_add(self.plan.duration_ns) {
             std::thread::sleep(Duration::from_millis(200));
@@ -310,7 +310,7 @@ impl Hosts<'_> {
     }
 
     /// Fetches every file of every host.
-    fn collect(&mut self, folder: &Path) -> Result<(), ConductError> {
+    fn collect(&mut self, folder: &Path) -> Result<(), BackendError> {
         for index in 0..self.plan.nodes.len() {
             let (Reply::Files { names }, ..) = self.ask(index, &Request::Files)? else {
                 return Err(self.failed(index, "it does not list its files"));

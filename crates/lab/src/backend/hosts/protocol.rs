@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::netns::wiring::Interface;
+use crate::backend::interface::Interface;
 use crate::capture::tap::TapCounts;
 use crate::driver::Programs;
 use crate::experiment::Plan;

@@ -17,12 +17,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::protocol::{Found, HostOrder, HostReport, Reply, Request};
 use crate::agent::Job;
-use crate::backend::netns::cgroup::{Controllers, Group};
-use crate::backend::netns::clients::Clients;
-use crate::backend::netns::load::Load;
-use crate::backend::netns::machine::Machine;
-use crate::backend::netns::sampler::{Sampler, SamplerConfig};
-use crate::backend::netns::world::is_captured;
+use crate::backend::machine::cgroup::{Controllers, Group};
+use crate::backend::machine::clients::Clients;
+use crate::backend::machine::load::Load;
+use crate::backend::machine::sampler::{Sampler, SamplerConfig};
+use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Manager, Setup, driver};
 use crate::order::{Owner, write_json};
@@ -343,7 +342,7 @@ impl Remote {
     fn start_captures(&mut self) -> Result<(), Failure> {
         let order = self.order()?;
         let (plan, node) = (&order.plan, order.node);
-        let captured = order.interfaces.iter().filter(|interface| is_captured(plan, node, interface.link));
+        let captured = order.interfaces.iter().filter(|interface| plan.is_captured(node, interface.link));
         let interfaces: Vec<TapInterface> = captured
             .map(|interface| TapInterface {
                 name: interface.name.clone(),

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::netlink::NetlinkError;
 use super::routing;
-use super::wiring::{Interface, WiringError, bring_back, reshape, take_down};
+use super::wiring::{WiringError, bring_back, reshape, take_down};
 use super::world::{World, WorldError, io_error};
+use crate::backend::interface::Interface;
 use crate::experiment::plan::{Change, LinkIndex, NodeIndex};
 
 impl World<'_> {

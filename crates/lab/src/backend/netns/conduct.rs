@@ -4,20 +4,10 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::Child;
 
-use super::cgroup::Controllers;
 use super::guard;
+use crate::backend::BackendError;
+use crate::backend::machine::cgroup::Controllers;
 use crate::order::{Event, ORDER_FILE, OUTCOME_FILE, Order, Outcome, read_json, write_json};
-
-/// Why a run gave no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ConductError {
-    /// A file or the guard.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// The run itself failed.
-    #[error("{0}")]
-    Failed(String),
-}
 
 /// Carries an order out below `folder`, and passes on what happens.
 ///
@@ -28,7 +18,7 @@ pub fn conduct(
     order: &Order,
     folder: &Path,
     mut observe: impl FnMut(&Event),
-) -> Result<Outcome, ConductError> {
+) -> Result<Outcome, BackendError> {
     let guard = begin(order, folder, &mut observe)?;
     follow(guard, observe)?;
     Ok(read_json(&folder.join(OUTCOME_FILE))?)
@@ -47,7 +37,7 @@ pub(crate) fn begin(order: &Order, folder: &Path, mut observe: impl FnMut(&Event
 }
 
 /// Passes on what happens in a world until it has ended.
-pub(crate) fn follow(mut guard: Child, mut observe: impl FnMut(&Event)) -> Result<(), ConductError> {
+pub(crate) fn follow(mut guard: Child, mut observe: impl FnMut(&Event)) -> Result<(), BackendError> {
     let mut failed = None;
     let output = guard.stdout.take();
     for line in output.into_iter().flat_map(|output| BufReader::new(output).lines().map_while(Result::ok)) {
@@ -59,8 +49,8 @@ pub(crate) fn follow(mut guard: Child, mut observe: impl FnMut(&Event)) -> Resul
     }
     let status = guard.wait()?;
     match failed {
-        Some(why) => Err(ConductError::Failed(why)),
-        None if !status.success() => Err(ConductError::Failed(format!(
+        Some(why) => Err(BackendError::Failed(why)),
+        None if !status.success() => Err(BackendError::Failed(format!(
             "the run ended with {status}; what went wrong stands on the screen above"
         ))),
         None => Ok(()),

@@ -17,7 +17,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::Signal;
 
-use super::cgroup::Controllers;
+use crate::backend::machine::cgroup::Controllers;
 use crate::order::Owner;
 
 /// The file in the order's folder with the number of the world's process, as the guard sees it.

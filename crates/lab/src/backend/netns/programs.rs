@@ -13,9 +13,9 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
-use super::cgroup::Group;
 use super::namespace::{Namespace, NamespaceError};
 use crate::agent::TRANSFERS_HEAD;
+use crate::backend::machine::cgroup::Group;
 use crate::experiment::plan::{ProgramPlan, Workload};
 
 /// How long a program may take to end when it is told to.

@@ -11,7 +11,8 @@ use sim::paths::{Graph, Step, Ways};
 
 use super::namespace::Namespace;
 use super::netlink::{Netlink, NetlinkError};
-use super::wiring::{Interface, Wiring, WiringError};
+use super::wiring::{Wiring, WiringError};
+use crate::backend::interface::Interface;
 use crate::experiment::plan::{NodeIndex, Plan};
 
 /// Where a node sends packets for an address of another.

@@ -6,26 +6,8 @@ use std::os::fd::AsFd;
 
 use super::namespace::{Namespace, NamespaceError};
 use super::netlink::{End, Netlink, NetlinkError};
+use crate::backend::interface::Interface;
 use crate::experiment::plan::{Change, LinkIndex, LinkPlan, NodeIndex, Plan};
-
-/// One end of a link, as a node sees it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Interface {
-    /// The link.
-    pub link: LinkIndex,
-    /// The interface's name in the node's namespace.
-    pub name: String,
-    /// Its index there.
-    pub index: u32,
-    /// This node's address.
-    pub local: Ipv4Addr,
-    /// The neighbour's address.
-    pub remote: Ipv4Addr,
-    /// This node's Ethernet address.
-    pub local_ether: [u8; 6],
-    /// The neighbour's Ethernet address.
-    pub remote_ether: [u8; 6],
-}
 
 /// Why the network could not be built.
 #[derive(Debug, thiserror::Error)]

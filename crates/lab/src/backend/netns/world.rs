@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::cgroup::{Controllers, Group};
-use super::clients::{Clients, ClientsError};
 use super::guard::{GuardError, enter_world};
-use super::load::Load;
-use super::machine::Machine;
 use super::namespace::{Namespace, NamespaceError};
 use super::programs::{Programs, Setting};
 use super::routing;
-use super::sampler::{Sampler, SamplerConfig};
 use super::wiring::{Wiring, WiringError, wire};
+use crate::backend::machine::cgroup::{Controllers, Group};
+use crate::backend::machine::clients::{Clients, ClientsError};
+use crate::backend::machine::load::Load;
+use crate::backend::machine::sampler::{Sampler, SamplerConfig};
+use crate::backend::machine::steal::Machine;
 use crate::capture::tap::{self, Tap, TapConfig, TapInterface};
 use crate::driver::{Driver, DriverError, Launch, ManagementError, Manager, Setup, driver};
 use crate::experiment::Plan;
@@ -382,7 +382,7 @@ impl World<'_> {
                 .get(&index)
                 .into_iter()
                 .flatten()
-                .filter(|interface| is_captured(self.plan(), index, interface.link))
+                .filter(|interface| self.plan().is_captured(index, interface.link))
                 .map(|interface| TapInterface::whole(&interface.name, interface.index))
                 .collect();
             let Some(namespace) = self.namespaces.get(index).filter(|_| !interfaces.is_empty()) else {
@@ -534,12 +534,4 @@ impl World<'_> {
         // What they said last is on disk.
         let _ = io::stdout().flush();
     }
-}
-
-/// Is a link captured at a node? Each node captures the link it watches; a link that nobody watches is
-/// captured at its first end.
-pub fn is_captured(plan: &Plan, node: usize, link: usize) -> bool {
-    let watches = |node: usize| plan.nodes.get(node).is_some_and(|node| node.watch == Some(link));
-    let Some(ends) = plan.links.get(link).map(|link| link.between) else { return false };
-    watches(node) || (ends[0] == node && !watches(ends[1]))
 }

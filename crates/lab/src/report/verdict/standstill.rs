@@ -2,7 +2,7 @@
 
 use super::super::data::CaseData;
 use super::evaluation::Evaluation;
-use crate::backend::netns::cgroup::standstill_ns;
+use crate::backend::machine::cgroup::standstill_ns;
 use crate::experiment::measure::Measure;
 use crate::experiment::model::Expect;
 use crate::experiment::plan::{Activity, NodeIndex, Plan};

@@ -1,0 +1,8 @@
+//! What every backend with real forwarders does on a machine: control groups with shares, competing loads,
+//! agents, samples of a forwarder, and what the machine below takes away.
+
+pub mod cgroup;
+pub(crate) mod clients;
+pub mod load;
+pub(crate) mod sampler;
+pub(crate) mod steal;

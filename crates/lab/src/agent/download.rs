@@ -14,7 +14,8 @@ use super::producer::Files;
 use crate::experiment::plan::ControllerKind;
 
 /// The columns of the transfers' table.
-pub(crate) const HEAD: &str = "no,name,start,stop,bytes,segments,sent,repeated,timeouts,nacks,state";
+pub(crate) const HEAD: [&str; 11] =
+    ["no", "name", "start", "stop", "bytes", "segments", "sent", "repeated", "timeouts", "nacks", "state"];
 
 /// What a download works with.
 #[derive(Debug)]
@@ -141,20 +142,20 @@ impl Downloads {
             (None, _) => "unfinished",
         };
         let stop = now.map_or_else(String::new, |now| self.log.time(now));
-        let line = format!(
-            "{},{}/{},{},{stop},{},{},{},{},{},{},{state}",
-            one.number,
-            self.config.files.prefix().as_ref(),
-            one.file,
-            self.log.time(one.began),
-            one.bytes,
-            counters.data,
-            counters.sent,
-            counters.repeated,
-            counters.timeouts,
-            one.nacks,
-        );
-        self.log.line(&line);
+        let start = self.log.time(one.began);
+        self.log.row(&[
+            &one.number,
+            &format_args!("{}/{}", self.config.files.prefix().as_ref(), one.file),
+            &start,
+            &stop,
+            &one.bytes,
+            &counters.data,
+            &counters.sent,
+            &counters.repeated,
+            &counters.timeouts,
+            &one.nacks,
+            &state,
+        ]);
         self.ended += 1;
     }
 }
@@ -250,9 +251,8 @@ impl Activity for Downloads {
         // Downloads that were never begun count as unfinished too.
         for number in self.begun..self.config.count {
             let file = number % self.config.files.count().max(1);
-            let line =
-                format!("{number},{}/{file},,,0,0,0,0,0,0,unfinished", self.config.files.prefix().as_ref());
-            self.log.line(&line);
+            let name = format_args!("{}/{file}", self.config.files.prefix().as_ref());
+            self.log.row(&[&number, &name, &"", &"", &0, &0, &0, &0, &0, &0, &"unfinished"]);
         }
         self.log.finish()
     }

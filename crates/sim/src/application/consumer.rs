@@ -317,10 +317,7 @@ impl Consumer {
             let step = match gap {
                 Gap::Even => mean_gap,
                 Gap::Uniform => Duration::from_nanos((nanos * 2.0 * context.random().unit()) as u64),
-                // `libm`, which computes the same everywhere.
-                Gap::Exponential => {
-                    Duration::from_nanos((nanos * -libm::log(1.0 - context.random().unit())) as u64)
-                }
+                Gap::Exponential => Duration::from_nanos((nanos * context.random().exponential()) as u64),
             };
             self.next_send += step.max(Duration::from_nanos(1));
             if !sent && !self.may_ask(now) && self.outstanding.len() == 0 {

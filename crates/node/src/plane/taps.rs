@@ -94,7 +94,11 @@ pub(super) fn pass(
         match tap.on_frame(now, direction, &mut frame) {
             TapVerdict::Pass => {}
             TapVerdict::Drop => {
-                drops.count(DropReason::Tapped);
+                drops.count(DropReason::Loss);
+                return None;
+            }
+            TapVerdict::QueueFull => {
+                drops.count(DropReason::SendQueueFull);
                 return None;
             }
             // Taps behind this one do not see what is held back: put those that only watch first.

@@ -60,6 +60,7 @@ mod notification;
 mod prefix_announcement;
 mod request;
 mod segments;
+mod socket;
 pub mod types;
 mod values;
 
@@ -79,6 +80,7 @@ pub use segments::{
     DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,
     with_number,
 };
+pub use socket::{OLDER_SOCKETS, SYSTEM_SOCKET, runtime_folder_in, socket_in};
 pub use values::{
     CsFlags, FaceEventKind, FaceFlags, FacePersistency, FaceScope, LinkType, RouteFlags, RouteOrigin,
     StatusCode,

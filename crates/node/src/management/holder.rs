@@ -34,9 +34,9 @@ fn holder_behind(face: &FaceStatus) -> Holder {
 
 #[cfg(test)]
 mod tests {
-    use packet::Dialect;
     use packet::time::Duration;
 
+    use super::super::MANAGED;
     use super::*;
     use crate::control::{CongestionSettings, FacePersistency, FaceState, FaceTraffic};
 
@@ -45,7 +45,7 @@ mod tests {
             id: FaceId(300),
             remote: remote.parse().unwrap(),
             local: local.parse().unwrap(),
-            dialect: Dialect::Ndn,
+            dialect: MANAGED,
             scope,
             persistency: FacePersistency::OnDemand,
             link_type: engine::LinkType::PointToPoint,

@@ -41,7 +41,7 @@ use management::{
 };
 use packet::ndn::DataBuilder;
 use packet::time::{Duration, Instant};
-use packet::{ComponentKind, Data, Interest, NackReason, Name};
+use packet::{ComponentKind, Data, Dialect, Interest, NackReason, Name};
 
 use crate::control::{ControlApplication, FaceEvent, NodeControl, Now, Question};
 pub use authority::{Authority, Refusal, ReplayGuard, VerifyCommand};
@@ -52,6 +52,9 @@ pub use keys::{MODULES, Privileges, TrustedKeys};
 use rib::Rib;
 use state::StateFile;
 use store::DataStore;
+
+/// The dialect that is managed: NFD's protocol has no word for any other.
+const MANAGED: Dialect = Dialect::Ndn;
 
 /// Most components of a prefix that routes and strategies can be given for: as many as tables look up by.
 pub const MAX_PREFIX_COMPONENTS: usize = packet::PrefixHashes::MAX_PREFIX_COMPONENTS;

@@ -2,12 +2,12 @@
 
 use engine::FaceId;
 use management::{Reach, RouteFlags, RouteOrigin};
+use packet::Name;
 use packet::time::{Duration, Instant};
-use packet::{Dialect, Name};
 
 use super::rib::{Holder, Route};
 use super::state::{SavedRoute, StateFile, address};
-use super::{NfdManagement, Request};
+use super::{MANAGED, NfdManagement, Request};
 use crate::control::{CreateFace, CreateFaceError, FaceChanges, FacePersistency, FaceUri, NodeControl, Now};
 
 impl NfdManagement {
@@ -99,7 +99,7 @@ fn find_or_make_face(node: &mut dyn NodeControl, route: &SavedRoute) -> Result<F
         remote,
         persistency: if permanent { FacePersistency::Permanent } else { FacePersistency::Persistent },
         changes: FaceChanges::default(),
-        dialect: Dialect::Ndn,
+        dialect: MANAGED,
     };
     match node.create_face(request) {
         Ok(face) => Ok(face.id),

@@ -6,13 +6,13 @@ use management::{
 };
 use packet::ndn::SignatureType;
 use packet::time::{Duration, Instant};
-use packet::{Buffer, Data, Dialect, Name};
+use packet::{Buffer, Data, Name};
 
 use super::forwarder_commands::prefix;
 use super::holder::holder;
 use super::parameters::face_or_self;
 use super::rib::{FibUpdate, Holder, Route};
-use super::{MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
+use super::{MANAGED, MAX_PREFIX_COMPONENTS, NfdManagement, Outcome, Request};
 use crate::control::{AddNextHopError, INTERNAL_FACE, NextHopChange, NodeControl, Now};
 
 /// Cost of a route that was announced, as in NFD.
@@ -252,7 +252,7 @@ impl NfdManagement {
             if changes.is_empty() {
                 return;
             }
-            for (change, error) in node.change_next_hops(Dialect::Ndn, changes) {
+            for (change, error) in node.change_next_hops(MANAGED, changes) {
                 self.counters.next_hops_refused += 1;
                 match (change, error) {
                     (_, AddNextHopError::NoFace(face)) => {

@@ -6,7 +6,7 @@ use packet::ndn::{InterestBuilder, SignatureInfo, SignatureInfoBuilder, types};
 use packet::{Component, ComponentKind, Interest, Name};
 
 use crate::control_parameters::ControlParameters;
-use crate::request::Reach;
+use crate::request::CommandScope;
 
 macro_rules! commands {
     ($($(#[$about:meta])* $command:ident = $module:literal / $verb:literal;)*) => {
@@ -70,7 +70,7 @@ impl Command {
     ///
     /// # Errors
     /// None for the names there are.
-    pub fn name(self, reach: Reach) -> Result<Name, DecodeError> {
+    pub fn name(self, reach: CommandScope) -> Result<Name, DecodeError> {
         let (module, verb) = self.words();
         reach.name(module, verb)
     }
@@ -98,7 +98,7 @@ impl Command {
     /// More bytes than a name can have.
     pub fn interest(
         self,
-        reach: Reach,
+        reach: CommandScope,
         parameters: &ControlParameters,
     ) -> Result<InterestBuilder, DecodeError> {
         let name = self.name(reach)?.with(Component::generic(&parameters.encode()))?;
@@ -112,7 +112,7 @@ impl Command {
     /// More bytes than a name can have.
     pub fn legacy_name(
         self,
-        reach: Reach,
+        reach: CommandScope,
         parameters: &ControlParameters,
         freshness: LegacyFreshness,
         info: &SignatureInfoBuilder,

@@ -75,7 +75,7 @@ pub use face_event::FaceEventNotification;
 pub use face_query_filter::FaceQueryFilter;
 pub use notification::{NOTIFICATION_LIFETIME, StreamPosition};
 pub use prefix_announcement::{PrefixAnnouncement, ValidityPeriod};
-pub use request::{Dataset, Reach, RequestName, Target, discovery_interest, face_events_name};
+pub use request::{CommandScope, Dataset, RequestName, Target, discovery_interest, face_events_name};
 pub use segments::{
     DatasetError, DatasetFetch, FRESHNESS, MAX_SEGMENT_BYTES, refusal_data, response_data, segments,
     with_number,

@@ -66,7 +66,7 @@ impl From<&LinkHeader> for Arrival {
 
 /// What Data was to the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum DataOutcome {
     /// Wanted. The item rests until [`Transfer::confirm`] or [`Transfer::ask_again`].
     Wanted,
     /// It had come before.
@@ -222,16 +222,16 @@ impl Transfer {
     }
 
     /// Data for `item` came.
-    pub fn handle_data(&mut self, now: Instant, item: u64, arrival: Arrival) -> Verdict {
+    pub fn handle_data(&mut self, now: Instant, item: u64, arrival: Arrival) -> DataOutcome {
         let (state, attempts) = match self.items.get(item) {
             Some(entry) => (entry.state, entry.attempts),
             None if self.items.is_past(item) => (State::Done, 1),
-            None => return Verdict::NotAsked,
+            None => return DataOutcome::NotAsked,
         };
         let (number, sent_at) = match state {
             State::Done | State::Arrived => {
                 self.counters.duplicates += 1;
-                return Verdict::Duplicate;
+                return DataOutcome::Duplicate;
             }
             State::InFlight { number, sent_at } => {
                 self.in_flight -= 1;
@@ -258,7 +258,7 @@ impl Transfer {
         self.obey(now);
         self.pacer.handle_arrival(now);
         self.detect_losses(now);
-        Verdict::Wanted
+        DataOutcome::Wanted
     }
 
     /// The Data of `item` is good: the item is done.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use flow::{Arrival, ControllerSpec, Transfer, TransferConfig, Verdict};
+use flow::{Arrival, ControllerSpec, DataOutcome, Transfer, TransferConfig};
 use packet::ndn::InterestBuilder;
 use packet::random::Random;
 use packet::time::{Duration, Instant};
@@ -167,7 +167,7 @@ impl Activity for Downloads {
         let mut taken = false;
         for number in numbers {
             let Some(one) = self.running.get_mut(&number) else { continue };
-            if one.transfer.handle_data(now, segment, Arrival::default()) == Verdict::Wanted {
+            if one.transfer.handle_data(now, segment, Arrival::default()) == DataOutcome::Wanted {
                 one.transfer.confirm(segment);
                 one.bytes += data.content().len() as u64;
                 one.wrong += u64::from(data.content() != self.config.files.content(file, segment));

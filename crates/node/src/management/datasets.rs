@@ -1,8 +1,8 @@
 //! How things are: status datasets.
 
 use management::{
-    ChannelStatus, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter, FaceStatus,
-    FibEntry, GeneralStatus, Reach, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
+    ChannelStatus, CommandScope, ControlResponse, CsInfo, Dataset, Dropped, FRESHNESS, FaceQueryFilter,
+    FaceStatus, FibEntry, GeneralStatus, RepositoryTotals, RequestName, RibEntry, StatusCode, StrategyChoice,
     Totals, encode_list, refusal_data, segments,
 };
 use packet::time::{Duration, Instant};
@@ -25,13 +25,13 @@ impl NfdManagement {
         now: Now,
         node: &mut dyn NodeControl,
         interest: &Interest,
-        (reach, dataset): (Reach, Dataset),
+        (reach, dataset): (CommandScope, Dataset),
     ) {
         let kept = match reach {
-            Reach::Localhost => self.datasets.find(now.monotonic, interest),
+            CommandScope::Localhost => self.datasets.find(now.monotonic, interest),
             // A neighbour who changes something and asks how things are, again and again, does not have the
             // whole list of routes made each time.
-            Reach::Localhop => self.datasets.find_recent(now.monotonic, interest),
+            CommandScope::Localhop => self.datasets.find_recent(now.monotonic, interest),
         };
         if let Some(data) = kept.cloned() {
             self.outgoing.push_back(data);

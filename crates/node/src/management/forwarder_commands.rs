@@ -1,7 +1,7 @@
 //! Commands for the forwarding table, the content store and strategies.
 
 use engine::{FaceId, NextHop, StrategyError};
-use management::{ControlParameters, ControlResponse, Reach, StatusCode};
+use management::{CommandScope, ControlParameters, ControlResponse, StatusCode};
 use packet::Name;
 
 use super::parameters::face_or_self;
@@ -31,7 +31,7 @@ pub(super) fn add_next_hop(
         Err(response) => return response,
     };
     let hop = NextHop { face: face_or_self(&parameters, from), cost: parameters.cost.unwrap_or(0) };
-    if let Err(response) = may_route(&prefix, hop.face, Reach::Localhost) {
+    if let Err(response) = may_route(&prefix, hop.face, CommandScope::Localhost) {
         return response;
     }
     match node.add_next_hop(MANAGED, &prefix, hop, None) {
@@ -53,7 +53,7 @@ pub(super) fn remove_next_hop(
 ) -> ControlResponse {
     let face = face_or_self(&parameters, from);
     if let Some(prefix) = &parameters.name {
-        if let Err(response) = may_route(prefix, face, Reach::Localhost) {
+        if let Err(response) = may_route(prefix, face, CommandScope::Localhost) {
             return response;
         }
         node.remove_next_hop(MANAGED, prefix, face);

@@ -1,7 +1,7 @@
 //! Routes that survive a restart: kept when commands give them, and given again at the start.
 
 use engine::FaceId;
-use management::{Reach, RouteFlags, RouteOrigin};
+use management::{CommandScope, RouteFlags, RouteOrigin};
 use packet::Name;
 use packet::time::{Duration, Instant};
 
@@ -44,7 +44,7 @@ impl NfdManagement {
         route: &Route,
     ) {
         let Some(state) = &mut self.state else { return };
-        if let (Reach::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
+        if let (CommandScope::Localhost, Some(face)) = (request.reach, node.face(route.face)) {
             state.keep(request.now, prefix, route, &face);
         }
     }

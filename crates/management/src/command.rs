@@ -79,7 +79,7 @@ impl Command {
     /// signature should hold a nonce and the time, which forwarders may demand.
     ///
     /// ```
-    /// use cairn_management::{Command, ControlParameters, Reach};
+    /// use cairn_management::{Command, CommandScope, ControlParameters};
     /// use packet::ndn::{SignatureInfoBuilder, SignatureType};
     /// use sha2::{Digest as _, Sha256};
     ///
@@ -87,7 +87,7 @@ impl Command {
     /// let info =
     ///     SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(7).time_ms(1_700_000_000_000);
     /// let command = Command::RibRegister
-    ///     .interest(Reach::Localhost, &parameters)?
+    ///     .interest(CommandScope::Localhost, &parameters)?
     ///     .build_signed(&info, |signed| Sha256::digest(signed).to_vec())?;
     /// let name = command.name().to_string();
     /// assert!(name.starts_with("/localhost/nfd/rib/register/h%05%07%03%08%01A/params-sha256="));

@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use cairn_management::{Command, CommandSignature, ControlParameters, ControlResponse};
-//! use cairn_management::{Reach, RequestName, Target};
+//! use cairn_management::{CommandScope, RequestName, Target};
 //! use packet::ndn::{SignatureInfoBuilder, SignatureType};
 //! use sha2::{Digest as _, Sha256};
 //!
@@ -19,7 +19,7 @@
 //! let wanted = ControlParameters { name: Some("/lab".parse()?), cost: Some(10), ..Default::default() };
 //! let info = SignatureInfoBuilder::new(SignatureType::DIGEST_SHA256).nonce(1).time_ms(1_700_000_000_000);
 //! let interest = Command::RibRegister
-//!     .interest(Reach::Localhost, &wanted)?
+//!     .interest(CommandScope::Localhost, &wanted)?
 //!     .build_signed(&info, |signed| Sha256::digest(signed).to_vec())?;
 //!
 //! // … the forwarder reads what is to be done and by whom …

@@ -17,7 +17,7 @@ pub enum CommandScope {
 }
 
 impl CommandScope {
-    /// The two components that names of this reach begin with.
+    /// The two components that names of this scope begin with.
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
             CommandScope::Localhost => ("localhost", "nfd"),
@@ -34,7 +34,7 @@ impl CommandScope {
         Name::from_components([reach, protocol, module, verb].map(|word| Component::generic(word.as_bytes())))
     }
 
-    /// The prefix of all names of this reach.
+    /// The prefix of all names of this scope.
     ///
     /// # Errors
     /// None.

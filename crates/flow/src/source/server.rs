@@ -100,7 +100,7 @@ pub trait AppFace {
     /// Why it can carry no more.
     type Error;
 
-    /// The time by the carrier's clock.
+    /// The time by the face's clock.
     fn now(&self) -> Instant;
 
     /// The next Interest, with what is to be given back with its answer; waits until `until` at the latest.

@@ -131,7 +131,7 @@ pub struct TransferCounters {
 /// them.
 ///
 /// ```
-/// use cairn_flow::{Arrival, Transfer, TransferConfig, Verdict};
+/// use cairn_flow::{Arrival, DataOutcome, Transfer, TransferConfig};
 /// use packet::time::Instant;
 /// let config = TransferConfig { controller: "fixed/window~2".parse()?, ..TransferConfig::default() };
 /// let mut transfer = Transfer::new(&config, Instant::ZERO, 1);
@@ -139,7 +139,7 @@ pub struct TransferCounters {
 /// let asked: Vec<u64> =
 ///     std::iter::from_fn(|| transfer.poll_request(Instant::ZERO)).map(|r| r.item).collect();
 /// assert_eq!(asked, [0, 1]);
-/// assert_eq!(transfer.handle_data(Instant::from_millis(5), 1, Arrival::default()), Verdict::Wanted);
+/// assert_eq!(transfer.handle_data(Instant::from_millis(5), 1, Arrival::default()), DataOutcome::Wanted);
 /// transfer.confirm(1);
 /// assert_eq!(transfer.poll_request(Instant::from_millis(5)).map(|r| r.item), Some(2));
 /// # Ok::<(), cairn_flow::SpecError>(())
